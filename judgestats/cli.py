@@ -118,6 +118,18 @@ def _parser() -> argparse.ArgumentParser:
         help="only conditions whose name holds this text (repeat)",
     )
 
+    items = commands.add_parser(
+        "items", help="published item sets: list, fetch, show a file", allow_abbrev=False
+    )
+    items.add_argument("action", choices=("list", "fetch", "show"))
+    items.add_argument("name", nargs="?", default="", help="a set's name; for show also a file")
+    items.add_argument("--to", default="", metavar="DIR", help="where to (data/NAME)")
+    items.add_argument(
+        "--overwrite", action="store_true", help="replace files that are there and are others"
+    )
+    items.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
+    items.add_argument("--options", default="", help="as item_options: ties=drop,turn=1")
+
     doctor = commands.add_parser(
         "doctor", help="what is installed, which judge answers, where runs go", allow_abbrev=False
     )
@@ -185,6 +197,10 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.check import check_command
 
         return check_command(arguments)
+    if arguments.command == "items":
+        from judgestats.commands.items import items_command
+
+        return items_command(arguments)
     if arguments.command == "doctor":
         from judgestats.commands.doctor import doctor_command
 

@@ -32,8 +32,13 @@ def one_source(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     -------
     tuple of Item
     """
-    options = {"mapping": parameters["map"]} if parameters["map"] else {}
-    return _limited(load_items(parameters["items"], **options), parameters)
+    return _limited(load_items(parameters["items"], **_options(parameters)), parameters)
+
+
+def _options(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How the items are read: ``map=`` and ``item_options=``."""
+    mapping = {"mapping": parameters["map"]} if parameters["map"] else {}
+    return {**mapping, **parameters["item_options"]}
 
 
 def labelled(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -86,7 +91,7 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     for source in (s.strip() for s in parameters["items"].split(",") if s.strip()):
         layout = source.partition(":")[0]
         known = layout if ":" in source and layout in sets() else ""
-        options: dict[str, Any] = {"mapping": parameters["map"]} if parameters["map"] else {}
+        options = _options(parameters)
         if known == "mt_bench":
             options["turn"] = 2
         items = _answered(load_items(source, **options), parameters["answers"], source)
@@ -110,9 +115,7 @@ def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     -------
     tuple of Item
     """
-    items: Sequence[Item] = load_items(
-        parameters["items"], **({"mapping": parameters["map"]} if parameters["map"] else {})
-    )
+    items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
     if parameters["answers"]:
         items = with_answers(items, parameters["answers"])
     kept = [item for item in items if item.reference and item.responses]

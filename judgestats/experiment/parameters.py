@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.items.sets import parse_options
 from judgestats.protocols.scale import Scale
 
 __all__ = [
@@ -123,6 +124,11 @@ def _mapping(name: str, value: str) -> Mapping[str, str]:
     return out
 
 
+def _item_options(name: str, value: str) -> Mapping[str, Any]:
+    del name
+    return parse_options(value)
+
+
 def _one_of(*words: str) -> Callable[[str, str], str]:
     def read(name: str, value: str) -> str:
         if value not in words:
@@ -197,7 +203,14 @@ COMMON: tuple[Parameter, ...] = (
         name="items",
         default="bank",
         read=_text,
-        help="bank, or a file (JSONL, CSV, Parquet) or FastChat folder",
+        help="bank, a file (JSONL, CSV, Parquet), a FastChat folder, or a set (judgestats items "
+        "list)",
+    ),
+    Parameter(
+        name="item_options",
+        default="",
+        read=_item_options,
+        help="how a published set is read, as in ties=drop,turn=1 or preference=weighted",
     ),
     Parameter(
         name="map",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item
 
-__all__ = ["LabelledPairs", "draw_labelled_pairs", "label_table"]
+__all__ = ["LabelledPairs", "draw_labelled_pairs", "label_table", "without_ties"]
 
 Objects = NDArray[np.object_]
 
@@ -71,6 +71,42 @@ def label_table(items: Iterable[Item]) -> LabelledPairs:
         categories=np.array([item.category for item, _, _ in rows], dtype=object),
         labels=table,
     )
+
+
+def without_ties(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The items without labels that call a tie, as studies of accuracy take them.
+
+    Parameters
+    ----------
+    items : iterable of Item
+
+    Returns
+    -------
+    tuple of Item
+        An item of which every label was a tie is left out; an item that never had one is kept.
+
+    Raises
+    ------
+    InputError
+        If nothing is left.
+
+    Examples
+    --------
+    >>> from judgestats.items.schema import Response
+    >>> two = (Response(turns=("x",)), Response(turns=("y",)))
+    >>> labels = tuple(HumanLabel(annotator="p", a=0, b=1, winner=w) for w in ("tie", "a"))
+    >>> item = Item(id="q", cluster="q", turns=("?",), responses=two, labels=labels)
+    >>> [label.winner for label in without_ties([item])[0].labels]
+    ['a']
+    """
+    kept = []
+    for item in items:
+        labels = tuple(label for label in item.labels if label.winner != "tie")
+        if labels or not item.labels:
+            kept.append(replace(item, labels=labels))
+    if not kept:
+        raise InputError("items: every label is a tie, so nothing is left with ties=drop.")
+    return tuple(kept)
 
 
 def _by_position(label: HumanLabel) -> str:

@@ -7,7 +7,9 @@ shows both orders, or balances them, keeps this from a judge.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any
@@ -41,6 +43,9 @@ HELPSTEER_WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 """Weights by which HelpSteer2's authors turn the five attributes into one reward (arXiv 2406.08673,
 their Llama 3 70B reward model)."""
+
+
+_TURN_MARK = re.compile(r"\s*<extra_id_1>(Assistant|User)\n")
 
 
 def _text(row: Row, name: str, *, empty_ok: bool = False, max_chars: int = MAX_CHARS) -> str:
@@ -88,8 +93,13 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
         name = _optional_name(row, "id", f"row-{number}")
         item_id = f"{subset}/{name}" if subset else name
         prompt = _text(row, "prompt", max_chars=max_chars)
-        chosen = _responses(row, "chosen", _models(row, "chosen_model", "models"), max_chars)
+        chosen = _responses(row, "chosen", _models(row, "chosen_model"), max_chars)
         rejected = _responses(row, "rejected", _models(row, "rejected_model"), max_chars)
+        # RewardBench 2 names the authors of all its completions together, or one for them all.
+        authors = _models(row, "models")
+        if len(authors) in {1, len(chosen) + len(rejected)}:
+            chosen = _named(chosen, authors[: len(chosen)] if len(authors) > 1 else authors)
+            rejected = _named(rejected, authors[len(chosen) :] if len(authors) > 1 else authors)
         items.append(
             Item(
                 id=item_id,
@@ -107,8 +117,16 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     return check_items(items, where=source.name)
 
 
-def _models(row: Row, *names: str) -> tuple[str, ...]:
-    value = next((row.values[name] for name in names if row.values.get(name)), ())
+def _named(responses: tuple[Response, ...], authors: tuple[str, ...]) -> tuple[Response, ...]:
+    names = authors * len(responses) if len(authors) == 1 else authors
+    return tuple(
+        replace(response, author=response.author or name)
+        for response, name in zip(responses, names, strict=True)
+    )
+
+
+def _models(row: Row, name: str) -> tuple[str, ...]:
+    value = row.values.get(name) or ()
     entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     return tuple(str(entry) for entry in entries)
 
@@ -150,7 +168,9 @@ def helpsteer2_items(
     -------
     tuple of Item
         One a prompt, with a label by ``"ratings"`` for every pair of its responses. Prompts with
-        one response only are left out: nothing can be compared.
+        one response only are left out: nothing can be compared. A prompt that holds earlier turns
+        (marked ``<extra_id_1>User`` and ``<extra_id_1>Assistant`` in the published file) becomes an
+        item of several turns.
 
     Raises
     ------
@@ -169,7 +189,8 @@ def helpsteer2_items(
         said = _text(row, "response", empty_ok=True, max_chars=max_chars)
         value = sum(w * _rating(row, name) for name, w in weights.items())
         prompt = _text(row, "prompt", max_chars=max_chars)
-        rated.setdefault(prompt, []).append((Response(turns=(said,)), value))
+        _, earlier = _conversation_turns(prompt)
+        rated.setdefault(prompt, []).append((Response(turns=(*earlier, said)), value))
     items = []
     for number, (prompt, entries) in enumerate(rated.items(), start=1):
         if len(entries) < 2:
@@ -183,12 +204,25 @@ def helpsteer2_items(
             Item(
                 id=name,
                 cluster=name,
-                turns=(prompt,),
+                turns=_conversation_turns(prompt)[0],
                 responses=tuple(response for response, _ in entries),
                 labels=labels,
             )
         )
     return check_items(items, where=source.name)
+
+
+def _conversation_turns(prompt: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The user's turns in a HelpSteer2 prompt, and the assistant's earlier answers between them.
+
+    A prompt in which the marks do not alternate from user to user stays one text.
+    """
+    first, *rest = _TURN_MARK.split(prompt)
+    roles, texts = rest[::2], [first.strip(), *(text.strip() for text in rest[1::2])]
+    alternating = ["Assistant", "User"] * (len(roles) // 2)
+    if not roles or roles != alternating or not all(texts):
+        return (prompt,), ()
+    return tuple(texts[::2]), tuple(texts[1::2])
 
 
 def _rating(row: Row, name: str) -> float:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["PUBLISHED", "PublishedFile", "PublishedSet"]
+__all__ = ["PUBLISHED", "PublishedFile", "PublishedSet", "fetched_place"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +25,15 @@ class PublishedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedSet:
-    """A set's files, the layout that reads them, and its licence as the publisher states it."""
+    """A set's files, the layout that reads them, its licence as the publisher states it.
+
+    `page` is where a reader finds the files, and their licence, with a browser.
+    """
 
     layout: str
     license: str
     files: tuple[PublishedFile, ...]
+    page: str = ""
 
 
 _HF = "https://huggingface.co/datasets"
@@ -79,10 +84,10 @@ _BBH_TASKS: Mapping[str, str | None] = {
 
 
 def _one(
-    layout: str, license_: str, name: str, url: str, sha256: str | None = None
+    layout: str, license_: str, page: str, name: str, url: str, sha256: str | None = None
 ) -> PublishedSet:
     file = PublishedFile(name=name, url=url, sha256=sha256)
-    return PublishedSet(layout=layout, license=license_, files=(file,))
+    return PublishedSet(layout=layout, license=license_, files=(file,), page=page)
 
 
 PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
@@ -90,6 +95,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "mt_bench": PublishedSet(
             layout="mt_bench",
             license="Apache-2.0 (questions and references); answers as distributed with MT-Bench",
+            page="https://huggingface.co/spaces/lmsys/mt-bench/tree/main/data/mt_bench",
             files=(
                 PublishedFile(
                     name="question.jsonl",
@@ -114,6 +120,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "mt_bench_human": _one(
             "mt_bench_human",
             "CC-BY-4.0",
+            f"{_HF}/lmsys/mt_bench_human_judgments",
             "mt_bench_human.parquet",
             f"{_HF}/lmsys/mt_bench_human_judgments/resolve/main/data/"
             "human-00000-of-00001-25f4910818759289.parquet",
@@ -121,24 +128,28 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "rewardbench": _one(
             "rewardbench",
             "ODC-BY",
+            f"{_HF}/allenai/reward-bench",
             "rewardbench.parquet",
             f"{_HF}/allenai/reward-bench/resolve/main/data/filtered-00000-of-00001.parquet",
         ),
         "helpsteer2": _one(
             "helpsteer2",
             "CC-BY-4.0",
+            f"{_HF}/nvidia/HelpSteer2",
             "helpsteer2-validation.jsonl.gz",
             f"{_HF}/nvidia/HelpSteer2/resolve/main/validation.jsonl.gz",
         ),
         "judgebench": _one(
             "judgebench",
             "MIT",
+            f"{_HF}/ScalerLab/JudgeBench",
             "judgebench-gpt.jsonl",
             f"{_HF}/ScalerLab/JudgeBench/resolve/main/data/gpt-00000-of-00001.jsonl",
         ),
         "evalbias": _one(
             "evalbias",
             "BSD-3-Clause",
+            "https://github.com/ncsoft/offsetbias",
             "biasbench.json",
             f"{_GITHUB}/ncsoft/offsetbias/main/data/evalbiasbench/biasbench.json",
             "766684b9fedbd38ae3b5595a8ab0a7ea1abc51683d6e3a0cf8583688eaa09544",
@@ -146,6 +157,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "pandalm": _one(
             "pandalm",
             "Apache-2.0",
+            "https://github.com/WeOpenML/PandaLM",
             "testset-v1.json",
             f"{_GITHUB}/WeOpenML/PandaLM/main/data/testset-v1.json",
             "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
@@ -153,6 +165,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "oasst": _one(
             "oasst",
             "Apache-2.0",
+            f"{_HF}/OpenAssistant/oasst1",
             "oasst1-ready.trees.jsonl.gz",
             f"{_HF}/OpenAssistant/oasst1/resolve/fdf72ae0827c1cda404aff25b6603abec9e3399b/"
             "2023-04-12_oasst_ready.trees.jsonl.gz",
@@ -161,6 +174,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "squad": _one(
             "squad",
             "CC-BY-SA-4.0",
+            "https://rajpurkar.github.io/SQuAD-explorer",
             "dev-v1.1.json",
             "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json",
             "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9",
@@ -168,6 +182,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
         "bbh": PublishedSet(
             layout="bbh",
             license="MIT",
+            page="https://github.com/suzgunmirac/BIG-Bench-Hard/tree/main/bbh",
             files=tuple(
                 PublishedFile(
                     name=f"{task}.json",
@@ -180,3 +195,26 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
     }
 )
 """The sets that `judgestats.items.fetch` knows, by name."""
+
+
+def fetched_place(name: str) -> Path:
+    """Where ``judgestats items fetch NAME`` puts a set unless it is told otherwise.
+
+    Parameters
+    ----------
+    name : str
+        One of `PUBLISHED`.
+
+    Returns
+    -------
+    Path
+        The file, or the folder of a set of several files.
+
+    Examples
+    --------
+    >>> fetched_place("evalbias").as_posix(), fetched_place("bbh").as_posix()
+    ('data/evalbias/biasbench.json', 'data/bbh')
+    """
+    folder = Path("data") / name
+    files = PUBLISHED[name].files
+    return folder / files[0].name if len(files) == 1 else folder

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import Source, is_folder, read_source
+from judgestats.items.labelled import without_ties
 from judgestats.items.mapping import parse_mapping
 from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
 from judgestats.items.preference_sets import (
@@ -41,6 +42,7 @@ class Options:
     models: tuple[str, ...] | None = None
     turn: int | None = None
     preference: str | None = None
+    ties: str = "keep"
     empty_ok: bool = False
     max_chars: int = MAX_CHARS
 
@@ -95,7 +97,7 @@ LAYOUTS: Mapping[str, Layout] = {
         about="judgestats' own: one item a line with id, turns, responses (as write_items writes)",
         fits=_is_own,
         load=_own,
-        options=("empty_ok",),
+        options=("empty_ok", "ties"),
     ),
     "mt_bench_human": Layout(
         about="MT-Bench human judgments: question_id, model_a, model_b, winner, judge, "
@@ -104,7 +106,7 @@ LAYOUTS: Mapping[str, Layout] = {
         load=lambda s, o: human_judgment_items(
             s, models=o.models, turn=o.turn, max_chars=o.max_chars
         ),
-        options=("models", "turn"),
+        options=("models", "turn", "ties"),
     ),
     "rewardbench": Layout(
         about="RewardBench: prompt, chosen, rejected, subset",
@@ -115,7 +117,7 @@ LAYOUTS: Mapping[str, Layout] = {
         about="HelpSteer2: prompt, response and five attributes; the preference follows from them",
         fits=_has("prompt", "response", "helpfulness", "correctness", "coherence"),
         load=lambda s, o: helpsteer2_items(s, preference=o.preference, max_chars=o.max_chars),
-        options=("preference",),
+        options=("preference", "ties"),
     ),
     "judgebench": Layout(
         about="JudgeBench: question, response_A, response_B, label A>B or B>A",
@@ -131,6 +133,7 @@ LAYOUTS: Mapping[str, Layout] = {
         about="PandaLM's test set: instruction, input, response1, response2, three annotators",
         fits=_has("instruction", "response1", "response2", "annotator1"),
         load=lambda s, o: pandalm_items(s, max_chars=o.max_chars),
+        options=("ties",),
     ),
     "oasst": Layout(
         about="OpenAssistant message trees: prompt with its replies",
@@ -153,7 +156,7 @@ LAYOUTS: Mapping[str, Layout] = {
         load=lambda s, o: table_items(
             s, mapping=o.mapping, together=o.together, max_chars=o.max_chars, empty_ok=o.empty_ok
         ),
-        options=("mapping", "together", "empty_ok"),
+        options=("mapping", "together", "empty_ok", "ties"),
     ),
 }
 """The layouts of files, the most special first; the first that fits is taken. A folder is
@@ -169,6 +172,7 @@ def read_items(
     models: Iterable[str] | None = None,
     turn: int | None = None,
     preference: str | None = None,
+    ties: str = "keep",
     empty_ok: bool = False,
     max_chars: int = MAX_CHARS,
 ) -> tuple[Item, ...]:
@@ -193,6 +197,9 @@ def read_items(
         MT-Bench only: which turn is judged (folder: 1 by default; human judgments: both).
     preference : str, optional
         HelpSteer2 only: the attribute that decides, or ``"weighted"``.
+    ties : {"keep", "drop"}
+        Layouts with labels that may call a tie: ``"drop"`` leaves those labels out, and items of
+        which every label was a tie.
     empty_ok : bool
         Tables and own layout: keep empty responses, as those of a model that said nothing.
         Published sets keep them anyway.
@@ -230,9 +237,12 @@ def read_items(
         models=(models,) if isinstance(models, str) else None if models is None else tuple(models),
         turn=turn,
         preference=preference,
+        ties=ties,
         empty_ok=empty_ok,
         max_chars=max_chars,
     )
+    if ties not in ("keep", "drop"):
+        raise InputError(f"read_items: ties must be keep or drop, not {shown(ties)}.")
     if layout is not None and layout != "mt_bench" and layout not in LAYOUTS:
         raise InputError(
             f"read_items: there is no layout {shown(layout)}. Choose one of mt_bench, "
@@ -246,7 +256,8 @@ def read_items(
     source = read_source(path)
     name = layout or _find_layout(source, mapped=options.mapping is not None)
     _refuse_unused(options, name, LAYOUTS[name].options)
-    return LAYOUTS[name].load(source, options)
+    items = LAYOUTS[name].load(source, options)
+    return without_ties(items) if ties == "drop" else items
 
 
 def _find_layout(source: Source, *, mapped: bool) -> str:

@@ -1,18 +1,20 @@
-"""Item sets by name: ``"bank"``, the layouts of published sets, or simply a path."""
+"""Item sets by name: ``"bank"``, published sets and their layouts, or simply a path."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
+from judgestats.items.labelled import without_ties
+from judgestats.items.published import PUBLISHED, fetched_place
 from judgestats.items.readers import LAYOUTS, read_items
 from judgestats.items.records import shown
 from judgestats.items.schema import Item
 
-__all__ = ["BANK", "load_items", "sets"]
+__all__ = ["BANK", "load_items", "parse_options", "sets"]
 
 BANK = "bank"
 
@@ -36,6 +38,67 @@ def sets() -> Mapping[str, str]:
     }
 
 
+def parse_options(text: str | None) -> dict[str, Any]:
+    """Options of `judgestats.items.readers.read_items` from their command-line form.
+
+    Parameters
+    ----------
+    text : str or None
+        ``"turn=1,ties=drop"``; of ``models`` several are joined by ``+``.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, stands twice, or has no such value.
+
+    Examples
+    --------
+    >>> parse_options("turn=1, ties=drop, models=gpt-4+claude-v1")
+    {'turn': 1, 'ties': 'drop', 'models': ('gpt-4', 'claude-v1')}
+    """
+    found: dict[str, Any] = {}
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value or name not in _OPTIONS:
+            raise InputError(
+                f"item_options: {shown(part.strip())} is not option=value with an option among "
+                f"{', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
+            )
+        if name in found:
+            raise InputError(f"item_options: {name} stands twice. Give it once.")
+        found[name] = _OPTIONS[name](name, value)
+    return found
+
+
+def _whole(name: str, value: str) -> int:
+    if not value.isdecimal() or len(value) > 12:
+        raise InputError(f"item_options: {name} must be a whole number, not {shown(value)}.")
+    return int(value)
+
+
+def _truth(name: str, value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise InputError(f"item_options: {name} must be true or false, not {shown(value)}.")
+    return value.lower() == "true"
+
+
+_OPTIONS: Mapping[str, Callable[[str, str], Any]] = {
+    "turn": _whole,
+    "ties": lambda _, value: value,
+    "preference": lambda _, value: value,
+    "models": lambda _, value: tuple(m.strip() for m in value.split("+") if m.strip()),
+    "together": _truth,
+    "empty_ok": _truth,
+    "max_chars": _whole,
+}
+
+
 def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     """The items of the bundled bank, of a file or folder, or of a file in a named layout.
 
@@ -43,7 +106,8 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     ----------
     name_or_path : str or Path
         ``"bank"``; a path; or ``"layout:path"`` (``"rewardbench:my.parquet"``), which is
-        ``read_items(path, layout=...)``.
+        ``read_items(path, layout=...)``; or the name of a published set that stands where
+        ``judgestats items fetch NAME`` puts it.
     **options
         Passed to `judgestats.items.readers.read_items`.
 
@@ -63,20 +127,29 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     """
     text = str(name_or_path)
     if text == BANK:
-        given = {key: value for key, value in options.items() if value not in (None, False)}
+        given = {k: v for k, v in options.items() if v not in (None, False) and k != "ties"}
         if given:
             raise InputError(
                 f"load_items: the bundled bank takes no options, got {shown(sorted(given))}. Leave "
                 "them out, or give a file."
             )
-        return load_bank()
+        bank = load_bank()
+        return without_ties(bank) if options.get("ties") == "drop" else bank
     name, colon, rest = text.partition(":")
     if colon and name in sets() and name != BANK and rest and not _exists(text):
         return read_items(rest, **{**options, "layout": name})
+    if text in PUBLISHED and not _exists(text):
+        place = fetched_place(text)
+        if not _exists(str(place)):
+            raise InputError(
+                f"load_items: {text!r} is a published set, and it is not at {place}. Download it "
+                f"with `judgestats items fetch {text}`, or give your own copy as {text}:PATH."
+            )
+        return read_items(place, **{**options, "layout": PUBLISHED[text].layout})
     if text in sets() and not _exists(text):
         raise InputError(
             f"load_items: {text!r} is the name of a layout ({sets()[text]}); its files do not come "
-            f"with judgestats. Give the path, or {text}:PATH (fetch downloads the published ones)."
+            f"with judgestats. Give the path, or {text}:PATH."
         )
     return read_items(name_or_path, **options)
 

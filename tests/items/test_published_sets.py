@@ -42,6 +42,16 @@ def test_rewardbench_2_has_lists() -> None:
     items = by_id(read_items(FIXTURES / "rewardbench2.jsonl"))
     assert winners(items["Facts/7"]) == [(0, 1, "a"), (0, 2, "a"), (0, 3, "a")]
     assert winners(items["Maths/7"]) == [(0, 2, "a"), (1, 2, "a")]
+    assert [r.author for r in items["Facts/7"].responses] == ["m-1"] * 4  # one model for all
+
+
+def test_rewardbench_2_names_the_authors_of_all_completions(tmp_path: Path) -> None:
+    row = {"id": "1", "prompt": "p", "subset": "Ties", "chosen": ["x", "y"], "rejected": ["z"]}
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({**row, "models": ["m-1", "m-2", "m-3"]}) + "\n")
+    assert [r.author for r in read_items(path)[0].responses] == ["m-1", "m-2", "m-3"]
+    path.write_text(json.dumps({**row, "models": ["m-1", "m-2"]}) + "\n")  # whose is not said
+    assert [r.author for r in read_items(path)[0].responses] == ["", "", ""]
 
 
 def test_helpsteer2_preference_follows_from_the_attributes() -> None:
@@ -63,6 +73,50 @@ def test_helpsteer2_refuses_an_unknown_preference_and_a_rating_that_is_none(tmp_
     path.write_text(json.dumps(row) + "\n")
     with pytest.raises(InputError, match=r"line 1: 'helpfulness' must be a number, not 'good'"):
         read_items(path)
+
+
+def test_helpsteer2_keeps_the_turns_of_a_conversation(tmp_path: Path) -> None:
+    attributes = dict.fromkeys(
+        ("helpfulness", "correctness", "coherence", "complexity", "verbosity"), 2
+    )
+    several = "Hello<extra_id_1>Assistant\nHi there.\n<extra_id_1>User\nName a river."
+    broken = "Hello<extra_id_1>User\nWhy?"  # marks that do not alternate: one text, as it stands
+    path = tmp_path / "h.jsonl"
+    rows = [
+        {"prompt": prompt, "response": said, **attributes}
+        for prompt in (several, broken)
+        for said in ("The Rhine.", "Paris.")
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, second = read_items(path)
+    assert first.turns == ("Hello", "Name a river.")
+    assert [r.turns for r in first.responses] == [
+        ("Hi there.", "The Rhine."),
+        ("Hi there.", "Paris."),
+    ]
+    assert second.turns == (broken,)
+
+
+def test_ties_are_dropped_on_request() -> None:
+    items = by_id(read_items(FIXTURES / "mt_bench_human.jsonl", ties="drop"))
+    assert "82-turn1" not in items or items["82-turn1"].labels
+    assert {label.winner for item in items.values() for label in item.labels} <= {"a", "b"}
+    kept = by_id(read_items(FIXTURES / "mt_bench_human.jsonl"))
+    assert len(kept["81-turn1"].labels) == 2
+    assert [label.winner for label in items["81-turn1"].labels] == ["a"]
+    assert [i.id for i in read_items(FIXTURES / "helpsteer2.jsonl", ties="drop")] == ["prompt-1"]
+
+
+def test_ties_that_cannot_be_dropped(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ties must be keep or drop, not 'no'"):
+        read_items(FIXTURES / "helpsteer2.jsonl", ties="no")
+    with pytest.raises(InputError, match="ties has no effect on the layout judgebench"):
+        read_items(FIXTURES / "judgebench.jsonl", ties="drop")
+    row = {"question": "q", "response_a": "x", "response_b": "y", "winner": "tie"}
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match="every label is a tie"):
+        read_items(path, ties="drop")
 
 
 def test_judgebench() -> None:

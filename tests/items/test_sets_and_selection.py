@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.items import (
@@ -18,7 +22,9 @@ from judgestats.items import (
     select_items,
     sets,
 )
+from judgestats.items.published import fetched_place
 from judgestats.items.readers import LAYOUTS
+from judgestats.items.sets import parse_options
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -33,12 +39,53 @@ def test_names_and_paths() -> None:
 
 
 def test_names_that_cannot_be_loaded() -> None:
-    with pytest.raises(InputError, match="'rewardbench' is the name of a layout"):
+    with pytest.raises(InputError, match="'table' is the name of a layout"):
+        load_items("table")
+    with pytest.raises(InputError, match="'rewardbench' is a published set, and it is not at data"):
         load_items("rewardbench")
     with pytest.raises(InputError, match="there is no file 'bnak"):
         load_items("bnak.jsonl")
     with pytest.raises(InputError, match=r"the bundled bank takes no options, got \['turn'\]"):
         load_items("bank", turn=2, mapping=None)
+
+
+def test_a_fetched_set_is_found_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = fetched_place("evalbias")
+    place.parent.mkdir(parents=True)
+    place.write_bytes((FIXTURES / "evalbias.json").read_bytes())
+    assert load_items("evalbias") == read_items(FIXTURES / "evalbias.json")
+    with pytest.raises(InputError, match="turn has no effect on the layout evalbias"):
+        load_items("evalbias", turn=1)
+
+
+def test_the_bank_without_ties() -> None:
+    winners = {x.winner for item in load_items("bank", ties="drop") for x in item.labels}
+    assert winners == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("turn", "'turn' is not option=value"),
+        ("colour=red", "'colour=red' is not option=value"),
+        ("turn=x", "turn must be a whole number, not 'x'"),
+        ("together=perhaps", "together must be true or false"),
+        ("turn=1,turn=2", "turn stands twice"),
+        ("turn=" + "9" * 5000, "turn must be a whole number"),
+    ],
+)
+def test_bad_options(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_options(text)
+
+
+@given(st.text(max_size=40))
+def test_options_never_fail_otherwise(text: str) -> None:
+    with contextlib.suppress(InputError):
+        assert set(parse_options(text)) <= set(inspect.signature(read_items).parameters)
 
 
 def test_a_layout_can_be_forced_on_a_file_that_fits_another() -> None:

@@ -1,0 +1,119 @@
+"""``judgestats items``: which sets there are, fetching one, and what a file of items holds."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.items.downloads import fetch
+from judgestats.items.published import PUBLISHED, fetched_place
+from judgestats.items.records import shown
+from judgestats.items.schema import Item
+from judgestats.items.sets import load_items, parse_options, sets
+from judgestats.items.summary import describe_items
+
+__all__ = ["items_command"]
+
+_WITHOUT_RESPONSES = {"bbh", "squad"}
+
+
+def items_command(arguments: argparse.Namespace) -> int:
+    """List the published sets, fetch one, or show what a file holds.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``action`` (``list``, ``fetch`` or ``show``), ``name``, ``to``, ``overwrite``, ``map`` and
+        ``options``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    if arguments.action == "list":
+        console.say(*(_files_of(arguments.name) if arguments.name else _sets()))
+    elif not arguments.name:
+        wanted = "a set's name" if arguments.action == "fetch" else "a file, a set's name, or bank"
+        raise InputError(f"items {arguments.action}: give {wanted}. See judgestats items list.")
+    elif arguments.action == "fetch":
+        console.say(*_fetch(arguments))
+    else:
+        options = {
+            **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
+            **parse_options(arguments.options),
+        }
+        console.say(*_about(load_items(arguments.name, **options)))
+    return 0
+
+
+def _sets() -> list[str]:
+    lines = ["Published sets (judgestats items fetch NAME; none comes with judgestats):", ""]
+    for name, published in PUBLISHED.items():
+        files = f"{len(published.files)} file" + "s" * (len(published.files) > 1)
+        known = sum(file.sha256 is not None for file in published.files)
+        digests = f"{known} with a known digest" if known else "digest as the server announces it"
+        there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
+        lines += [
+            f"  {name:<16}{published.license}; {files}, {digests}",
+            f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
+        ]
+    lines += ["", "Layouts that a file may have (found out, or -P items=LAYOUT:PATH):", ""]
+    lines += [f"  {name:<16}{about}" for name, about in sets().items()]
+    return lines
+
+
+def _known(name: str) -> None:
+    if name not in PUBLISHED:
+        raise InputError(
+            f"items: there is no published set {shown(name)}. Choose one of "
+            f"{', '.join(PUBLISHED)}; any other file can be read by its path."
+        )
+
+
+def _files_of(name: str) -> list[str]:
+    _known(name)
+    published = PUBLISHED[name]
+    lines = [f"{name}: licence {published.license}; {published.page}", ""]
+    for file in published.files:
+        lines += [f"  {file.name}", f"    from    {file.url}"]
+        lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]
+    return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
+
+
+def _fetch(arguments: argparse.Namespace) -> list[str]:
+    name = arguments.name
+    _known(name)
+    usual = fetched_place(name)
+    folder = Path(arguments.to) if arguments.to else Path("data") / name
+    got = fetch(name, folder, overwrite=arguments.overwrite)
+    how = sorted(set(got.verified_by.values()) - {"nothing"})
+    by = [f"Verified by: {', '.join(how)}."] if how else []
+    word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
+    lines = [str(got), *by, ""]
+    if name in _WITHOUT_RESPONSES:
+        return [*lines, f"These are questions without responses. Use it:  items={word}"]
+    return [*lines, *_about(load_items(word)), "", f"Use it:  -P items={word}"]
+
+
+def _about(items: tuple[Item, ...]) -> list[str]:
+    about = describe_items(items)
+    first = items[0]
+    lines = [str(about)]
+    winners = [label.winner for item in items for label in item.labels]
+    if winners:
+        said = ", ".join(f"{w} {winners.count(w)}" for w in ("a", "b", "tie"))
+        lines.append(f"Labels by winner: {said}.")
+    lines += ["", f"First item, {first.id}:"]
+    lines += [f"  question  {_short(first.question)}"]
+    lines += [f"  response  {_short(r.text)}" for r in first.responses[:4]]
+    return lines
+
+
+def _short(text: str) -> str:
+    # A file is untrusted: control characters must not reach the terminal.
+    plain = "".join(c if c.isprintable() else " " for c in text[:400])
+    return textwrap.shorten(plain, width=88, placeholder=" ...") or "(empty)"
