@@ -111,7 +111,7 @@ class JudgeClient:
             return read_error(
                 answer.status_code,
                 self._without_key(answer.content),
-                answer.headers,
+                _plain(answer.headers),
                 time.perf_counter() - started,
             )
         except openai.APITimeoutError:
@@ -125,7 +125,7 @@ class JudgeClient:
             return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
         if 300 <= reply.status_code < 400:
             return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
-        return read_reply(self._without_key(reply.content), reply.headers, latency)
+        return read_reply(self._without_key(reply.content), _plain(reply.headers), latency)
 
     async def models(self) -> list[str]:
         """The models that the endpoint says it serves; empty where it does not say."""
@@ -139,6 +139,11 @@ class JudgeClient:
     def _without_key(self, body: bytes) -> bytes:
         """The body without the key, which some servers repeat in their messages."""
         return body.replace(self._key_bytes, b"***") if self._key_bytes in body else body
+
+
+def _plain(headers: httpx2.Headers) -> dict[str, str]:
+    """Lower-case names; decoded once instead of at every look-up."""
+    return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers.raw}
 
 
 def _failed(kind: Kind, detail: str, started: float) -> Outcome:

@@ -83,9 +83,8 @@ def _form(prompted: Prompted) -> str:
     return f',"tools":{tools},"tool_choice":{_json(choice)}'
 
 
-def _json(value: object) -> str:
-    # ASCII escapes carry any text, lone surrogates included
-    return json.dumps(value, separators=(",", ":"), default=dict)
+# ASCII escapes carry any text, lone surrogates included
+_json = json.JSONEncoder(separators=(",", ":"), default=dict).encode
 
 
 def judgment_keys(

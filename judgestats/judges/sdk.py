@@ -70,7 +70,12 @@ class LeanOpenAI(AsyncOpenAI):
             headers.append((b"Idempotency-Key", options.idempotency_key.encode()))
         if options.headers:
             headers += [(k.encode(), str(v).encode()) for k, v in options.headers.items()]
-        return httpx2.Request("POST", url, headers=headers, content=body, extensions=extensions)
+        # A stream, so that httpx2 does not look for headers to add: they are all there.
+        request = httpx2.Request(
+            "POST", url, headers=headers, stream=httpx2.ByteStream(body), extensions=extensions
+        )
+        request.read()
+        return request
 
 
 class LeanHttpClient(httpx2.AsyncClient):

@@ -108,7 +108,10 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             async with session.request(
                 request.method,
                 str(request.url),
-                headers=request.headers,
+                # latin-1 is any header's encoding; httpx2's own view finds one out at every access
+                headers=[
+                    (k.decode("latin-1"), v.decode("latin-1")) for k, v in request.headers.raw
+                ],
                 data=request.content or None,
                 proxy=self._proxy(request.url),
                 allow_redirects=False,
