@@ -112,10 +112,16 @@ about a real judge.
 
 A score of answer *a* is drawn with probability proportional to
 `exp(-(score - centre)^2 / (2 * variance * T))`: a softmax over the scale's points at temperature
-T. `centre` grows with the answer's quality (the bundled bank's designed quality; any other text
-has a fixed pseudo-quality from its hash), `variance` differs from answer to answer.
+T. `centre` grows with the answer's quality (the bundled bank's designed quality, a simulated
+answer's stated one; any other text has a fixed pseudo-quality from its hash), `variance` differs
+from answer to answer.
 `judgestats.judges.simulated.truth.truth(name)` gives all probabilities exactly, so that a study of
 a simulated judge can be checked against the truth.
+
+`sim-answerer-1` (weakest) to `sim-answerer-11` (strongest) answer questions instead of judging
+(`answerers=sim-answerer-3,sim-answerer-8`). An answer's quality is normal around the model's skill
+(.30 to .80), with a standard deviation of .12 over questions and of .12 T over draws; it is written
+into the answer's last line, by which the simulated judges know it.
 
 ## What was matched
 

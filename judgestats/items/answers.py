@@ -10,7 +10,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.files import read_source
-from judgestats.items.records import MAX_CHARS, as_text, shown
+from judgestats.items.records import MAX_CHARS, as_text, as_turns, shown
 from judgestats.items.schema import Item, Response
 from judgestats.items.tables import as_name
 
@@ -35,7 +35,8 @@ def with_answers(
     items : sequence of Item
     path : str or Path
         JSONL, CSV or Parquet; a row is one answer: ``item_id``, ``author`` (or ``model``), and
-        ``answer`` (or ``response``). Rows of items that are not in `items` are not used.
+        ``answer`` (or ``response``); ``turns`` may hold the answers to all turns of the question.
+        Rows of items that are not in `items` are not used.
     required : bool
         Whether it is an error if the file answers none of the items.
 
@@ -50,8 +51,8 @@ def with_answers(
         A row lacks a field, a model answers an item twice, or no item is answered.
     """
     source = read_source(path)
-    wanted = {item.id for item in items}
-    answers: dict[str, dict[str, str]] = {}
+    wanted = {item.id: item for item in items}
+    answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in source.rows:
         item_id = as_name(_first(row.values, _ID, row.where), f"{row.where}: the item's id")
         if item_id not in wanted:
@@ -66,7 +67,7 @@ def with_answers(
         given = answers.setdefault(item_id, {})
         if author in given:
             raise InputError(f"{row.where}: {author} answers the item {item_id!r} a second time.")
-        given[author] = text
+        given[author] = _turns(row.values.get("turns"), text, wanted[item_id], row.where)
     if not answers and required:
         raise InputError(
             f"answers: no row of {source.name} answers any of the {len(items)} items. Its item_id "
@@ -77,14 +78,25 @@ def with_answers(
             item,
             labels=(),
             responses=tuple(
-                # A second turn is judged: the first answer, which the file lacks, stays empty.
-                Response(turns=(*("",) * (len(item.turns) - 1), text), author=author)
-                for author, text in answers[item.id].items()
+                Response(turns=turns, author=author) for author, turns in answers[item.id].items()
             ),
         )
         for item in items
         if item.id in answers
     )
+
+
+def _turns(told: Any, answer: str, item: Item, where: str) -> tuple[str, ...]:
+    """The answers to all turns: as told, else only the last one is known and the others empty."""
+    if not isinstance(told, list):
+        return (*("",) * (len(item.turns) - 1), answer)
+    turns = as_turns(told, f"{where}: 'turns'", empty_ok=True)
+    if len(turns) != len(item.turns) or turns[-1] != answer:
+        raise InputError(
+            f"{where}: 'turns' must hold one answer for each of the {len(item.turns)} turns of "
+            f"{shown(item.id)}, the last of them the answer. Leave it out if only that is known."
+        )
+    return turns
 
 
 def _first(values: Any, names: Sequence[str], where: str) -> Any:

@@ -30,6 +30,7 @@ _LESSONS = {
     Parameter.UNKNOWN: "asked in the next reply mode",
     Parameter.CHOICES: "asked one by one",
     Parameter.SEED: "asked without a seed",
+    Parameter.TOP_K: "asked without top_k",
     Parameter.MAX_TOKENS: "asked with max_tokens",
 }
 
@@ -210,6 +211,7 @@ class Asker:
                 seed=seed is not None,
                 choices=len(tasks),
                 max_tokens=lane.abilities.max_tokens_name if self._sampling.max_tokens else "",
+                top_k=self._sampling.top_k is not None and lane.abilities.top_k,
             ),
             seed=seed,
             estimate=estimate,

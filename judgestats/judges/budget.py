@@ -40,6 +40,21 @@ class Budget:
         if self.max_requests is not None and self.max_requests < 0:
             raise InputError(f"max_requests: must be at least 0, got {self.max_requests!r}.")
 
+    def less(self, *, requests: int, cost: float) -> Budget:
+        """What is left after an earlier collection of the same run; never below 0.
+
+        Examples
+        --------
+        >>> Budget(max_requests=100).less(requests=30, cost=0.0).max_requests
+        70
+        """
+        return Budget(
+            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - cost),
+            max_requests=None
+            if self.max_requests is None
+            else max(0, self.max_requests - requests),
+        )
+
 
 class Purse:
     """The running account against a budget.

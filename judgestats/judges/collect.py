@@ -44,6 +44,7 @@ async def collect(
     choices_per_request: int = 1,
     seed: int | None = None,
     max_tokens: int | None = None,
+    top_k: int | None = None,
     reply_mode: ReplyMode | None = None,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
@@ -78,6 +79,8 @@ async def collect(
         Sent as ``seed + replicate`` where the endpoint accepts a seed.
     max_tokens : int, optional
         Bound of a reply, in tokens.
+    top_k : int, optional
+        Sampling among the k likeliest tokens; left out where the endpoint refuses it.
     reply_mode : ReplyMode, optional
         Forces a reply mode instead of finding the best the judge supports.
     budget : Budget, optional
@@ -114,7 +117,9 @@ async def collect(
         The journal cannot be used. What was stored is kept.
     """
     _check(concurrency, choices_per_request, max_tokens, timeout_s, seed)
-    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens)
+    if top_k is not None and top_k < 1:
+        raise InputError(f"top_k: expected at least 1, got {top_k}.")
+    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
     specs: dict[str, JudgeSpec] = dict(judges or {})
 
     def spec_of(name: str) -> JudgeSpec:

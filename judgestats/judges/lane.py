@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
@@ -49,14 +50,20 @@ class Lane:
         self._journal = journal
         self._max_tokens = max_tokens
         self._longest_out = 0.0
+        known = journal.abilities(*spec.lane)
+        self._found_out: Abilities | None = None
         if reply_mode is None:
-            known = journal.abilities(*spec.lane)
             self.abilities = known or Abilities()
             for temperature, words in self.abilities.refused_temperatures.items():
                 said = f"T={temperature:g} was refused ({words}); its conditions are invalid"
                 self.notes[f"{spec.name}: {said}"] = None
         else:
-            self.abilities = Abilities(mode=reply_mode, proven=True)
+            self._found_out = known or Abilities()
+            self.abilities = Abilities(
+                mode=reply_mode,
+                proven=True,
+                top_k=self._found_out.top_k,
+            )
         self._settled = asyncio.Event()
         self._probing = False
         if self.abilities.proven or spec.in_process:
@@ -83,10 +90,13 @@ class Lane:
         self._settled.set()
 
     def learn(self, abilities: Abilities) -> None:
-        """Keep what was learned."""
-        if abilities != self.abilities:
-            self.abilities = abilities
-            self._journal.learn(*self.spec.lane, abilities)
+        """Keep what was learned; a reply mode that was forced is not something learned."""
+        if abilities == self.abilities:
+            return
+        self.abilities = abilities
+        if self._found_out is not None:
+            abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
+        self._journal.learn(*self.spec.lane, abilities)
 
     def saw(self, outcome: Outcome, choices: int) -> None:
         """Book what an outcome says about the endpoint."""

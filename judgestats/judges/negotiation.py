@@ -36,6 +36,7 @@ class Sent:
     seed: bool
     choices: int
     max_tokens: str = ""
+    top_k: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +51,8 @@ class Abilities:
         Whether an answer has come in that mode.
     several : bool
         Whether one request may ask for several choices.
-    seed : bool
-        Whether a seed is accepted.
+    seed, top_k : bool
+        Whether a seed, and ``top_k``, are accepted.
     max_tokens_name : str
         The parameter's name: newer models refuse ``max_tokens``, older servers know nothing else.
     refused_temperatures : mapping of float to str
@@ -63,6 +64,7 @@ class Abilities:
     proven: bool = False
     several: bool = True
     seed: bool = True
+    top_k: bool = True
     max_tokens_name: str = "max_completion_tokens"
     refused_temperatures: dict[float, str] = field(default_factory=dict)
 
@@ -90,6 +92,8 @@ class Abilities:
             return replace(self, several=False)
         if about is Parameter.SEED and sent.seed:
             return replace(self, seed=False)
+        if about is Parameter.TOP_K and sent.top_k:
+            return replace(self, top_k=False)
         if about is Parameter.MAX_TOKENS and sent.max_tokens == "max_completion_tokens":
             return replace(self, max_tokens_name="max_tokens")
         # A refusal without a stated reason is tried on the next reply mode too, until a mode is
@@ -114,6 +118,7 @@ class Abilities:
                 "proven": self.proven,
                 "several": self.several,
                 "seed": self.seed,
+                "top_k": self.top_k,
                 "max_tokens_name": self.max_tokens_name,
                 "refused_temperatures": sorted(self.refused_temperatures.items()),
             }
@@ -128,6 +133,7 @@ class Abilities:
             proven=bool(value["proven"]),
             several=bool(value["several"]),
             seed=bool(value["seed"]),
+            top_k=bool(value.get("top_k", True)),  # absent from earlier journals
             max_tokens_name=str(value["max_tokens_name"]),
             refused_temperatures={float(t): str(w) for t, w in value["refused_temperatures"]},
         )

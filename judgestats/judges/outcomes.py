@@ -42,6 +42,7 @@ class Parameter(StrEnum):
     REPLY_FORMAT = "reply_format"
     CHOICES = "n"
     SEED = "seed"
+    TOP_K = "top_k"
     MAX_TOKENS = "max_tokens"
     CONTENT = "content"
     UNKNOWN = ""
@@ -193,6 +194,7 @@ _ABOUT = (
             re.IGNORECASE,
         ),
     ),
+    (Parameter.TOP_K, re.compile(r"\btop_k\b", re.IGNORECASE)),
     (Parameter.SEED, re.compile(r"\bseed\b", re.IGNORECASE)),
     (Parameter.MAX_TOKENS, re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)),
     (
@@ -213,6 +215,7 @@ _BY_NAME = {
     "temperature": Parameter.TEMPERATURE,
     "n": Parameter.CHOICES,
     "seed": Parameter.SEED,
+    "top_k": Parameter.TOP_K,
     "max_tokens": Parameter.MAX_TOKENS,
     "max_completion_tokens": Parameter.MAX_TOKENS,
     "tools": Parameter.REPLY_FORMAT,

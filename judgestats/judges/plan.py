@@ -46,10 +46,13 @@ class PricePlan:
     judges : tuple of JudgePlan
     prices_as_of : str
         Date of the price table.
+    reply_tokens : tuple of int
+        A reply's tokens in the low and the high estimate.
     """
 
     judges: tuple[JudgePlan, ...]
     prices_as_of: str
+    reply_tokens: tuple[int, int] = _REPLY_TOKENS
 
     @property
     def requests(self) -> int:
@@ -76,8 +79,8 @@ class PricePlan:
         lines.append(
             f"total: {self.requests:,} requests, {_dollars(self.cost_usd)} "
             f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
-            f"token, {_REPLY_TOKENS[0]}-{_REPLY_TOKENS[1]} tokens a reply; models that think "
-            "before they answer use more; retries are not included."
+            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
+            "think before they answer use more; retries are not included."
         )
         return "\n".join(lines)
 
@@ -91,6 +94,8 @@ def price_plan(
     choices_per_request: int = 1,
     seed: int | None = None,
     max_tokens: int | None = None,
+    top_k: int | None = None,
+    reply_tokens: tuple[int, int] = _REPLY_TOKENS,
     reply_mode: ReplyMode | None = None,
     prices: PriceTable | None = None,
 ) -> PricePlan:
@@ -98,7 +103,8 @@ def price_plan(
 
     Takes the parameters that `collect` will be given, so that what the journal holds already is
     left out. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
-    `max_tokens` where that is given. Follow-up stages are not foreseen here.
+    `max_tokens` where that is given. Follow-up stages are not foreseen here. `reply_tokens` are a
+    reply's tokens in the low and the high estimate.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def price_plan(
     """
     table = prices or default_prices()
     specs: dict[str, JudgeSpec] = dict(judges or {})
-    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens)
+    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
     plans: dict[str, JudgePlan] = {}
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     with Journal(held) as book:
@@ -130,23 +136,31 @@ def price_plan(
             plan.judgments += len(keys)
             plan.cached += cached
             if cached < len(keys):
-                _add_request(plan, prompted, len(keys) - cached, max_tokens)
+                _add_request(plan, prompted, len(keys) - cached, max_tokens, reply_tokens)
     for name, plan in plans.items():
         price = table.price(specs[name])
         plan.cost_usd = (
             price.cost(plan.tokens_in[0], plan.tokens_out[0]),
             price.cost(plan.tokens_in[1], plan.tokens_out[1]),
         )
-    return PricePlan(judges=tuple(plans.values()), prices_as_of=table.as_of)
+    return PricePlan(
+        judges=tuple(plans.values()), prices_as_of=table.as_of, reply_tokens=reply_tokens
+    )
 
 
-def _add_request(plan: JudgePlan, prompted: Prompted, choices: int, max_tokens: int | None) -> None:
+def _add_request(
+    plan: JudgePlan,
+    prompted: Prompted,
+    choices: int,
+    max_tokens: int | None,
+    reply_tokens: tuple[int, int],
+) -> None:
     characters = sum(len(m["content"]) for m in prompted.messages)
     form = 0  # the schema: some providers count it as input, some do not
     if prompted.schema is not None:
         form = len(str(prompted.schema.schema)) + len(prompted.schema.description)
     low, high = _CHARACTERS_A_TOKEN
-    shortest, longest = _REPLY_TOKENS
+    shortest, longest = reply_tokens
     if max_tokens is not None:
         shortest, longest = min(shortest, max_tokens), min(longest, max_tokens)
     plan.requests += 1

@@ -42,11 +42,14 @@ class Sampling:
         Choices asked for in one request (``n``).
     max_tokens : int or None
         Bound of a reply, in tokens.
+    top_k : int or None
+        Sampling among the k likeliest tokens, where the endpoint takes it (OpenAI's does not).
     """
 
     seed: int | None = None
     choices: int = 1
     max_tokens: int | None = None
+    top_k: int | None = None
 
 
 class Encoded:
@@ -112,6 +115,7 @@ def judgment_keys(
             first.item_id,
             first.order,
             first.stage,
+            *([] if sampling.top_k is None else ["top_k", sampling.top_k]),
         ]
     )
     base = hashlib.sha256(f"{encoded.messages}{encoded.form}{rest}".encode())
@@ -170,6 +174,8 @@ def request_body(
     if sampling.seed is not None and abilities.seed:
         seed = sampling.seed + replicate
         parameters["seed"] = seed
+    if sampling.top_k is not None and abilities.top_k:
+        parameters["top_k"] = sampling.top_k
     if choices > 1:
         parameters["n"] = choices
     if sampling.max_tokens is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from judgestats.errors import InputError
+from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 
 __all__ = ["DEFAULT_BASE_URL", "SIMULATED_URL", "JudgeSpec", "Secret", "parse_judge"]
@@ -88,7 +89,11 @@ class JudgeSpec:
 
 
 def parse_judge(
-    name: str, *, base_url: str | None = None, environ: Mapping[str, str] | None = None
+    name: str,
+    *,
+    base_url: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    answers: bool = False,
 ) -> JudgeSpec:
     """Read a judge's name.
 
@@ -103,6 +108,9 @@ def parse_judge(
     base_url : str, optional
     environ : mapping, optional
         Stands in for ``os.environ`` (tests).
+    answers : bool
+        Whether it is a model that answers questions: ``sim-...`` alone is then a simulated
+        answerer.
 
     Returns
     -------
@@ -123,13 +131,15 @@ def parse_judge(
     env = os.environ if environ is None else environ
     name = name.strip()
     if not name:
-        raise InputError("judges: a judge's name is empty. Write for example judges=gpt-4o-mini.")
+        raise InputError("judges: a model's name is empty. Write for example judges=gpt-4o-mini.")
     match = _AT_URL.match(name)
     if match is None and name.startswith("sim-"):
-        known = simulated_judges()
+        known = simulated_answerers() if answers else simulated_judges()
         if name not in known:
+            parameter, kind = ("answerers", "answerer") if answers else ("judges", "judge")
             raise InputError(
-                f"judges: there is no simulated judge {name!r}. There are: {', '.join(known)}."
+                f"{parameter}: there is no simulated {kind} {name!r}. There are: "
+                f"{', '.join(known)}."
             )
         return JudgeSpec(
             name=name,

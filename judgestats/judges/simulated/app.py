@@ -18,16 +18,22 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.judges.simulated.asked import Asked, read_request
+from judgestats.judges.simulated.answerers import (
+    answer_text,
+    simulated_answerer,
+    simulated_answerers,
+)
+from judgestats.judges.simulated.asked import asked_question, read_request
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
-from judgestats.judges.simulated.replies import Distribution, distribution, reply_text
-from judgestats.judges.simulated.truth import Truth, truth
+from judgestats.judges.simulated.replies import distribution, reply_text
+from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import (
     Receive,
     RefusedError,
@@ -52,11 +58,14 @@ _FAULTS = b"x-judgestats-faults"
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A request's reading, remembered: repeated judging repeats the request."""
+    """A request's reading, remembered: repeated judging repeats the request.
 
-    truth: Truth
-    asked: Asked
-    chances: Distribution
+    `say` gives the reply's text for the seed of a draw.
+    """
+
+    model: str
+    say: Callable[[str], str]
+    tool: str
     messages: str
     prompt_tokens: int
 
@@ -100,7 +109,8 @@ class SimulatedServer:
                 await send_json(send, 401, error("Incorrect API key provided."))
                 return
             data = [
-                {"id": n, "object": "model", "owned_by": "judgestats"} for n in simulated_judges()
+                {"id": n, "object": "model", "owned_by": "judgestats"}
+                for n in (*simulated_judges(), *simulated_answerers())
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return
@@ -184,9 +194,8 @@ class SimulatedServer:
         choices: list[dict[str, Any]] = []
         tokens = 0
         for index in range(count):
-            where = f"{known.truth.judge.name}|{known.messages}|{seeds[index]}"
-            text = reply_text(known.truth, known.asked, known.chances, where)
-            choice = _choice(index, text, known.asked.tool, fault)
+            text = known.say(f"{known.model}|{known.messages}|{seeds[index]}")
+            choice = _choice(index, text, known.tool, fault)
             tokens += len(text) // 4 + 1
             choices.append(choice)
         self.answered += 1
@@ -195,7 +204,7 @@ class SimulatedServer:
             "id": f"chatcmpl-{identity.hex()}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": known.truth.judge.name,
+            "model": known.model,
             "system_fingerprint": "fp_simulated_1",
             "choices": choices,
             "usage": {
@@ -240,15 +249,15 @@ class SimulatedServer:
         if known is not None:
             self._known.move_to_end(key)
             return known
-        judge = _judge(request)
-        asked = read_request(request, schema=not faults.ignore_schema)
+        model = _model(request)
         messages = request.get("messages")
         length = len(json.dumps(messages))
         text = json.dumps([temperature, messages])
+        say, tool = _speaker(model, request, temperature, schema=not faults.ignore_schema)
         known = _Known(
-            truth=judge,
-            asked=asked,
-            chances=distribution(judge, asked, temperature),
+            model=model,
+            say=say,
+            tool=tool,
             messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
             prompt_tokens=length // 4 + 8,
         )
@@ -266,10 +275,11 @@ def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:
     return not faults.require_key or sent == f"Bearer {faults.require_key}"
 
 
-def _judge(request: Mapping[str, Any]) -> Truth:
+def _model(request: Mapping[str, Any]) -> str:
     name = request.get("model")
-    if not isinstance(name, str) or name not in simulated_judges():
-        known = ", ".join(simulated_judges())
+    models = (*simulated_judges(), *simulated_answerers())
+    if not isinstance(name, str) or name not in models:
+        known = ", ".join(models)
         raise RefusedError(
             404,
             f"The model {str(name)[:60]!r} does not exist. There are: {known}.",
@@ -280,7 +290,27 @@ def _judge(request: Mapping[str, Any]) -> Truth:
         raise RefusedError(
             400, "'messages' must be a list of at least one message", param="messages"
         )
-    return truth(name)
+    return name
+
+
+def _speaker(
+    model: str, request: Mapping[str, Any], temperature: float | None, *, schema: bool
+) -> tuple[Callable[[str], str], str]:
+    """What gives the reply's text for a draw, and the tool that is called (empty if none)."""
+    if model in simulated_answerers():
+
+        def say(seed: str) -> str:
+            return answer_text(
+                simulated_answerer(model),
+                asked_question(request.get("messages")),
+                temperature=temperature,
+                seed=seed,
+            )
+
+        return say, ""
+    judge = truth(model)
+    asked = read_request(request, schema=schema)
+    return partial(reply_text, judge, asked, distribution(judge, asked, temperature)), asked.tool
 
 
 def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
@@ -300,6 +330,8 @@ def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
         raise RefusedError(
             400, "Unsupported parameter: 'seed'", param="seed", code="unsupported_parameter"
         )
+    if faults.refuse_top_k and request.get("top_k") is not None:
+        raise RefusedError(400, "Unrecognized request argument supplied: top_k")
     if faults.refuse_schema and request.get("response_format") is not None:
         raise RefusedError(
             400,

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.protocols.marks import GUIDELINE, QUESTION, answers_in
 
-__all__ = ["Asked", "read_request"]
+__all__ = ["Asked", "asked_question", "read_request"]
 
 _QUESTION = re.compile(re.escape(QUESTION) + r"[ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"\[The Start of ([^\]\n]{1,60})\]\n.*?\n\[The End of \1\]", re.DOTALL)
@@ -123,6 +123,20 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True, tools: bool
         low, high = _bounds(spec, frame)
         return Asked(kind="score", low=low, high=high, **common)
     return _from_text(frame, answers, question, crowd)
+
+
+def asked_question(messages: Any) -> str:
+    """The question of the last message: what a model is to answer.
+
+    Examples
+    --------
+    >>> asked_question([{"role": "user", "content": "Answer.\\n\\n[Question]\\nWhy?"}])
+    'Why?'
+    """
+    contents = _contents(messages)
+    last = contents[-1] if contents else ""
+    found = _QUESTION.search(last)
+    return (found.group(1) if found else last).strip()
 
 
 def _contents(messages: Any) -> list[str]:

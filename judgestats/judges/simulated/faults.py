@@ -56,7 +56,7 @@ class Faults:
         Refuse any temperature but 1 with status 400; or silently answer at 1.
     refuse_n, ignore_n : bool
         Refuse several choices with status 400; or silently answer one.
-    refuse_schema, ignore_schema, refuse_tools, refuse_seed : bool
+    refuse_schema, ignore_schema, refuse_tools, refuse_seed, refuse_top_k : bool
     require_key : str
         The only accepted key; empty = any.
     seed : int
@@ -95,6 +95,7 @@ class Faults:
     ignore_schema: bool = False
     refuse_tools: bool = False
     refuse_seed: bool = False
+    refuse_top_k: bool = False
     require_key: str = ""
     seed: int = 0
 

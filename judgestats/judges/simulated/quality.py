@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import lru_cache
 from statistics import NormalDist
 
-__all__ = ["normal_of", "quality_of", "uniform_of"]
+__all__ = ["normal_of", "quality_of", "stated_quality", "uniform_of"]
 
 _NORMAL = NormalDist()
 _LOWEST, _HIGHEST = 0.15, 0.95
+_STATED = re.compile(r"\(A simulated answer of quality (0\.\d\d)\.\)")
 
 
 def uniform_of(*parts: object) -> float:
@@ -43,11 +45,23 @@ def _designed() -> dict[str, float]:
     }
 
 
+def stated_quality(quality: float) -> str:
+    """The line by which a simulated answer states its quality.
+
+    Examples
+    --------
+    >>> quality_of(f"Because. {stated_quality(0.62)}")
+    0.62
+    """
+    return f"(A simulated answer of quality {quality:.2f}.)"
+
+
 def quality_of(answer: str) -> float:
     """Quality of an answer in 0-1.
 
-    Answers of the bundled bank have their designed quality; any other text has a pseudo-quality
-    that its hash fixes, uniform on 0.15-0.95, so that any data can be rehearsed.
+    Answers of the bundled bank have their designed quality, simulated answers the one that they
+    state; any other text has a pseudo-quality that its hash fixes, uniform on 0.15-0.95, so that
+    any data can be rehearsed.
 
     Examples
     --------
@@ -58,4 +72,7 @@ def quality_of(answer: str) -> float:
     designed = _designed().get(text)
     if designed is not None:
         return designed
+    stated = _STATED.search(text)
+    if stated is not None:
+        return float(stated.group(1))
     return _LOWEST + (_HIGHEST - _LOWEST) * uniform_of("quality", text)
