@@ -9,6 +9,7 @@ import pytest
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.stats.step_up import spearman_brown
+from tests.experiment.report_cells import shown_by
 
 GIVEN = {"resamples": "199", "report": "none", "pairs": "24", "replicates": "10"}
 
@@ -29,6 +30,8 @@ def test_reliability_steps_up_and_the_panel_stands_beside(workplace):
     assert all(r.p_adjusted > 0.05 for r in found["gain.sim-typical, T=1"].rows)
     assert "neither a gain nor that there is none" in found.sentence
     [results] = workplace.glob(f"mlruns/*/{run.run_id}/artifacts/results.json")
+    shown = shown_by(results.parent)
+    assert any(getattr(s, "label", "") == "fig-equivalence" for s in shown)  # of differences
     content = json.loads(results.read_text())
     ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))

@@ -39,8 +39,9 @@ def of_hypothesis(run: Run, name: str) -> list[Captioned]:
     """The figures that belong to a hypothesis of the plan."""
     if name == "spread":
         return critical_differences(run)
-    made = {"ratio": variance_ratios, "equivalence": equivalence}.get(name)
-    figure = made(run) if made else None
+    if name == "equivalence":
+        return equivalence(run)
+    figure = variance_ratios(run) if name == "ratio" else None
     return [figure] if figure else []
 
 
@@ -339,31 +340,39 @@ def variance_ratios(run: Run) -> Captioned | None:
     )  # fmt: skip
 
 
-def equivalence(run: Run) -> Captioned | None:
-    """Ratios against the margin declared beforehand."""
-    rows, margin = [], (math.nan, math.nan)
+def equivalence(run: Run) -> list[Captioned]:
+    """Ratios, and differences, against the margin declared beforehand: a figure for each."""
+    kinds: dict[tuple[float, float], list[plots.EffectRow]] = {}
     for result in run.with_prefix("equivalence"):
         judge = str(result.get("title", "")).rpartition(", ")[2]
         for line in result.get("tidy") or []:
-            if number_of(line.get("estimate")) > 0:
-                margin = (number_of(line.get("margin_low")), number_of(line.get("margin_high")))
-                rows.append(
-                    plots.EffectRow(
-                        label=f"{judge}: {line['a']} / {line['b']}",
-                        estimate=number_of(line["estimate"]),
-                        low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
-                    )
-                )  # fmt: skip
-    if not rows or not margin[0] < margin[1]:
-        return None
-    return Captioned(
-        figure=plots.Equivalence(
-            rows=tuple(rows[:_MOST_ROWS]), margin=margin, log=True,
-            x_label="Ratio of within-item variances",
-        ),
-        label="fig-equivalence",
-        caption=(
-            "Is a difference shown to be small? Only an interval that lies inside the declared "
-            "margin says so; one that merely includes 1 does not."
-        ),
-    )  # fmt: skip
+            margin = (number_of(line.get("margin_low")), number_of(line.get("margin_high")))
+            estimate = number_of(line.get("estimate"))
+            ratio = margin[0] > 0  # a margin of differences lies around 0, one of ratios around 1
+            if not margin[0] < margin[1] or math.isnan(estimate) or (ratio and not estimate > 0):
+                continue
+            kinds.setdefault(margin, []).append(
+                plots.EffectRow(
+                    label=f"{judge}: {line['a']} {'/' if ratio else '-'} {line['b']}",
+                    estimate=estimate,
+                    low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
+                )
+            )  # fmt: skip
+    shown = []
+    for margin, rows in kinds.items():
+        ratio = margin[0] > 0
+        number = f"-{len(shown) + 1}" if shown else ""
+        neutral, what = (1, "Ratio of within-item variances") if ratio else (0, "Difference")
+        shown.append(
+            Captioned(
+                figure=plots.Equivalence(
+                    rows=tuple(rows[:_MOST_ROWS]), margin=margin, log=ratio, x_label=what
+                ),
+                label=f"fig-equivalence{number}",
+                caption=(
+                    "Is a difference shown to be small? Only an interval that lies inside the "
+                    f"declared margin says so; one that merely includes {neutral} does not."
+                ),
+            )
+        )
+    return shown
