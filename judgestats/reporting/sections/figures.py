@@ -358,7 +358,7 @@ def equivalence(run: Run) -> list[Captioned]:
                     low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
                 )
             )  # fmt: skip
-    shown = []
+    shown: list[Captioned] = []
     for margin, rows in kinds.items():
         ratio = margin[0] > 0
         number = f"-{len(shown) + 1}" if shown else ""
