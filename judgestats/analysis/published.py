@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.spread_comparison import Stratum, strata_of
+from judgestats.analysis.strata import (
+    Stratum,
+    strata_of,
+)
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.cells import Cells, cell_statistics
 from judgestats.stats.kruskal import kruskal_test

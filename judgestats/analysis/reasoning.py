@@ -15,19 +15,23 @@ from judgestats.analysis.published import published_levene_of_variances, publish
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.spread_comparison import (
-    BLOCKS,
-    MARGIN,
-    MISSING,
-    Stratum,
     compare_spread,
     described_scores,
     equivalence_in,
     equivalence_results,
     secondary,
-    spread_hypotheses,
     spread_metrics,
     spread_results,
+)
+from judgestats.analysis.spread_plan import (
+    BLOCKS,
+    MARGIN,
+    MISSING,
+    spread_hypotheses,
     spread_sentence,
+)
+from judgestats.analysis.strata import (
+    Stratum,
     strata_of,
 )
 from judgestats.judgments.design import Condition

@@ -15,19 +15,23 @@ from judgestats.analysis.published import published_tests
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import ScoreConditions, cell_arrays
 from judgestats.analysis.spread_comparison import (
-    BLOCKS,
-    MARGIN,
-    MISSING,
     compare_spread,
     described_scores,
     equivalence_in,
     equivalence_results,
     secondary,
     spread_family,
-    spread_hypotheses,
     spread_results,
-    strata_of,
     unread_share,
+)
+from judgestats.analysis.spread_plan import (
+    BLOCKS,
+    MARGIN,
+    MISSING,
+    spread_hypotheses,
+)
+from judgestats.analysis.strata import (
+    strata_of,
 )
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray

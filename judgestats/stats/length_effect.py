@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.preference_effects import signed_regression
 from judgestats.stats.resampling import cluster_codes
 from judgestats.stats.result import Estimate, Interval, Sample
 
@@ -87,21 +88,13 @@ def length_effect(
             excluded={"no verdict or label": lost} if lost else {},
         ),
     )
-    design = np.column_stack([h[used] - 0.5, x[used]])
-    if n_clusters < 3 or np.linalg.matrix_rank(design) < 2:
+    fit = signed_regression(y[used] - 0.5, np.column_stack([h[used] - 0.5, x[used]]), codes)
+    if fit.reason:
         return result.replace(
             reason="too few questions, or lengths and people's preferences do not vary"
         )
-    bread = np.linalg.inv(design.T @ design)
-    beta = bread @ design.T @ (y[used] - 0.5)
-    residual = y[used] - 0.5 - design @ beta
-    _, compact = np.unique(codes, return_inverse=True)
-    scores = np.zeros((n_clusters, 2))
-    np.add.at(scores, compact, design * residual[:, None])
-    factor = n_clusters / (n_clusters - 1)
-    errors = np.sqrt(np.diag(bread @ (scores.T @ scores) @ bread) * factor)
     doubling = math.log(2)
-    value, se = float(beta[1]) * doubling, float(errors[1]) * doubling
+    value, se = float(fit.beta[1]) * doubling, float(fit.errors[1]) * doubling
     half = float(stats.t.ppf((1 + level) / 2, n_clusters - 1)) * se
     return result.replace(
         estimate=value,
@@ -115,7 +108,7 @@ def length_effect(
         if se > 1e-12
         else None,
         details=MappingProxyType(
-            {"human": float(beta[0]), "log_length": float(beta[1]),
+            {"human": float(fit.beta[0]), "log_length": float(fit.beta[1]),
              "p_value": float(2 * stats.t.sf(abs(value / se), n_clusters - 1)) if se > 1e-12
              else math.nan}
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from judgestats.analysis.spread_comparison import strata_of
+from judgestats.analysis.strata import strata_of
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment

@@ -1,0 +1,98 @@
+"""Strata: the conditions that differ in one thing only, and so can be compared by item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgestats.judgments.shapes import ScoreArray
+
+__all__ = ["Stratum", "strata_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """Conditions that differ in one thing only.
+
+    Attributes
+    ----------
+    name : str
+        What they share: ``sim-typical at T=0.5``.
+    conditions : tuple of str
+        Labels of the conditions.
+    labels : tuple of str
+        What they differ in.
+    at : tuple of float or None
+        The numbers behind the labels, where these are ordered.
+    """
+
+    name: str
+    conditions: tuple[str, ...]
+    labels: tuple[str, ...]
+    at: tuple[float, ...] | None = None
+
+    def scores(self, array: ScoreArray) -> np.ndarray[tuple[int, int, int], np.dtype[np.float64]]:
+        """Items x levels x replications."""
+        return np.stack([array.condition(c) for c in self.conditions], axis=1)
+
+
+def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratum, ...]:
+    """The strata in which `vary` takes at least `least` levels.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition, with ``judge``, ``temperature`` and ``factor_*``.
+    vary : str
+        ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
+    least : int
+
+    Returns
+    -------
+    tuple of Stratum
+        In order of appearance.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"condition": ["j, T=0", "j, T=1"], "judge": ["j", "j"],
+    ...                       "temperature": [0.0, 1.0]})
+    >>> [(s.name, s.labels) for s in strata_of(cells, vary="temperature")]
+    [('j', ('T=0', 'T=1'))]
+    """
+    keys = ["judge", "temperature", *(c for c in cells.columns if c.startswith("factor_"))]
+    shared = [k for k in keys if k != vary]
+    found = []
+    for _, chosen in cells.groupby(shared, sort=False, dropna=False):
+        if len(chosen) < least:
+            continue
+        values = chosen[vary].tolist()
+        temperature = vary == "temperature"
+        found.append(
+            Stratum(
+                name=_stratum_name(chosen.iloc[0], shared),
+                conditions=tuple(chosen["condition"]),
+                labels=tuple(_level(vary, v) for v in values),
+                at=tuple(float(v) for v in values) if temperature else None,
+            )
+        )
+    return tuple(found)
+
+
+def _level(key: str, value: object) -> str:
+    if key != "temperature":
+        return str(value)
+    number = float(str(value))
+    return "T=server default" if math.isnan(number) else f"T={number:g}"
+
+
+def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:
+    """``sim-typical at T=0.5``: no comma, so that it can stand at the end of a title."""
+    rest = [_level(k, row[k]) for k in shared if k == "temperature"]
+    rest += [str(row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
+    where = " and ".join(rest)
+    judge = str(row["judge"]) if "judge" in shared else ""
+    return f"{judge} at {where}" if judge and where else judge or where
