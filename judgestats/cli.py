@@ -118,6 +118,35 @@ def _parser() -> argparse.ArgumentParser:
         help="only conditions whose name holds this text (repeat)",
     )
 
+    export = commands.add_parser(
+        "export", help="judgments as training data for a judge of your own", allow_abbrev=False
+    )
+    export.add_argument("runs", nargs="+", metavar="RUN", help="MLflow run ids, or runs' folders")
+    export.add_argument("--to", required=True, metavar="DIR", help="folder for the files")
+    export.add_argument(
+        "--mode",
+        choices=("vanilla", "cce", "mixed", "any"),
+        default="mixed",
+        help="whose judgments: vanilla, crowd comparative, both, or all strategies",
+    )
+    export.add_argument("--correct", action="store_true", help="only those that agree with labels")
+    export.add_argument("--consistent", action="store_true", help="only same in both orders")
+    export.add_argument("--verdict-only", action="store_true", help="without the reasoning")
+    export.add_argument("--ties", choices=("drop", "keep"), default="drop")
+    export.add_argument(
+        "--condition",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only conditions whose name holds this text (repeat)",
+    )
+    export.add_argument("--prompt", default="pairwise", help="how the student is asked")
+    export.add_argument(
+        "--validation", type=float, default=0.1, help="share of questions held out (0.1)"
+    )
+    export.add_argument("--seed", type=int, default=0)
+    export.add_argument("--overwrite", action="store_true")
+
     items = commands.add_parser(
         "items", help="published item sets: list, fetch, show a file", allow_abbrev=False
     )
@@ -197,6 +226,10 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.check import check_command
 
         return check_command(arguments)
+    if arguments.command == "export":
+        from judgestats.commands.export import export_command
+
+        return export_command(arguments)
     if arguments.command == "items":
         from judgestats.commands.items import items_command
 

@@ -1,0 +1,107 @@
+"""``judgestats export RUN``: judgments as chat-format training data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.items.readers import read_items
+from judgestats.judgments.training import (
+    Filters,
+    Source,
+    split_by_question,
+    training_examples,
+    write_training_data,
+)
+from judgestats.protocols.pairwise import Pairwise
+from judgestats.protocols.template import PromptTemplate
+from judgestats.tracking.fetch import run_folder
+
+__all__ = ["export_command"]
+
+
+def export_command(arguments: argparse.Namespace) -> int:
+    """Write the judgments of runs as training data.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``runs``, ``to``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
+        ``condition``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    filters = Filters(
+        kind=arguments.mode,
+        correct=arguments.correct,
+        consistent=arguments.consistent,
+        reasoning=not arguments.verdict_only,
+        ties=arguments.ties == "keep",
+        conditions=tuple(arguments.condition),
+    )
+    student = Pairwise(
+        template=PromptTemplate.load(arguments.prompt),
+        reasoning="before" if filters.reasoning else "none",
+        ties=filters.ties,
+    )
+    sources, about = [], []
+    for run in dict.fromkeys(arguments.runs):
+        source, facts = _source(run)
+        sources.append(source)
+        about.append(facts)
+    chosen = training_examples(sources, filters=filters, student=student)
+    split = split_by_question(chosen.examples, share=arguments.validation, seed=arguments.seed)
+    written = write_training_data(
+        arguments.to,
+        chosen=chosen,
+        split=split,
+        filters=filters,
+        seed=arguments.seed,
+        runs=about,
+        prompt_sha=student.template.sha,
+        overwrite=arguments.overwrite,
+    )
+    console.say(
+        f"{len(chosen.examples)} of {chosen.judgments} judgments became examples: "
+        f"{len(split.train)} to train ({split.train_questions} questions), "
+        f"{len(split.validation)} to validate ({split.validation_questions} questions).",
+        *(f"  left out, {why}: {n}" for why, n in chosen.left_out.items()),
+        f"Written to {written.folder}: {', '.join(sorted(written.sha256))}. Read the card "
+        "(README.md) before you train or share: it says what the licences ask of you.",
+    )
+    if any(facts["simulated"] == "true" for facts in about):
+        console.say("The judges were SIMULATED: good for a rehearsal, not for training.")
+    return 0
+
+
+def _source(run: str) -> tuple[Source, dict[str, str]]:
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        results = json.loads((folder / "results.json").read_text("utf-8"))
+        try:
+            frame = pd.read_parquet(folder / "data" / "judgments.parquet")
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"export: run {run} has no readable data/judgments.parquet ({error}). Only a "
+                "finished run of an experiment on a judge can be exported."
+            ) from error
+        items = read_items(folder / "data" / "items.jsonl", layout="judgestats", empty_ok=True)
+    name = Path(run).name if Path(run).is_dir() else run
+    judges: list[dict[str, Any]] = results.get("judges") or []
+    facts = {
+        "name": name,
+        "judges": ", ".join(str(j.get("model")) for j in judges) or "unknown",
+        "items": str((results.get("design") or {}).get("item_source", "unknown")),
+        "simulated": str(bool(results.get("simulated"))).lower(),
+    }
+    return Source(name=name, frame=frame, items=items), facts

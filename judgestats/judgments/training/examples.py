@@ -1,0 +1,328 @@
+"""Which judgments become training examples, and how each is written as a chat.
+
+The student is asked as a vanilla judge in plain text, whatever its teacher was shown: it learns to
+reason like a judge with a crowd without having one. Replies and items are untrusted; what would not
+stay data in a training file is left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.items.labelled import label_table
+from judgestats.items.schema import Item
+from judgestats.protocols.base import ReplyMode, Status, Unit
+from judgestats.protocols.naming import pair_name
+from judgestats.protocols.pairwise import Pairwise
+
+__all__ = ["KINDS", "Chosen", "Example", "Filters", "Source", "training_examples"]
+
+KINDS = ("vanilla", "cce", "mixed", "any")
+"""Whose judgments: of vanilla conditions, of crowd comparative ones, of both, of all strategies."""
+
+_MAX_CHARS = 400_000
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# A chat template is text, and tokenizers read these as structure wherever they stand.
+_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{1,60}\|>|<\uff5c[^<>\n]{1,60}\uff5c>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|"
+    r"<(?:bos|eos|pad|unk)>|<extra_id_\d{1,3}>|<\|(?:im_start|im_end)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One run: its name, its parsed judgments and its items."""
+
+    name: str
+    frame: pd.DataFrame
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which judgments are wanted.
+
+    Attributes
+    ----------
+    kind : {"vanilla", "cce", "mixed", "any"}
+    correct : bool
+        Only verdicts that agree with the label of the pair (the one most annotators gave; a draw
+        among them is no label).
+    consistent : bool
+        Only verdicts that are the same in both orders of the same replication.
+    reasoning : bool
+        Write the reasoning before the verdict; judgments without any are then left out. Otherwise
+        the verdict alone.
+    ties : bool
+        Keep verdicts that call a tie, and offer the tie in the prompt.
+    conditions : tuple of str
+        Only conditions whose name holds one of these texts; all if empty.
+    """
+
+    kind: str = "mixed"
+    correct: bool = False
+    consistent: bool = False
+    reasoning: bool = True
+    ties: bool = False
+    conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"export: mode must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One training example and where it comes from."""
+
+    messages: tuple[Mapping[str, str], ...]
+    run: str
+    condition: str
+    kind: str
+    item_id: str
+    order: str
+    replicate: int
+    cluster: str
+    question: str
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The examples, and how many judgments were left out for which reason, in the order applied."""
+
+    examples: tuple[Example, ...]
+    judgments: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def training_examples(
+    sources: Iterable[Source], *, filters: Filters, student: Pairwise | None = None
+) -> Chosen:
+    """Judgments on pairs as chats: prompt of a vanilla judge, reasoning, verdict.
+
+    Parameters
+    ----------
+    sources : iterable of Source
+    filters : Filters
+    student : Pairwise, optional
+        How the student will be asked; by default the bundled prompt, explanation first, with a tie
+        on offer if `filters` keep ties.
+
+    Returns
+    -------
+    Chosen
+        Exact repetitions (same prompt, same reply) once. Every reply is read back by the student's
+        own reader to the teacher's verdict.
+
+    Raises
+    ------
+    InputError
+        If a frame lacks a column.
+
+    Examples
+    --------
+    >>> from judgestats.items.schema import Response
+    >>> two = (Response(turns=("4",)), Response(turns=("5",)))
+    >>> item = Item(id="q", cluster="q", turns=("2+2?",), responses=two)
+    >>> row = dict(condition="j", item_id="q/0|1", order="ba", stage="final", replicate=0,
+    ...     status="ok", choice="a", explanation="4 is right.", cluster="q")
+    >>> made = training_examples(
+    ...     [Source(name="run", frame=pd.DataFrame([row]), items=(item,))], filters=Filters())
+    >>> made.examples[0].messages[-1]["content"]  # the earlier response was shown second
+    '4 is right.\\n\\n[[B]]'
+    """
+    how = student or Pairwise(reasoning="before" if filters.reasoning else "none")
+    asked = replace(how, ties=filters.ties)
+    found: dict[tuple[str, ...], Example] = {}
+    left: Counter[str] = Counter()
+    total = 0
+    for source in sources:
+        rows = _rows(source)
+        total += len(rows)
+        known = {(u.item_id, u.order): u for u in asked.units(source.items)}
+        labels = _labels(source.items)
+        agreed = _agreed(rows)
+        for row in rows:
+            unit = known.get((row["item_id"], row["order"]))
+            why = _refused(row, unit, filters, labels, agreed)
+            if not why and unit is not None:
+                made = _example(source.name, row, unit, asked, filters)
+                key = () if isinstance(made, str) else tuple(m["content"] for m in made.messages)
+                if isinstance(made, str):
+                    why = made
+                elif key in found:
+                    why = "a repetition"
+                else:
+                    found[key] = made
+            if why:
+                left[why] += 1
+    order = {reason: left[reason] for reason in (*_REASONS, *left) if left[reason]}
+    return Chosen(examples=tuple(found.values()), judgments=total, left_out=order)
+
+
+_REASONS = (
+    "no verdict on a pair",
+    "unread",
+    "another stage",
+    "another condition",
+    "another strategy",
+    "a pair that the items do not have",
+    "a tie",
+    "no label",
+    "not correct",
+    "not the same in both orders",
+    "no reasoning",
+    "a control character",
+    "a chat template's control token",
+    "too long",
+    "another verdict in the reasoning",
+    "a repetition",
+)
+
+
+_NEEDED = (
+    "condition",
+    "item_id",
+    "order",
+    "stage",
+    "replicate",
+    "status",
+    "choice",
+    "explanation",
+    "cluster",
+)
+
+
+def _rows(source: Source) -> list[dict[str, Any]]:
+    missing = [name for name in _NEEDED if name not in source.frame]
+    if missing:
+        raise InputError(
+            f"export: the judgments of {source.name} lack the column(s) {', '.join(missing)}. Give "
+            "a run of judgestats, or a frame as judgestats.read_judgments makes it."
+        )
+    more = [c for c in ("factor_strategy", "factor_method") if c in source.frame]
+    records = source.frame[[*_NEEDED, *more]].to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in records]
+
+
+def kind_of(row: Mapping[str, Any]) -> str:
+    """``vanilla``, ``cce``, or another strategy by its name.
+
+    Examples
+    --------
+    >>> kind_of({"factor_strategy": "cce-criticising@8"}), kind_of({"factor_method": "pairwise"})
+    ('cce', 'vanilla')
+    """
+    strategy = row.get("factor_strategy")
+    name = strategy if isinstance(strategy, str) and strategy else "vanilla"
+    return "cce" if name.startswith("cce") else name
+
+
+def _labels(items: tuple[Item, ...]) -> dict[str, str]:
+    """Each pair's label, by the pair's name: what most annotators said, where one thing leads."""
+    table = label_table(items)
+    by_id = {item.id: item for item in items}
+    out = {}
+    for item, pair, said in zip(table.items, table.pairs, table.labels, strict=True):
+        (first, votes), *rest = Counter(x for x in said if x).most_common()
+        if not rest or rest[0][1] < votes:
+            out[pair_name(by_id[item], pair)] = first
+    return out
+
+
+def _agreed(rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, int]]:
+    """(condition, pair, replicate) with the same readable verdict in both orders."""
+    said: dict[tuple[str, str, int], dict[str, str]] = {}
+    for row in rows:
+        if row["status"] == Status.OK.value and row["stage"] == "final":
+            key = (row["condition"], row["item_id"], row["replicate"])
+            said.setdefault(key, {})[row["order"]] = row["choice"]
+    return {
+        key
+        for key, orders in said.items()
+        if orders.get("ab") and orders.get("ab") == orders.get("ba")
+    }
+
+
+def _refused(
+    row: Mapping[str, Any],
+    unit: Unit | None,
+    filters: Filters,
+    labels: Mapping[str, str],
+    agreed: set[tuple[str, str, int]],
+) -> str:
+    """Why a judgment is not wanted; empty where it is."""
+    kind = kind_of(row)
+    wanted = {"vanilla": {"vanilla"}, "cce": {"cce"}, "mixed": {"vanilla", "cce"}, "any": {kind}}
+    label = labels.get(row["item_id"], "")
+    checks: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("another stage", lambda: row["stage"] != "final"),
+        ("no verdict on a pair", lambda: row["order"] not in {"ab", "ba"}),
+        (
+            "another condition",
+            lambda: (
+                bool(filters.conditions)
+                and not any(text in row["condition"] for text in filters.conditions)
+            ),
+        ),
+        ("another strategy", lambda: kind not in wanted[filters.kind]),
+        ("unread", lambda: row["status"] != Status.OK.value),
+        ("no verdict on a pair", lambda: row["choice"] not in {"a", "b", "tie"}),
+        ("a pair that the items do not have", lambda: unit is None),
+        ("a tie", lambda: row["choice"] == "tie" and not filters.ties),
+        ("no label", lambda: filters.correct and not label),
+        ("not correct", lambda: filters.correct and row["choice"] != label),
+        (
+            "not the same in both orders",
+            lambda: (
+                filters.consistent
+                and (row["condition"], row["item_id"], row["replicate"]) not in agreed
+            ),
+        ),
+        ("no reasoning", lambda: filters.reasoning and not str(row["explanation"]).strip()),
+    )
+    return next((why for why, holds in checks if holds()), "")
+
+
+def _example(
+    run: str, row: Mapping[str, Any], unit: Unit, student: Pairwise, filters: Filters
+) -> Example | str:
+    """The chat, or the reason why it cannot be written."""
+    first = "a" if unit.shown[0] == min(unit.shown) else "b"
+    letter = "C" if row["choice"] == "tie" else "A" if row["choice"] == first else "B"
+    told = str(row["explanation"]).strip() if filters.reasoning else ""
+    mark = f"[[{letter}]]"
+    reply = told if told.endswith(mark) else f"{told}\n\n{mark}".strip()
+    prompt = student.prompt(unit, ReplyMode.TEXT)
+    messages = (*prompt.messages, {"role": "assistant", "content": reply})
+    texts = [m["content"] for m in messages]
+    if any(_CONTROL.search(text) for text in texts):
+        return "a control character"
+    if any(_SPECIAL.search(text) for text in texts):
+        return "a chat template's control token"
+    if sum(map(len, texts)) > _MAX_CHARS:
+        return "too long"
+    back = student.read(unit, ReplyMode.TEXT, reply)
+    if back.status is not Status.OK or back.choice != row["choice"]:
+        return "another verdict in the reasoning"
+    return Example(
+        messages=messages,
+        run=run,
+        condition=row["condition"],
+        kind=kind_of(row),
+        item_id=row["item_id"],
+        order=row["order"],
+        replicate=int(row["replicate"]),
+        cluster=row["cluster"],
+        question=unit.item.question,
+        verdict=letter,
+    )
