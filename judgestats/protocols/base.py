@@ -91,7 +91,9 @@ class Verdict:
 class JudgingProtocol(Protocol):
     """What every protocol offers (a structural type: no base class is needed)."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in a run."""
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The units to be judged, in a stable order."""

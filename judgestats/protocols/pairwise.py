@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError
@@ -17,7 +19,7 @@ from judgestats.protocols.base import (
 )
 from judgestats.protocols.choices import letter_of
 from judgestats.protocols.examples import Example, examples_text
-from judgestats.protocols.marks import ANSWER_END, ANSWER_START
+from judgestats.protocols.marks import ANSWER_END, ANSWER_START, harmless
 from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate
@@ -37,6 +39,8 @@ _OFFERED = (
     "reference",
     "examples",
     "guideline",
+    "aspects",
+    "judgments",
     "reply",
 )
 
@@ -149,16 +153,18 @@ class Pairwise:
             },
         )
 
-    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The prompt for one pair in one order."""
+    def prompt(
+        self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] = MappingProxyType({})
+    ) -> Prompted:
+        """The prompt for one pair in one order; `more` fills further placeholders."""
         item = unit.item
         first, second = (item.responses[i] for i in unit.shown)
         values = {
             "question": item.question,
-            "response_a": first.text,
-            "response_b": second.text,
-            "conversation_a": conversation(item, first.turns),
-            "conversation_b": conversation(item, second.turns),
+            "response_a": harmless(first.text),
+            "response_b": harmless(second.text),
+            "conversation_a": harmless(conversation(item, first.turns)),
+            "conversation_b": harmless(conversation(item, second.turns)),
             "context": "\n\n".join(
                 p
                 for p in (
@@ -174,6 +180,7 @@ class Pairwise:
             "examples": examples_text(self.examples, reasoning=self.reasoning),
             "guideline": "",
             "reply": self._reply_text(mode),
+            **more,
         }
         messages = self.template.fill(values)
         if "reply" not in self.template.placeholders:
@@ -234,5 +241,5 @@ def _earlier(letter: str, item: Item, answers: tuple[str, ...]) -> str:
     if len(item.turns) < 2:
         return ""
     name = f"Context of Assistant {letter}"
-    said = conversation(item, answers[:-1], item.turns[:-1])
+    said = harmless(conversation(item, answers[:-1], item.turns[:-1]))
     return f"{ANSWER_START.format(name=name)}\n{said}\n{ANSWER_END.format(name=name)}"

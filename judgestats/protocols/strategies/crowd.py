@@ -1,0 +1,240 @@
+"""Crowd comparative evaluation: each candidate is judged against other answers first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, zip_longest
+
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.naming import pair_name
+from judgestats.protocols.strategies.base import (
+    CROWD,
+    FINAL,
+    Call,
+    CallKey,
+    Heard,
+    Settled,
+    not_asked,
+)
+from judgestats.protocols.strategies.insert import bounded, framed
+from judgestats.protocols.strategies.selection import SELECTIONS, CrowdJudgment, chosen, drawn
+from judgestats.protocols.strategies.votes import with_verdict
+from judgestats.protocols.strategies.wording import Wording
+
+__all__ = ["CrowdComparison", "crowd_of"]
+
+
+def crowd_of(unit: Unit) -> tuple[int, ...]:
+    """The crowd of a pair: the item's other responses, by index."""
+    return tuple(i for i in range(len(unit.item.responses)) if i not in unit.shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrowdComparison:
+    """k judgments of the candidates against a crowd precede the final verdict.
+
+    The crowd of a pair are the other responses of its item. Each candidate is compared with crowd
+    responses by the vanilla judge, in an order of the two that alternates from one to the next; of
+    these judgments k / 2 a candidate are selected. With `removal` a second call deletes the verdict
+    of each and keeps its analysis. k = 1 is a single judgment, of the candidate that the seed
+    draws; k = 0 is vanilla.
+
+    What fails is left out and counted, never replaced by a guess: a crowd judgment that cannot be
+    read is not selected; one whose verdict could not be removed is not shown. Where nothing is left
+    to be shown no final verdict is asked for, and the pipeline has a status.
+
+    Parameters
+    ----------
+    k : int
+        1, or an even number.
+    selection : {"criticising", "praising", "balanced", "random"}
+    removal : bool
+    seed : int
+        Of which judgments are drawn where there are more than enough.
+    wording : Wording
+    """
+
+    k: int
+    selection: str = "criticising"
+    removal: bool = True
+    seed: int = 0
+    wording: Wording = field(default_factory=Wording)
+
+    def __post_init__(self) -> None:
+        if self.selection not in SELECTIONS:
+            raise InputError(
+                f"CrowdComparison: selection must be one of {', '.join(SELECTIONS)}, got "
+                f"{self.selection!r}."
+            )
+        if self.k != 1 and (self.k < 2 or self.k % 2):
+            raise InputError(
+                f"CrowdComparison: k must be 1 or an even number, got {self.k}: half of the "
+                "judgments are about each candidate. k = 0 is the strategy vanilla."
+            )
+
+    @property
+    def name(self) -> str:
+        """As in ``cce-criticising@8``, ``cce-random-raw@8`` (verdicts kept)."""
+        return f"cce-{self.selection}{'' if self.removal else '-raw'}@{self.k}"
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged; each needs at least one other response to its question.
+
+        Raises
+        ------
+        InputError
+            If a pair has no crowd.
+        """
+        units = self.wording.units(items)
+        alone = [u.item_id for u in units if not crowd_of(u)]
+        if alone:
+            raise InputError(
+                f"{self.name}: {len(alone)} of {len(units)} pairs have no crowd, such as "
+                f"{alone[0]!r}: their items have no further response. Add crowd responses "
+                "(crowd=FILE), or leave crowd strategies out."
+            )
+        return units
+
+    # ------------------------------------------------------------------ what to call
+
+    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+        """Crowd judgments; then verdicts to be removed; then the final verdict."""
+        crowd = [call for _, listed in self._crowd(unit, draw) for call in listed]
+        if any(call.key not in heard for call in crowd):
+            return tuple(crowd)
+        picked, _ = self._selected(unit, heard, draw)
+        removals = [self._removal(j) for j in picked] if self.removal else []
+        if any(call.key not in heard for call in removals):
+            return (*crowd, *removals)
+        shown = self._shown(picked, heard)
+        return (*crowd, *removals, *([self._final(unit, shown)] if shown else []))
+
+    def _per_candidate(self, unit: Unit, draw: int) -> list[tuple[int, int]]:
+        """(candidate, judgments wanted of it); the same in both orders of the pair."""
+        first, second = sorted(unit.shown)
+        if self.k > 1:
+            return [(first, self.k // 2), (second, self.k // 2)]
+        text = f"{self.seed}\0{draw}\0{unit.item_id}\0single"
+        odd = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % 2
+        return [((first, second)[odd], 1)]
+
+    def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, list[Call]]]:
+        """Crowd calls by candidate, in their drawn order."""
+        found = []
+        for candidate, count in self._per_candidate(unit, draw):
+            calls = [self._against(unit, candidate, other) for other in crowd_of(unit)]
+            calls = drawn(calls, seed=self.seed, draw=draw, pair=unit)
+            # a random selection does not hang on the outcome: only what it draws is asked
+            found.append((candidate, calls[:count] if self.selection == "random" else calls))
+        return found
+
+    def _against(self, unit: Unit, candidate: int, other: int) -> Call:
+        low, high = min(candidate, other), max(candidate, other)
+        forward = (candidate + other) % 2 == 0
+        against = Unit(
+            item_id=pair_name(unit.item, (low, high)),
+            cluster=unit.cluster,
+            item=unit.item,
+            shown=(low, high) if forward else (high, low),
+            order="ab" if forward else "ba",
+            category=unit.category,
+        )
+        build = partial(self.wording.ask, "vanilla", against)
+        return Call(stage="crowd", unit=against, build=build, pool=CROWD)
+
+    def _selected(
+        self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int
+    ) -> tuple[list[CrowdJudgment], int]:
+        """The judgments to be shown, the candidates taking turns, and how many are of the kind."""
+        wanted = dict(self._per_candidate(unit, draw))
+        by_candidate: list[list[CrowdJudgment]] = []
+        kind = 0
+        for candidate, calls in self._crowd(unit, draw):
+            judged = [
+                CrowdJudgment(call=call, candidate=candidate, heard=heard[call.key])
+                for call in calls
+            ]
+            picked, matching = chosen(judged, selection=self.selection, count=wanted[candidate])
+            by_candidate.append(picked)
+            kind += matching
+        turns = chain.from_iterable(zip_longest(*by_candidate))
+        return [judgment for judgment in turns if judgment is not None], kind
+
+    def _removal(self, judgment: CrowdJudgment) -> Call:
+        build = partial(self._ask_removal, judgment.call.unit, with_verdict(judgment.heard))
+        return Call(stage="removal", unit=judgment.call.unit, build=build, pool=CROWD)
+
+    def _ask_removal(self, unit: Unit, text: str, mode: ReplyMode) -> Prompted:
+        shown, _ = framed([("Judgment", "", text)], limit=self.wording.limit)
+        return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
+
+    def _shown(
+        self, picked: Sequence[CrowdJudgment], heard: Mapping[CallKey, Heard]
+    ) -> tuple[tuple[int, str, str], ...]:
+        """(candidate, its name in the judgment, text) of what the final prompt shows."""
+        shown = []
+        for judgment in picked:
+            own = "AB"[judgment.call.unit.shown.index(judgment.candidate)]
+            if not self.removal:
+                shown.append((judgment.candidate, own, with_verdict(judgment.heard)))
+                continue
+            cleaned = heard[self._removal(judgment).key]
+            if cleaned.read:
+                shown.append((judgment.candidate, own, cleaned.text))
+        return tuple(shown)
+
+    def _final(self, unit: Unit, shown: tuple[tuple[int, str, str], ...]) -> Call:
+        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
+
+    def _ask(
+        self, unit: Unit, shown: tuple[tuple[int, str, str], ...], mode: ReplyMode
+    ) -> Prompted:
+        blocks = []
+        for number, (candidate, there, text) in enumerate(shown, start=1):
+            here = "AB"[unit.shown.index(candidate)]
+            other = "B" if there == "A" else "A"
+            above = (
+                f"Comparison {number} is about Assistant {here}'s answer. There it is called "
+                f"Assistant {there}; Assistant {other} there is another answer, not shown here."
+            )
+            blocks.append((f"Crowd Comparison {number}", above, text))
+        return self.wording.ask(
+            "judge_crowd", unit, mode, framed(blocks, limit=self.wording.limit)[0]
+        )
+
+    # ------------------------------------------------------------------ what it says
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+        """The final verdict, or why it was not asked for."""
+        picked, kind = self._selected(unit, heard, draw)
+        asked = [call for _, listed in self._crowd(unit, draw) for call in listed]
+        shown = self._shown(picked, heard)
+        left = sum(not heard[call.key].read for call in asked) + len(picked) - len(shown)
+        if not shown:
+            why = f"none of {len(asked)} crowd judgments could be used, so no verdict was asked for"
+            return Settled(verdict=not_asked(why), wanted=self.k, left_out=left)
+        return Settled(
+            verdict=heard[self._final(unit, ()).key].verdict,
+            wanted=self.k,
+            used=len(shown),
+            preferred=kind,
+            left_out=left,
+            cut=sum(bounded(text, limit=self.wording.limit)[1] for _, _, text in shown),
+        )
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt with no judgment in it."""
+        return self._ask(unit, (), mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a reply to the final prompt."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

@@ -1,0 +1,83 @@
+"""Plan, then evaluate: a plan for judging this very question, then a verdict that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from judgestats.items.schema import Item
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled, not_asked
+from judgestats.protocols.strategies.insert import bounded, framed
+from judgestats.protocols.strategies.wording import Wording
+
+__all__ = ["EvalPlan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalPlan:
+    """Write a plan for the question (once for all its pairs and orders), then follow it.
+
+    A plan that could not be read, or was refused or cut, gives no verdict: without it this would be
+    another strategy.
+
+    Parameters
+    ----------
+    wording : Wording
+    """
+
+    name: str = "plan"
+    wording: Wording = field(default_factory=Wording)
+    k: int = 0
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.wording.units(items)
+
+    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+        """The plan; then, if there is one, the verdict."""
+        del draw
+        plan = self._plan(unit)
+        said = heard.get(plan.key)
+        if said is None or not said.read:
+            return (plan,)
+        return (plan, self._final(unit, said.text))
+
+    def _plan(self, unit: Unit) -> Call:
+        item = unit.item
+        about = Unit(
+            item_id=item.id, cluster=unit.cluster, item=item, shown=(), category=unit.category
+        )
+        build = partial(self.wording.writing("plan").prompt, about)
+        return Call(stage="plan", unit=about, build=build)
+
+    def _final(self, unit: Unit, plan: str) -> Call:
+        shown, _ = framed([("Plan", "", plan)], limit=self.wording.limit)
+        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
+
+    def _ask(self, unit: Unit, shown: str, mode: ReplyMode) -> Prompted:
+        return self.wording.ask("judge_plan", unit, mode, shown)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+        """What it said, or why it was not asked."""
+        del draw
+        plan = heard[self._plan(unit).key]
+        if not plan.read:
+            why = f"there is no plan ({plan.verdict.status.value}), so no verdict was asked for"
+            return Settled(verdict=not_asked(why), left_out=1)
+        cut = bounded(plan.text, limit=self.wording.limit)[1]
+        final = heard[self._final(unit, "").key]
+        return Settled(verdict=final.verdict, cut=int(cut))
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt without a plan in it."""
+        return self._ask(unit, "", mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a reply to the final prompt."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

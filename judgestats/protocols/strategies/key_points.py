@@ -1,0 +1,127 @@
+"""Key points of a judgment's explanation: listed by a model, then counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, no_verdict
+from judgestats.protocols.strategies.insert import framed
+from judgestats.protocols.template import PromptTemplate
+
+__all__ = ["KeyPoints"]
+
+_ASPECT = re.compile(r"^\s{0,3}(?:\d{1,3}[.)]|#{1,4}|\*\*)\s*\S", re.MULTILINE)
+_POINT = re.compile(r"^\s*[-*\u2022]\s+\S", re.MULTILINE)
+_MOST = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyPoints:
+    """Ask a model for the aspects and points of an explanation; the score is the number of points.
+
+    Parameters
+    ----------
+    template : PromptTemplate
+
+    Examples
+    --------
+    >>> reply = '{"aspects": [{"aspect": "accuracy", "points": ["A is right", "B is wrong"]}]}'
+    >>> found = KeyPoints().read_text(ReplyMode.JSON_SCHEMA, reply)
+    >>> found.score, found.extra["aspects"]
+    (2.0, 1)
+    """
+
+    name: ClassVar[str] = "key_points"
+
+    template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("key_points"))
+
+    def units(self, items: object) -> tuple[Unit, ...]:
+        """None: points are counted in the explanation of a verdict that was given before."""
+        del items
+        return ()
+
+    def schema(self) -> ReplySchema:
+        """The reply's JSON schema, also the parameters of the tool ``submit_key_points``."""
+        aspect: dict[str, Any] = {
+            "type": "object",
+            "properties": {
+                "aspect": {"type": "string"},
+                "points": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["aspect", "points"],
+            "additionalProperties": False,
+        }
+        return ReplySchema(
+            name="submit_key_points",
+            description="Submit the aspects and their key points.",
+            schema={
+                "type": "object",
+                "properties": {"aspects": {"type": "array", "items": aspect}},
+                "required": ["aspects"],
+                "additionalProperties": False,
+            },
+        )
+
+    def of(self, explanation: str, *, limit: int, mode: ReplyMode) -> Prompted:
+        """The prompt about one explanation."""
+        return self._prompt(mode, framed([("Judgment", "", explanation)], limit=limit)[0])
+
+    def prompt(
+        self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] | None = None
+    ) -> Prompted:
+        """The prompt, with the framed explanation as ``more["judgments"]``."""
+        del unit  # the explanation says all that is needed
+        return self._prompt(mode, (more or {}).get("judgments", ""))
+
+    def _prompt(self, mode: ReplyMode, judgments: str) -> Prompted:
+        how = {
+            ReplyMode.JSON_SCHEMA: 'Reply as a JSON object with the field "aspects".',
+            ReplyMode.TOOL: "Call the tool submit_key_points.",
+            ReplyMode.TEXT: "Reply with the key points only: each aspect as a numbered line, each "
+            "point under it as a line that begins with a dash.",
+        }[mode]
+        return Prompted(
+            messages=self.template.fill({"judgments": judgments, "reply": how}),
+            mode=mode,
+            prompt_sha=self.template.sha,
+            schema=None if mode is ReplyMode.TEXT else self.schema(),
+        )
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The number of points, or the reason why there is none."""
+        del unit  # read the same way for every unit
+        return self.read_text(mode, text, finish_reason=finish_reason)
+
+    def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """As `read`, without a unit."""
+        text = text[:MAX_REPLY_CHARS]
+        if finish_reason in {"content_filter", "refusal", "length"}:
+            return no_verdict(text, finish_reason, "")
+        found = json_object(text) if mode is not ReplyMode.TEXT or "{" in text else None
+        if found is not None:
+            listed = found.get("aspects")
+            if not isinstance(listed, list):
+                return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")
+            points = [_points(aspect) for aspect in listed[:_MOST]]
+            return _counted(sum(points), len(points), text)
+        points_said = len(_POINT.findall(text))
+        if not points_said:
+            return no_verdict(text, finish_reason, "no list of points was found in the reply")
+        return _counted(points_said, len(_ASPECT.findall(text)), text)
+
+
+def _points(aspect: Any) -> int:
+    points = aspect.get("points") if isinstance(aspect, Mapping) else None
+    if not isinstance(points, list):
+        return 0
+    return len({str(p).strip().lower() for p in points[:_MOST]})
+
+
+def _counted(points: int, aspects: int, text: str) -> Verdict:
+    return Verdict(
+        status=Status.OK, score=float(points), explanation=text, extra={"aspects": aspects}
+    )

@@ -1,0 +1,65 @@
+"""Strategies of one call: vanilla, a long explanation, sixteen criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from judgestats.items.schema import Item
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled
+from judgestats.protocols.strategies.wording import Wording
+
+__all__ = ["ONE_CALL", "OneCall"]
+
+ONE_CALL: Mapping[str, str] = {
+    "vanilla": "vanilla",
+    "long": "judge_long",
+    "criteria": "judge_criteria",
+}
+"""Strategies of one call, and their prompts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneCall:
+    """One judgment, one verdict; how it is asked for is the prompt's doing.
+
+    Parameters
+    ----------
+    name : {"vanilla", "long", "criteria"}
+    wording : Wording
+    """
+
+    name: str = "vanilla"
+    wording: Wording = field(default_factory=Wording)
+    k: int = 0
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.wording.units(items)
+
+    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+        """The one call."""
+        del heard, draw
+        return (self._final(unit),)
+
+    def _final(self, unit: Unit) -> Call:
+        return Call(stage=FINAL, unit=unit, build=partial(self.prompt, unit))
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+        """What it said."""
+        del draw
+        return Settled(verdict=heard[self._final(unit).key].verdict)
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt."""
+        return self.wording.ask(ONE_CALL[self.name], unit, mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a reply."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

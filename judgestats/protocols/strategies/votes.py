@@ -1,0 +1,180 @@
+"""Several judgments of the same pair: their majority, or one verdict that weighs them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from judgestats.items.schema import Item
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.strategies.base import (
+    FINAL,
+    VOTES,
+    Call,
+    CallKey,
+    Heard,
+    Settled,
+    not_asked,
+)
+from judgestats.protocols.strategies.insert import bounded, framed
+from judgestats.protocols.strategies.wording import Wording
+
+__all__ = ["Aggregate", "Majority", "with_verdict"]
+
+
+def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
+    """The first k votes on a pair in one order; strategies and values of k share them."""
+    build = partial(wording.ask, "vanilla", unit)
+    return tuple(
+        Call(stage=f"vote-{i + 1:02d}", unit=unit, build=build, pool=VOTES, raised=True)
+        for i in range(k)
+    )
+
+
+def with_verdict(said: Heard) -> str:
+    """A judgment's text with its verdict, which a structured reply keeps apart from its text."""
+    place = str(said.verdict.extra.get("position", ""))
+    letter = {"first": "Assistant A is better", "second": "Assistant B is better", "tie": "a tie"}
+    told = f"\nVerdict: {letter[place]}." if place in letter else ""
+    return f"{said.text.strip()}{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority:
+    """The choice that most of k judgments at the raised temperature make.
+
+    Judgments that could not be read have no vote; where none can be read there is no verdict. An
+    even split is decided by the first vote, which is as good as any: the votes are exchangeable.
+
+    Parameters
+    ----------
+    k : int
+    wording : Wording
+    """
+
+    k: int
+    wording: Wording = field(default_factory=Wording)
+
+    @property
+    def name(self) -> str:
+        """As in ``majority@16``."""
+        return f"majority@{self.k}"
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.wording.units(items)
+
+    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+        """The votes."""
+        del heard, draw
+        return _votes(self.wording, unit, self.k)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+        """The majority of the votes that could be read."""
+        said = [heard[c.key] for c in self.calls(unit, heard, draw)]
+        votes = [h.verdict for h in said if h.read]
+        if not votes:
+            return Settled(
+                verdict=not_asked(f"none of the {self.k} votes could be read"),
+                wanted=self.k,
+                left_out=len(said),
+            )
+        counts = Counter(v.choice for v in votes)
+        top = max(counts.values())
+        winner = next(v for v in votes if counts[v.choice] == top)
+        even = sum(n == top for n in counts.values()) > 1
+        return Settled(
+            verdict=replace(
+                winner, extra={**winner.extra, "votes": top, "even_split": str(even).lower()}
+            ),
+            wanted=self.k,
+            used=len(votes),
+            left_out=len(said) - len(votes),
+        )
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of a vote: there is no final call."""
+        return self.wording.ask("vanilla", unit, mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a vote."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """k judgments at the raised temperature, fed back for one verdict.
+
+    Judgments that could not be read are left out and counted; where none is left no verdict is
+    asked for.
+
+    Parameters
+    ----------
+    k : int
+    wording : Wording
+    """
+
+    k: int
+    wording: Wording = field(default_factory=Wording)
+
+    @property
+    def name(self) -> str:
+        """As in ``aggregate@16``."""
+        return f"aggregate@{self.k}"
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.wording.units(items)
+
+    def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
+        """The votes; then, if any could be read, the verdict."""
+        del draw
+        votes = _votes(self.wording, unit, self.k)
+        said = [heard[c.key] for c in votes if c.key in heard]
+        if len(said) < len(votes) or not any(h.read for h in said):
+            return votes
+        return (*votes, self._final(unit, said))
+
+    def _final(self, unit: Unit, said: list[Heard]) -> Call:
+        texts = tuple(with_verdict(h) for h in said if h.read)
+        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, texts))
+
+    def _ask(self, unit: Unit, texts: tuple[str, ...], mode: ReplyMode) -> Prompted:
+        blocks = [(f"Judgment {i}", "", text) for i, text in enumerate(texts, start=1)]
+        shown, _ = framed(blocks, limit=self.wording.limit)
+        return self.wording.ask("judge_aggregate", unit, mode, shown)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
+        """What it said, or why it was not asked."""
+        del draw
+        said = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
+        texts = [with_verdict(h) for h in said if h.read]
+        left = len(said) - len(texts)
+        if not texts:
+            why = f"none of the {self.k} judgments to be aggregated could be read"
+            return Settled(verdict=not_asked(why), wanted=self.k, left_out=left)
+        return Settled(
+            verdict=heard[self._final(unit, []).key].verdict,
+            wanted=self.k,
+            used=len(texts),
+            left_out=left,
+            cut=sum(bounded(text, limit=self.wording.limit)[1] for text in texts),
+        )
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt with no judgment in it."""
+        return self._ask(unit, (), mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a reply to the final prompt."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

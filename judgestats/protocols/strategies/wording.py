@@ -1,0 +1,116 @@
+"""What all strategies share: how a pair is put to a judge, and who reads which stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.pairwise import ORDERS, Pairwise
+from judgestats.protocols.strategies.base import stage_kind
+from judgestats.protocols.strategies.insert import MAX_INSERTED
+from judgestats.protocols.strategies.key_points import KeyPoints
+from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.writing import Writing
+
+__all__ = ["ASPECTS", "Wording"]
+
+_USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
+ASPECTS: Mapping[str, str] = MappingProxyType(
+    {"helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"}
+)
+"""What a judge is told to consider, by set, where a set has aspects of its own."""
+
+_WRITTEN = {"plan": ("evaluation_plan", "plan"), "removal": ("outcome_removal", "analysis")}
+
+
+@cache
+def _template(name: str) -> PromptTemplate:
+    return PromptTemplate.load(name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """How pairs are asked about, whatever the strategy.
+
+    Parameters
+    ----------
+    ties : bool
+        Whether a tie may be named. Sets whose labels have no ties ask without.
+    orders : tuple of {"ab", "ba"}
+    labelled_only : bool
+        Only pairs with a label.
+    vanilla : str
+        The vanilla prompt: a bundled one by name, or a file of the user's.
+    aspects : mapping of set to text
+        Replaces what a judge is told to consider; by the item's category in lower case.
+    limit : int
+        Characters of a judgment that a later prompt shows.
+
+    Examples
+    --------
+    >>> Wording().comparison("judge_long").template.name
+    'judge_long'
+    """
+
+    ties: bool = False
+    orders: tuple[str, ...] = ORDERS
+    labelled_only: bool = True
+    vanilla: str = "judge_vanilla"
+    aspects: Mapping[str, str] = field(default_factory=lambda: ASPECTS, hash=False)
+    limit: int = MAX_INSERTED
+
+    def __post_init__(self) -> None:
+        if not 200 <= self.limit <= 100_000:
+            raise InputError(
+                f"Wording: limit must be 200 to 100,000 characters of a judgment, got {self.limit}."
+            )
+        self.comparison("vanilla")  # a prompt that lacks a placeholder is told at once
+
+    def comparison(self, prompt: str) -> Pairwise:
+        """The comparison that a prompt asks for; explanation first, as the study does."""
+        return Pairwise(
+            template=_template(self.vanilla if prompt == "vanilla" else prompt),
+            reasoning="before",
+            ties=self.ties,
+            orders=self.orders,
+            labelled_only=self.labelled_only,
+        )
+
+    def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
+        """A comparison's prompt, with earlier judgments (already framed) in their place."""
+        told = self.aspects.get(unit.category.lower(), _USUAL)
+        return self.comparison(prompt).prompt(
+            unit, mode, more={"aspects": told, "judgments": judgments}
+        )
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.comparison("vanilla").units(items)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict of any comparison: all are read alike."""
+        return self.comparison("vanilla").read(unit, mode, text, finish_reason=finish_reason)
+
+    def writing(self, kind: str) -> Writing:
+        """The text that a stage asks for: a plan, or a judgment without its verdict."""
+        prompt, what = _WRITTEN[kind]
+        return Writing(name=kind, template=_template(prompt), what=what)
+
+    @property
+    def points(self) -> KeyPoints:
+        """How the key points of an explanation are asked for."""
+        return KeyPoints(template=_template("key_points"))
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        kind = stage_kind(stage)
+        if kind in _WRITTEN:
+            return self.writing(kind)
+        if kind == "points":
+            return self.points
+        return self.comparison("vanilla")

@@ -1,0 +1,103 @@
+"""A text that is asked for instead of a verdict: a plan, an analysis without its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, no_verdict
+from judgestats.protocols.template import PromptTemplate
+
+__all__ = ["Writing"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """Ask for a text. What is read is ``explanation``; there is neither score nor choice.
+
+    Parameters
+    ----------
+    name : str
+        The stage.
+    template : PromptTemplate
+    what : str
+        Name of the reply's field, such as ``plan``.
+
+    Examples
+    --------
+    >>> w = Writing(name="plan", template=PromptTemplate.bundled("evaluation_plan"), what="plan")
+    >>> w.read_text(ReplyMode.JSON_SCHEMA, '{"plan": "Check the sum."}').explanation
+    'Check the sum.'
+    >>> w.read_text(ReplyMode.TEXT, "  ").status.value
+    'unparseable'
+    """
+
+    name: str
+    template: PromptTemplate
+    what: str
+
+    def units(self, items: object) -> tuple[Unit, ...]:
+        """None: a text is asked for as a stage of a strategy, which says of what."""
+        del items
+        return ()
+
+    def schema(self) -> ReplySchema:
+        """The reply's JSON schema, also the parameters of the tool ``submit_<what>``."""
+        return ReplySchema(
+            name=f"submit_{self.what}",
+            description=f"Submit the {self.what}.",
+            schema={
+                "type": "object",
+                "properties": {self.what: {"type": "string", "description": f"The {self.what}."}},
+                "required": [self.what],
+                "additionalProperties": False,
+            },
+        )
+
+    def prompt(
+        self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] | None = None
+    ) -> Prompted:
+        """The prompt; `more` fills the placeholders that a unit does not."""
+        item = unit.item
+        how = {
+            ReplyMode.JSON_SCHEMA: f'Reply as a JSON object with the field "{self.what}".',
+            ReplyMode.TOOL: f"Call the tool submit_{self.what}.",
+            ReplyMode.TEXT: f"Reply with the {self.what} only.",
+        }[mode]
+        values = {
+            "question": item.question,
+            "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
+            "reference": f"[Reference answer]\n{item.reference[-1]}" if item.reference else "",
+            "reply": how,
+            **(more or {}),
+        }
+        return Prompted(
+            messages=self.template.fill(values),
+            mode=mode,
+            prompt_sha=self.template.sha,
+            schema=None if mode is ReplyMode.TEXT else self.schema(),
+        )
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The text in a reply, or the reason why there is none."""
+        del unit  # read the same way for every unit
+        return self.read_text(mode, text, finish_reason=finish_reason)
+
+    def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """As `read`, without a unit.
+
+        A reply that was cut, refused or left empty is no text: half an analysis could end just
+        before what matters.
+        """
+        text = text[:MAX_REPLY_CHARS]
+        if finish_reason in {"content_filter", "refusal", "length"}:
+            return no_verdict(text, finish_reason, "")
+        found = json_object(text) if mode is not ReplyMode.TEXT else None
+        said = found.get(self.what) if found is not None else None
+        if found is not None and not isinstance(said, str):
+            return no_verdict(text, finish_reason, f"the reply's JSON has no text {self.what!r}")
+        said = (said if isinstance(said, str) else text).strip()
+        if not said:
+            return no_verdict(text, finish_reason, "the reply is empty")
+        return Verdict(status=Status.OK, explanation=said)
