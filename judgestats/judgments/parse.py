@@ -9,7 +9,7 @@ import pandas as pd
 from judgestats.judgments.schemas import validate_parsed, validate_raw
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Status, Unit, Verdict
 
-__all__ = ["parse_judgments"]
+__all__ = ["parse_judgments", "read_judgment"]
 
 
 def parse_judgments(
@@ -25,7 +25,7 @@ def parse_judgments(
     raw : DataFrame
         The raw frame (``RAW_COLUMNS``).
     protocols : mapping of condition label to protocol
-        Who reads the replies of a condition.
+        Who reads the replies of a condition; where it has stages, ``at_stage(stage)`` reads one.
     units : mapping of (item_id, order) to Unit
 
     Returns
@@ -38,29 +38,27 @@ def parse_judgments(
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
-    seen: dict[tuple[str, str, str, str, str, str], Verdict] = {}
+    seen: dict[tuple[str, ...], Verdict] = {}
     verdicts: list[Verdict] = []
-    columns = ("condition", "item_id", "order", "transport", "reply_mode", "raw_text")
+    columns = ("condition", "item_id", "order", "stage", "transport", "reply_mode", "raw_text")
     rest = ("finish_reason", "failure")
-    for condition, item_id, order, transport, mode, text, finish, failure in zip(
+    for condition, item_id, order, stage, transport, mode, text, finish, failure in zip(
         *(raw[c] for c in (*columns, *rest)), strict=True
     ):
-        if transport == "failed":
-            verdicts.append(
-                Verdict(status=Status.FAILED, reason=failure or "no reply was received")
-            )
-            continue
-        if transport == "invalid_condition":
-            verdicts.append(Verdict(status=Status.INVALID, reason=failure))
-            continue
-        key = (condition, item_id, order, mode, finish, text)
-        verdict = seen.get(key)
+        key = (condition, item_id, order, stage, mode, finish, text)
+        verdict = seen.get(key) if transport == "answered" else None
         if verdict is None:
-            verdict = protocols[condition].read(
-                units[item_id, order], ReplyMode(mode), text, finish_reason=finish
+            verdict = read_judgment(
+                _reader(protocols[condition], stage),
+                units[item_id, order],
+                transport=transport,
+                mode=mode,
+                text=text,
+                finish_reason=finish,
+                failure=failure,
             )
-            if len(seen) < 100_000:  # bounded: a million distinct explanations need no cache
-                seen[key] = verdict
+            if transport == "answered" and len(seen) < 100_000:  # bounded: a million distinct
+                seen[key] = verdict  # explanations need no cache
         verdicts.append(verdict)
     parsed = raw.assign(
         status=[v.status.value for v in verdicts],
@@ -75,3 +73,48 @@ def parse_judgments(
     for name in sorted(further):
         parsed[name] = [str(v.extra.get(name, "")) for v in verdicts]
     return validate_parsed(parsed)
+
+
+def read_judgment(
+    reader: JudgingProtocol,
+    unit: Unit,
+    *,
+    transport: str,
+    mode: str,
+    text: str,
+    finish_reason: str = "",
+    failure: str = "",
+) -> Verdict:
+    """Read one raw judgment: its verdict, or why there is none.
+
+    Parameters
+    ----------
+    reader : JudgingProtocol
+    unit : Unit
+    transport : {"answered", "failed", "invalid_condition"}
+    mode, text, finish_reason, failure : str
+        As in the raw frame.
+
+    Returns
+    -------
+    Verdict
+
+    Examples
+    --------
+    >>> from judgestats.protocols.pairwise import Pairwise
+    >>> from judgestats.items.schema import Item
+    >>> unit = Unit(item_id="q", cluster="q", item=Item(id="q", cluster="q", turns=("?",),
+    ...     responses=()), shown=(0, 1), order="ab")
+    >>> read_judgment(Pairwise(), unit, transport="failed", mode="text", text="").status.value
+    'failed'
+    """
+    if transport == "failed":
+        return Verdict(status=Status.FAILED, reason=failure or "no reply was received")
+    if transport == "invalid_condition":
+        return Verdict(status=Status.INVALID, reason=failure)
+    return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
+
+
+def _reader(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
+    at_stage = getattr(protocol, "at_stage", None)
+    return protocol if at_stage is None or stage == "final" else at_stage(stage)

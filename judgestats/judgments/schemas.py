@@ -152,7 +152,14 @@ def validate_parsed(
     frame = _validate(frame, parsed_schema(), what)
     ok = frame["status"] == Status.OK.value
     has_verdict = frame["score"].notna() | (frame["choice"] != "")
-    _refuse(frame, ok & ~has_verdict, what, "status is ok but there is neither score nor choice")
+    # A stage before the verdict may be a text that was asked for, such as a plan.
+    written = (frame["stage"] != "final") & (frame["explanation"] != "")
+    _refuse(
+        frame,
+        ok & ~has_verdict & ~written,
+        what,
+        "status is ok but there is neither score nor choice",
+    )
     _refuse(frame, ~ok & has_verdict, what, "status is not ok but there is a score or choice")
     if scale is not None:
         low, high = scale

@@ -31,6 +31,9 @@ _BEFORE = re.compile(
 _AFTER = re.compile(r"then explain|explain (?:it )?after|explanation after", re.IGNORECASE)
 _ORDINAL = re.compile(r"([A-Za-z]|\d{1,3})$")
 _TIES = {"tie", "c", "both", "equal", "neither", "draw"}
+_WRITTEN = {"plan": "plan", "analysis": "analysis", "aspects": "key points"}
+"""Fields of a schema of one field that hold a text instead of a verdict."""
+_WRITE = re.compile(r"Reply with the (plan|analysis|key points) only", re.IGNORECASE)
 _EXPLAINS = re.compile(r"expla|reason|analys|rationale|thought|critique|feedback", re.IGNORECASE)
 
 
@@ -40,9 +43,10 @@ class Asked:
 
     Attributes
     ----------
-    kind : {"score", "choice"}
+    kind : {"score", "choice", "text"}
+        A text is asked for by a stage that comes before, or after, a verdict.
     answers : tuple of str
-        In the order shown.
+        In the order shown; of a text, the judgment that it is about, if any.
     question : str
     low, high : int
         The scale of a score.
@@ -58,7 +62,9 @@ class Asked:
     fields : mapping or None
         The properties of the reply's JSON schema, in order; None for plain text.
     main : str
-        The field that holds the verdict.
+        The field that holds the verdict, or the text.
+    text : {"", "plan", "analysis", "key points"}
+        Which text.
     form : str
         The plain text form of the verdict, with ``{}`` for it.
     tool : str
@@ -77,6 +83,7 @@ class Asked:
     guided: bool = False
     fields: Mapping[str, Any] | None = None
     main: str = ""
+    text: str = ""
     form: str = "Score: [[{}]]"
     tool: str = ""
 
@@ -103,6 +110,18 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True, tools: bool
     if not answers:
         answers = (prompt,)
     fields, tool = _fields(request, schema=schema, tools=tools)
+    wanted = _wanted_text(fields, frame)
+    if wanted:
+        about = tuple(text for name, text in blocks if _CROWD.search(name))
+        return Asked(
+            kind="text",
+            answers=about[:1],
+            question=question,
+            fields=fields,
+            main=next(iter(fields)) if fields else "",
+            text=wanted,
+            tool=tool,
+        )
     if fields:
         main = _main_field(fields)
         spec = fields[main]
@@ -164,6 +183,14 @@ def _fields(
     except (KeyError, IndexError, TypeError, AttributeError):
         return None, ""  # a malformed schema is answered in plain text, as lenient servers do
     return None, ""
+
+
+def _wanted_text(fields: Mapping[str, Any] | None, frame: str) -> str:
+    """Which text is asked for instead of a verdict; empty if a verdict is."""
+    if fields:
+        return _WRITTEN.get(next(iter(fields)), "") if len(fields) == 1 else ""
+    found = _WRITE.search(frame)
+    return found.group(1).lower() if found else ""
 
 
 def _main_field(fields: Mapping[str, Any]) -> str:

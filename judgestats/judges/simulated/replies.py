@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from itertools import accumulate
 from typing import Any
 
@@ -28,10 +30,14 @@ _NO_VERDICT = (
     "The answer has merits and weaknesses, and I would rather not reduce them to one verdict.",
     "I'm sorry, but I cannot judge this response.",
 )
+_VERDICT = re.compile(r"\[\[.*?\]\]|^Verdict:.*$", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 def distribution(truth: Truth, asked: Asked, temperature: float | None) -> Distribution:
     """The verdicts that may be given, with cumulated probabilities."""
+    if asked.kind == "text":
+        return (asked.text,), (1.0,)
     if asked.kind == "score":
         chances = truth.score_probabilities(
             asked.question,
@@ -74,9 +80,13 @@ def reply_text(truth: Truth, asked: Asked, chances: Distribution, seed: str) -> 
     if bad < judge.nonresponse:
         text = _NO_VERDICT[int(uniform_of(seed, "which") * len(_NO_VERDICT))]
         return text if asked.fields is None else json.dumps({"comment": text})
-    verdict = _draw(chances, uniform_of(seed, "verdict"))
     malformed = bad < judge.nonresponse + judge.malformed
-    explanation = _explanation(seed) if asked.reasoning != "none" else ""
+    if asked.kind == "text":
+        said = _written(asked, seed)
+        return said[: len(said) // 2] if malformed else said
+    verdict = _draw(chances, uniform_of(seed, "verdict"))
+    longer = round(math.log2(1 + asked.crowd)) if judge.crowd_gain else 0
+    explanation = _explanation(seed, longer) if asked.reasoning != "none" else ""
     if asked.fields is None:
         said = asked.form.format(verdict)
         if malformed:
@@ -100,10 +110,35 @@ def _draw(chances: Distribution, uniform: float) -> Any:
     return values[-1]
 
 
-def _explanation(seed: str) -> str:
-    count = 2 + int(uniform_of(seed, "length") * 3)
+def _explanation(seed: str, longer: int = 0) -> str:
+    count = 2 + int(uniform_of(seed, "length") * 3) + longer
     start = int(uniform_of(seed, "start") * len(_REASONS))
     return " ".join(_REASONS[(start + i) % len(_REASONS)] for i in range(count))
+
+
+def _written(asked: Asked, seed: str) -> str:
+    """The text that is asked for, in its form."""
+    about = asked.answers[0] if asked.answers else ""
+    if asked.text == "plan":
+        value: Any = "First check that the question is answered. " + _explanation(seed)
+    else:
+        kept = " ".join(_VERDICT.sub(" ", about).split()) or _explanation(seed)
+        value = kept
+        if asked.text == "key points":
+            points = [p for p in _SENTENCE.split(kept) if p]
+            value = [
+                {"aspect": f"aspect {i // 2 + 1}", "points": points[i : i + 2]}
+                for i in range(0, len(points), 2)
+            ]
+    if asked.fields is not None:
+        return json.dumps({asked.main: value})
+    if asked.text != "key points":
+        return str(value)
+    return "\n".join(
+        line
+        for i, found in enumerate(value, start=1)
+        for line in (f"{i}. {found['aspect']}", *(f"- {p}" for p in found["points"]))
+    )
 
 
 def _object(asked: Asked, verdict: Any, explanation: str, seed: str) -> dict[str, Any]:
