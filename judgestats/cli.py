@@ -87,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     simulate.add_argument("--port", type=int, default=8099)
     simulate.add_argument("--host", default="127.0.0.1")
+    simulate.add_argument(
+        "--faults",
+        default="",
+        metavar="NAME=VALUE,...",
+        help="how it misbehaves, as in latency_s=.2,rate_limited=.05",
+    )
 
     drift = commands.add_parser(
         "drift", help="has a judge changed between two runs?", allow_abbrev=False
@@ -184,7 +190,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(words)
     except JudgestatsError as error:
-        sys.stderr.write(f"judgestats: {error}\n")
+        said = " ".join([str(error), *getattr(error, "__notes__", [])])
+        sys.stderr.write(f"judgestats: {said}\n")
         return error.exit_code
     except KeyboardInterrupt as stop:
         said = str(stop) or "stopped; run the same command again to go on where it stopped."

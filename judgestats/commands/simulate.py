@@ -23,6 +23,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     int
         0.
     """
+    from judgestats.judges.simulated.faults import Faults
     from judgestats.judges.simulated.server import serve
 
     if not 0 <= arguments.port <= 65535:
@@ -32,5 +33,5 @@ def simulate_command(arguments: argparse.Namespace) -> int:
             f"judgestats: serving on {arguments.host}: everyone who reaches this machine can use "
             "the simulated judges.\n"
         )
-    serve(port=arguments.port, host=arguments.host)
+    serve(port=arguments.port, host=arguments.host, faults=Faults.parse(arguments.faults))
     return 0

@@ -12,7 +12,14 @@ from urllib.parse import quote
 
 from judgestats.judges.spec import JudgeSpec
 
-__all__ = ["account_lines", "judges_lines", "repeat_command", "say", "store_lines"]
+__all__ = [
+    "account_lines",
+    "judges_lines",
+    "note_lines",
+    "repeat_command",
+    "say",
+    "store_lines",
+]
 
 
 def say(*lines: str) -> None:
@@ -61,6 +68,23 @@ def account_lines(account: Mapping[str, Any], *, unknown_price: bool) -> list[st
     return [f"Account: {', '.join(parts)}.", ""]
 
 
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """What the judges' servers had to say, and what was made of it; nothing where they did not.
+
+    Examples
+    --------
+    >>> note_lines(())
+    []
+    >>> note_lines(["m: Unsupported parameter: 'seed' (asked without a seed)"])[0]
+    'What the servers said:'
+    """
+    if not notes:
+        return []
+    more = [f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else []
+    return ["What the servers said:", *(f"  {note}" for note in notes[:_MOST_NOTES]), *more, ""]
+
+
+_MOST_NOTES = 12
 _MOST_COMPARED = 40
 
 

@@ -270,6 +270,12 @@ COMMON: tuple[Parameter, ...] = (
         help="stop before spending more, USD",
     ),
     Parameter(
+        name="prices",
+        default="",
+        read=_text,
+        help="a price file (YAML) that goes before the bundled one",
+    ),
+    Parameter(
         name="max_requests",
         default="",
         read=_optional(_whole(1)),

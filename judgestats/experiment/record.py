@@ -77,6 +77,7 @@ def about(
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
         "complete": collected.complete,
+        "judge_notes": list(collected.notes),
         "command": command,
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -28,6 +28,10 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.parse import parse_judgments
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+
+if TYPE_CHECKING:
+    from judgestats.judges.journal import Journal
+    from judgestats.judges.prices import PriceTable
 
 __all__ = ["Outcome", "Prepared", "prepare", "run_experiment"]
 
@@ -155,11 +159,12 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     if prepared.parameters["dry_run"]:
         _dry_run(prepared)
         return None
+    from judgestats.judges.journal import Journal
     from judgestats.judges.journal_file import check_file
     from judgestats.judges.preflight import check_judges
 
     check_file(Path(prepared.parameters["journal"]))
-
+    _prices(prepared)  # a wrong file is named before anything is asked
     check_judges(prepared.judges, timeout_s=min(20.0, prepared.parameters["timeout"]))
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
@@ -168,12 +173,14 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     name = prepared.parameters["run_name"] or _run_name(prepared)
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     with (
+        Journal(Path(prepared.parameters["journal"])) as journal,  # ours before a run is opened
         tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
         RunWriter(store, name=name, tags=_tags(prepared), run_id=store.adopted_run) as run,
     ):
         folder = Path(scratch)
         _declare(prepared, run, folder, command)
-        collected = _collect(prepared)
+        collected = _collect(prepared, journal)
+        journal.close()  # another process may go on while this one analyses
         raw = _checked(collected)
         account = collected.account.as_dict()
         units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
@@ -187,7 +194,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = _incomplete(analysis, collected, len(prepared.tasks))
         reports = _record(prepared, run, folder, frame, analysis, collected, command)
         unknown = bool(account.get("cost_unknown"))
-        console.say(*console.account_lines(account, unknown_price=unknown))
+        told = console.account_lines(account, unknown_price=unknown)
+        console.say(*told, *console.note_lines(collected.notes))
         console.say(summary(analysis))
         lines = console.store_lines(
             run_id=run.run_id,
@@ -217,18 +225,26 @@ def _dry_run(prepared: Prepared) -> None:
         seed=p["judge_seed"],
         max_tokens=p["max_tokens"],
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
+        prices=_prices(prepared),
     )
-    console.say(str(plan), "Nothing was sent (dry_run).")
+    console.say(str(plan))
 
 
-def _collect(prepared: Prepared) -> Collected:
+def _prices(prepared: Prepared) -> PriceTable | None:
+    from judgestats.judges.prices import load_prices
+
+    file = prepared.parameters["prices"]
+    return load_prices(file) if file else None
+
+
+def _collect(prepared: Prepared, journal: Journal) -> Collected:
     from judgestats.judges.budget import Budget
     from judgestats.judges.collect import collect_judgments
 
     p = prepared.parameters
     return collect_judgments(
         prepared.tasks,
-        journal=Path(p["journal"]),
+        journal=journal,
         judges=dict(prepared.judges),
         experiment=prepared.design.name,
         concurrency=p["concurrency"],
@@ -237,6 +253,7 @@ def _collect(prepared: Prepared) -> Collected:
         max_tokens=p["max_tokens"],
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
         budget=Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
+        prices=_prices(prepared),
         timeout_s=p["timeout"],
         progress=True,
     )
@@ -253,9 +270,10 @@ def _checked(collected: Collected) -> pd.DataFrame:
             raise BudgetError(collected.message)
         reasons = raw["failure"].value_counts().head(3) if len(raw) else pd.Series(dtype=int)
         told = "; ".join(f"{why} ({n} times)" for why, n in reasons.items())
+        heard = "".join(f" {note}." for note in collected.notes[:3])
         raise JudgeError(
-            f"no judgment was answered: {told or 'nothing was asked'}. Check the judge's name, its "
-            "address and its key with `judgestats doctor`."
+            f"no judgment was answered: {told or 'nothing was asked'}.{heard} Check the judge's "
+            "name, its address and its key with `judgestats doctor`."
         )
     if said := _refused(raw):
         console.say(said, "")

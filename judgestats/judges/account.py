@@ -21,6 +21,8 @@ class Stop(StrEnum):
     MAX_REQUESTS = "max_requests"
     INTERRUPTED = "interrupted"
     UNREACHABLE = "unreachable"
+    TOLD_TO_WAIT = "told_to_wait"
+    FAILING = "failing"
     NO_QUOTA = "no_quota"
 
 

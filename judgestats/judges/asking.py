@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ __all__ = ["Asked", "Asker", "Halt"]
 
 _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
+_HOPELESS = 20
+"""Judgments in a row that may be given up for any reason, at least; else twice the concurrency."""
 _LESSONS = {
     Parameter.TEMPERATURE: "the condition is invalid; it was not run at another temperature",
     Parameter.REPLY_FORMAT: "asked in the next reply mode",
@@ -112,6 +115,7 @@ class Asker:
         self._retry = retry
         self._account = account
         self._halt = halt
+        self._run = secrets.token_hex(4)
         self._sending = 0
         self.idle = asyncio.Event()
         self.idle.set()
@@ -149,9 +153,7 @@ class Asker:
             try:
                 one.number = self._journal.begin(wanted)
                 one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                outcome = await lane.client.ask(
-                    one.body, headers=headers, request_id=f"js-{wanted[0].hex()[:24]}-{one.number}"
-                )
+                outcome = await self._sent(lane, one, headers, wanted[0])
                 _leave(lane, outcome, one.entered)
                 lane.saw(outcome, len(tasks))
                 if outcome.kind is Kind.ANSWERED:
@@ -165,7 +167,9 @@ class Asker:
                     outcome, tried=tried, waited_s=waited, contacted=lane.contacted, draw=draw
                 )
                 if wait is None:
-                    self._end_if_unreachable(lane, outcome)
+                    self._end_if_hopeless(lane, outcome)
+                    if self._retry.asks_too_much(outcome):
+                        return 0
                     return await deliver(Asked(failure=outcome, tried=tried, asked_at=one.asked_at))
             finally:
                 self._sending -= 1
@@ -174,6 +178,20 @@ class Asker:
             waited += wait
             self._account.waited_s += wait
             await asyncio.sleep(wait)
+
+    async def _sent(
+        self, lane: Lane, one: _Try, headers: dict[str, str] | None, key: bytes
+    ) -> Outcome:
+        """Send one try; what is broken off by an interrupt may have been billed all the same."""
+        # The run's own part keeps a number, used again in a later run, from naming two requests.
+        request_id = f"js-{key.hex()[:24]}-{self._run}-{one.number}"
+        try:
+            return await lane.client.ask(one.body, headers=headers, request_id=request_id)
+        except asyncio.CancelledError:
+            self._purse.settle(one.estimate, cost=math.nan, in_vain=True)
+            self._account.discarded += 1
+            self._account.cost_in_vain_usd = self._purse.perhaps_spent
+            raise
 
     async def _admitted(
         self, lane: Lane, tasks: list[Task], ready: Ready, tried: int
@@ -189,6 +207,8 @@ class Asker:
         if refused:
             self._halt.stop(Stop(refused))
         if self._halt.called.is_set():
+            if not refused:
+                self._purse.give_back(estimate)
             lane.limit.left()
             return None
         temperature = tasks[0].condition.temperature
@@ -288,10 +308,22 @@ class Asker:
                 raise JudgeError(f"judge {name!r}: the quota is used up ({outcome.detail}).")
             self._halt.stop(Stop.NO_QUOTA, f"{name}: {outcome.detail}")
 
-    def _end_if_unreachable(self, lane: Lane, outcome: Outcome) -> None:
-        if outcome.kind is not Kind.UNREACHABLE:
-            return
+    def _end_if_hopeless(self, lane: Lane, outcome: Outcome) -> None:
+        """End the collection where asking on would only collect failures."""
         name, url = lane.spec.name, lane.spec.base_url
+        if self._retry.asks_too_much(outcome):
+            seconds = f"{outcome.retry_after_s:,.0f} s"
+            self._halt.stop(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
+            return
+        lane.gave_up(outcome)
+        if outcome.kind is not Kind.UNREACHABLE:
+            most = max(_HOPELESS, 2 * lane.limit.ceiling)
+            if outcome.about is not Parameter.CONTENT and lane.given_up_in_a_row >= most:
+                said = f"{lane.given_up_in_a_row} judgments in a row failed, the last one as"
+                self._halt.stop(
+                    Stop.FAILING, f"{name}: {said} {outcome.kind.value} ({outcome.detail})"
+                )
+            return
         if not lane.contacted:
             raise JudgeError(
                 f"judge {name!r}: {url} cannot be reached ({outcome.detail}). Is the server "

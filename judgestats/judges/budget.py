@@ -59,8 +59,9 @@ class Budget:
 class Purse:
     """The running account against a budget.
 
-    Money that may have been spent in vain (a reply that broke off, a time-out) is booked at its
-    estimate, so that the cap holds on the safe side.
+    Money that may have been spent in vain (a reply that broke off, a time-out), and an answer whose
+    tokens the server does not tell, are booked at their estimates, so that the cap holds on the
+    safe side.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -68,6 +69,7 @@ class Purse:
         self.requests = 0
         self.spent = 0.0
         self.perhaps_spent = 0.0
+        self.untold = 0.0
         self._held = 0.0
         self._in_flight = 0
         self._changed = asyncio.Event()
@@ -86,7 +88,7 @@ class Purse:
                     "Give its price in a price file (prices=my-prices.yaml), or limit requests "
                     "(max_requests) instead."
                 )
-            total = self.spent + self.perhaps_spent + self._held + estimate
+            total = self.spent + self.perhaps_spent + self.untold + self._held + estimate
             if total <= limits.max_cost or (estimate == 0 and self._held == 0):
                 break
             if self._in_flight == 0:
@@ -105,6 +107,13 @@ class Purse:
         self._held = max(0.0, self._held - held)
         if in_vain:
             self.perhaps_spent += held if math.isnan(cost) else cost
-        elif not math.isnan(cost):
+        elif math.isnan(cost):
+            self.untold += held
+        else:
             self.spent += cost
         self._changed.set()
+
+    def give_back(self, estimate: float) -> None:
+        """A request that was let through is not sent after all."""
+        self.requests -= 1
+        self.settle(estimate, cost=0.0)

@@ -9,7 +9,7 @@ from types import TracebackType
 import httpx2
 import openai
 
-from judgestats.judges.outcomes import Kind, Outcome, read_error, read_reply
+from judgestats.judges.outcomes import Kind, Outcome, one_line, read_error, read_reply
 from judgestats.judges.sdk import LeanHttpClient, LeanOpenAI
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.transport import (
@@ -21,6 +21,9 @@ from judgestats.judges.transport import (
 )
 
 __all__ = ["AsgiApp", "JudgeClient"]
+
+_SHORTEST_SECRET = 8
+"""A shorter key (``x``, ``EMPTY``) is a placeholder: looking for it would maim honest replies."""
 
 
 class JudgeClient:
@@ -117,7 +120,7 @@ class JudgeClient:
         except openai.APITimeoutError:
             return _failed(Kind.TIMED_OUT, "no reply within the time limit", started)
         except openai.APIConnectionError as error:
-            return _connection(error.__cause__, started)
+            return self._connection(error.__cause__, started)
         except ConnectionError as error:  # the in-process server breaks a connection
             return _failed(Kind.BROKEN, type(error).__name__, started)
         latency = time.perf_counter() - started
@@ -127,18 +130,30 @@ class JudgeClient:
             return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
         return read_reply(self._without_key(reply.content), _plain(reply.headers), latency)
 
-    async def models(self) -> list[str]:
-        """The models that the endpoint says it serves; empty where it does not say."""
-        try:
-            reply = await self._sdk.get("/models", cast_to=httpx2.Response)
-            listed = reply.json().get("data", [])
-        except (openai.OpenAIError, ValueError, AttributeError):
-            return []  # the listing is optional: many servers have none
-        return [str(m["id"]) for m in listed if isinstance(m, dict) and "id" in m][:1000]
+    async def models(self) -> httpx2.Response:
+        """The endpoint's list of models as it comes, bounded as every reply is.
+
+        Raises
+        ------
+        openai.APIError
+            As the SDK raises it: the caller tells an absent list from an absent server.
+        """
+        return await self._sdk.get("/models", cast_to=httpx2.Response)
 
     def _without_key(self, body: bytes) -> bytes:
         """The body without the key, which some servers repeat in their messages."""
-        return body.replace(self._key_bytes, b"***") if self._key_bytes in body else body
+        hidden = len(self._key_bytes) >= _SHORTEST_SECRET and self._key_bytes in body
+        return body.replace(self._key_bytes, b"***") if hidden else body
+
+    def _connection(self, cause: BaseException | None, started: float) -> Outcome:
+        if isinstance(cause, BodyTooLarge):
+            return _failed(Kind.TOO_LARGE, str(cause), started)
+        # aiohttp quotes what it could not read, and that may be anything, our own key included
+        said = self._without_key(str(cause).encode("utf-8", "replace")).decode("utf-8")
+        detail = one_line(said[:200]) or type(cause).__name__
+        if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
+            return _failed(Kind.BROKEN, detail, started)
+        return _failed(Kind.UNREACHABLE, detail, started)
 
 
 def _plain(headers: httpx2.Headers) -> dict[str, str]:
@@ -148,11 +163,3 @@ def _plain(headers: httpx2.Headers) -> dict[str, str]:
 
 def _failed(kind: Kind, detail: str, started: float) -> Outcome:
     return Outcome(kind=kind, detail=detail, latency_s=time.perf_counter() - started)
-
-
-def _connection(cause: BaseException | None, started: float) -> Outcome:
-    if isinstance(cause, BodyTooLarge):
-        return _failed(Kind.TOO_LARGE, str(cause), started)
-    if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-        return _failed(Kind.BROKEN, str(cause)[:200] or type(cause).__name__, started)
-    return _failed(Kind.UNREACHABLE, str(cause)[:200] or type(cause).__name__, started)

@@ -301,11 +301,10 @@ async def _tick(show: Reporter, account: Account) -> None:
 def _signals(collector: Collector) -> Iterator[None]:
     """The first SIGINT or SIGTERM winds the collection down, the second ends it at once."""
     loop = asyncio.get_running_loop()
-    me = asyncio.current_task()
 
     def on_signal() -> None:
-        if collector.halt.called.is_set() and me is not None:
-            me.cancel()
+        if collector.halt.called.is_set():
+            collector.hurry.set()
         collector.halt.stop(Stop.INTERRUPTED)
 
     handled = []
@@ -369,6 +368,8 @@ def _message(collector: Collector, book: Journal, budget: Budget) -> str:
         Stop.MAX_REQUESTS: f"max_requests ({budget.max_requests}) is reached",
         Stop.INTERRUPTED: "it was interrupted",
         Stop.UNREACHABLE: collector.halt.detail,
+        Stop.TOLD_TO_WAIT: collector.halt.detail,
+        Stop.FAILING: collector.halt.detail,
         Stop.NO_QUOTA: f"the quota is used up ({collector.halt.detail})",
     }[collector.halt.why]
     if not why:

@@ -31,7 +31,15 @@ _YIELD_EVERY = 64
 
 
 class Collector:
-    """One collection. Built and run by `collect`."""
+    """One collection. Built and run by `collect`.
+
+    Attributes
+    ----------
+    account, halt
+        What came of it so far, and whether it is to end.
+    hurry : Event
+        Set by a second interrupt: do not wait for what is in flight.
+    """
 
     def __init__(
         self,
@@ -48,6 +56,7 @@ class Collector:
     ) -> None:
         self.account = Account()
         self.halt = Halt()
+        self.hurry = asyncio.Event()
         self._asker = Asker(
             journal=journal,
             purse=purse,
@@ -100,10 +109,13 @@ class Collector:
         """Let requests in flight bring their answers: they are paid for."""
         hurry = self.halt.why is Stop.INTERRUPTED or self.halt.fatal is not None
         limit = grace_s if hurry else None
+        # What is still in flight after that stays recorded as such in the journal.
+        waits = [asyncio.create_task(e.wait()) for e in (self._asker.idle, self.hurry)]
         try:
-            await asyncio.wait_for(self._asker.idle.wait(), limit)
-        except TimeoutError:
-            return  # what is still in flight stays recorded as such in the journal
+            await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
 
     async def _worker(self, source: Source) -> None:
         while not self.halt.called.is_set():

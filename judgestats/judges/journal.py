@@ -26,7 +26,14 @@ from pathlib import Path
 from types import TracebackType
 
 from judgestats.errors import StoreError
-from judgestats.judges.journal_file import APPLICATION_ID, VERSION, check_file, store_error
+from judgestats.judges.journal_file import (
+    APPLICATION_ID,
+    VERSION,
+    check_file,
+    is_busy,
+    is_laid_out,
+    store_error,
+)
 from judgestats.judges.negotiation import Abilities
 
 __all__ = ["Answer", "Journal"]
@@ -119,6 +126,7 @@ class Journal:
             check_file(self.path)
         self._db = self._open()
         self._batch: _Batch | None = None
+        self._closed = False
         self._next_id = self._first_free_id()
         self._lost = self._read_lost()
 
@@ -128,7 +136,8 @@ class Journal:
         new = self.path is not None and not self.path.exists()
         try:
             db = sqlite3.connect(
-                ":memory:" if self.path is None else self.path,
+                # absolute, since SQLite takes a file called ":memory:" for no file at all
+                ":memory:" if self.path is None else self.path.absolute(),
                 isolation_level=None,
                 timeout=0.2,
                 check_same_thread=False,
@@ -140,37 +149,46 @@ class Journal:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("BEGIN IMMEDIATE")
-            if db.execute("PRAGMA application_id").fetchone()[0] == 0:
+            # Read again under the lock: the header of a file with a write-ahead log may be older.
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            if application == 0:
                 self._lay_out(db)
+            elif application != APPLICATION_ID:
+                raise self._foreign()
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except (sqlite3.Error, StoreError) as error:
             db.close()
-            if (
-                new
-                and self.path is not None
-                and self.path.exists()
-                and not self.path.stat().st_size
-            ):
-                self.path.unlink()  # made a moment ago, still empty
             if isinstance(error, StoreError):
                 raise
-            raise store_error(error, self.path) from None
+            said = store_error(error, self.path)
+            if new and not is_busy(error):
+                self._remove_half_made()
+            raise said from None
         if self.path is not None:
             self._sign(self.path)
         return db
 
+    def _remove_half_made(self) -> None:
+        """Take away what was made a moment ago and never held an answer (on a full disk, say)."""
+        if self.path is not None and not is_laid_out(self.path):
+            for ending in ("", "-wal", "-shm"):
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise StoreError(
-                f"{self._name}: this is a SQLite file of another program (no journal of "
-                "judgestats). Nothing was changed. Name another journal."
-            )
+            raise self._foreign()
         for statement in _SCHEMA.split(";\n"):
             if statement.strip():
                 db.execute(statement)
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _foreign(self) -> StoreError:
+        return StoreError(
+            f"{self._name}: this is a SQLite file of another program (no journal of judgestats). "
+            "Nothing was changed. Name another journal."
+        )
 
     @staticmethod
     def _sign(path: Path) -> None:
@@ -180,7 +198,10 @@ class Journal:
             owner.write_text(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
 
     def close(self) -> None:
-        """Write what waits, and release the file."""
+        """Write what waits, and release the file; closing again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         last = self._batch
         if last is not None:
             self._flush(last)
@@ -308,8 +329,12 @@ class Journal:
             if batch.ruined:
                 db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
             db.execute("COMMIT")
-        except sqlite3.Error as error:
-            batch.error = store_error(error, self.path)
+        except Exception as error:  # whatever it is, those who wait must hear of it
+            batch.error = (
+                store_error(error, self.path)
+                if isinstance(error, sqlite3.Error)
+                else StoreError(f"{self._name}: an answer cannot be stored ({error}).")
+            )
             if db.in_transaction:
                 with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
                     db.execute("ROLLBACK")

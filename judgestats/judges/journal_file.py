@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 from judgestats.errors import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "check_file", "store_error"]
+__all__ = ["APPLICATION_ID", "VERSION", "check_file", "is_busy", "is_laid_out", "store_error"]
 
 APPLICATION_ID = 0x4A535431  # "JST1"
 VERSION = 1
@@ -37,6 +39,10 @@ def check_file(path: Path) -> None:
         raise StoreError(
             f"journal {path}: this is a folder. Name a file in it, such as journal.db."
         )
+    if not path.is_file():
+        raise StoreError(
+            f"journal {path}: this is no ordinary file (a device or a pipe). Name another journal."
+        )
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -62,8 +68,10 @@ def _check_header(path: Path, header: bytes, size: int, *, log_exists: bool) -> 
 
     application, version = number(68), number(60)
     if application != APPLICATION_ID:
-        if application == 0 and log_exists:
-            return  # made by a process that was killed before its first checkpoint
+        # A process that ended before its first checkpoint leaves no mark in the file itself.
+        empty = size <= 4096 and number(28) <= 1 and version == 0
+        if application == 0 and (_begun_in_log(path) if log_exists else empty):
+            return
         raise StoreError(
             f"journal {path}: this is a SQLite file of another program (no journal of judgestats). "
             f"{_ASIDE}"
@@ -83,6 +91,18 @@ def _check_header(path: Path, header: bytes, size: int, *, log_exists: bool) -> 
         )
 
 
+def _begun_in_log(path: Path) -> bool:
+    """Whether file and log together are a journal, or nothing yet; looked at without writing."""
+    name = quote(str(path.absolute()))
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{name}?mode=ro", uri=True)) as db:
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.Error as error:
+        return is_busy(error)  # in use: opening it will say by whom
+    return bool(application == APPLICATION_ID or (application == 0 and tables == 0))
+
+
 def _check_folder(path: Path) -> None:
     folder = path.parent
     try:
@@ -99,13 +119,29 @@ def _check_folder(path: Path) -> None:
         )
 
 
+def is_laid_out(path: Path) -> bool:
+    """Whether a file says in its own header that it is a journal (False: absent, or half made)."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return int.from_bytes(header[68:72], "big") == APPLICATION_ID
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether an SQLite error says that somebody else holds the file."""
+    text = str(error).lower()
+    return "locked" in text or "busy" in text
+
+
 def store_error(error: sqlite3.Error, path: Path | None) -> StoreError:
     """What to say of an SQLite error: what happened, what is kept, what to do."""
     name = "journal (in memory)" if path is None else f"journal {path}"
     text = str(error)
     lower = text.lower()
     kept = "Everything stored before is kept; the same command goes on from there."
-    if "locked" in lower or "busy" in lower:
+    if is_busy(error):
         owner = "" if path is None else _owner(path)
         said = f"{name}: in use by another process{owner}. "
         return StoreError(said + "Wait for it to end, or name another journal.")

@@ -18,7 +18,7 @@ from judgestats.protocols.base import Prompted, ReplyMode
 __all__ = ["Lane"]
 
 _LONGEST_PAUSE_S = 60.0
-"""Quota headers may name hours; after a minute it is tried again, under the retry policy."""
+"""Servers may name hours; after a minute one asks again, under the retry policy."""
 
 _LONGEST_PROBE_S = 3.0
 _FIRST_GUESS_OUT = 800
@@ -46,6 +46,7 @@ class Lane:
         self.contacted = False
         self.answered = 0
         self.unreachable_in_a_row = 0
+        self.given_up_in_a_row = 0
         self.notes: dict[str, None] = {}
         self._journal = journal
         self._max_tokens = max_tokens
@@ -105,9 +106,20 @@ class Lane:
             self.unreachable_in_a_row = 0
         if outcome.kind is Kind.ANSWERED:
             self.answered += 1
+            self.given_up_in_a_row = 0
             if outcome.tokens_out is not None:
                 self._longest_out = max(self._longest_out, outcome.tokens_out / choices)
-        self.limit.pause(min(outcome.pause_s, _LONGEST_PAUSE_S))
+        pause = outcome.pause_s
+        if outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
+            pause = max(pause, outcome.retry_after_s or 0.0)  # it is meant for everybody
+        self.limit.pause(min(pause, _LONGEST_PAUSE_S))
+
+    def gave_up(self, outcome: Outcome) -> None:
+        """Book a judgment that was given up, and keep the first words the server had for it."""
+        self.given_up_in_a_row += 1
+        start = f"{self.spec.name}: failed as {outcome.kind.value}"
+        if not any(note.startswith(start) for note in self.notes):
+            self.notes[f"{start} ({outcome.detail or 'no words'})"] = None
 
     def estimate(self, prompted: Prompted, choices: int) -> float:
         """A request's price to hold back, on the high side.

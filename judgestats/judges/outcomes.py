@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Choice", "Kind", "Outcome", "Parameter", "read_error", "read_reply", "seconds_until"]
+__all__ = [
+    "Choice",
+    "Kind",
+    "Outcome",
+    "Parameter",
+    "one_line",
+    "read_error",
+    "read_reply",
+    "seconds_until",
+]
 
 MAX_TEXT_CHARS = 200_000
 _MAX_DETAIL = 300
@@ -132,7 +141,7 @@ def _malformed(
 ) -> Outcome:
     return Outcome(
         kind=Kind.MALFORMED,
-        detail=detail,
+        detail=one_line(detail),
         latency_s=latency_s,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
@@ -144,10 +153,10 @@ def _choice(raw: Any) -> Choice | None:
     if not isinstance(message, dict):
         return None
     finish = raw.get("finish_reason")
-    finish = finish if isinstance(finish, str) else ""
+    finish = _label(finish)
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
-        return Choice(refusal, "refusal")
+        return Choice(_storable(refusal), "refusal")
     calls = message.get("tool_calls")
     if isinstance(calls, list) and calls:
         function = calls[0].get("function") if isinstance(calls[0], dict) else None
@@ -252,7 +261,7 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str], latency_s: 
         about = _error_about(message, param)
     return Outcome(
         kind=kind,
-        detail=_short(message) or f"HTTP {status}",
+        detail=one_line(message) or f"HTTP {status}",
         about=about,
         status=status,
         latency_s=latency_s,
@@ -314,8 +323,19 @@ def _error_fields(body: bytes) -> tuple[str, str, str]:
     return text, str(code), str(error.get("param") or "")
 
 
-def _short(text: str) -> str:
-    line = " ".join(_storable(text[: 4 * _MAX_DETAIL]).split())
+def one_line(text: str) -> str:
+    """A server's words as one line of bounded length, fit for a terminal and for UTF-8.
+
+    Control characters go out: a server's message is printed, and must not move the cursor, clear
+    the screen or change the window's title.
+
+    Examples
+    --------
+    >>> one_line("no such model" + chr(27) + "[2J" + chr(10) + "try another")
+    'no such model [2J try another'
+    """
+    clean = "".join(c if c.isprintable() else " " for c in _storable(text[: 4 * _MAX_DETAIL]))
+    line = " ".join(clean.split())
     return line if len(line) <= _MAX_DETAIL else line[: _MAX_DETAIL - 1] + "…"
 
 
@@ -346,10 +366,10 @@ def seconds_until(value: str, *, now: float | None = None) -> float | None:
     if spans and "".join(n + u for n, u in spans) == value:
         return sum(float(n) * _UNIT[u] for n, u in spans)
     try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except (ValueError, TypeError):
-        return None
-    return max(0.0, moment.timestamp() - (time.time() if now is None else now))
+        moment = email.utils.parsedate_to_datetime(value[:100]).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None  # no date, or one that no calendar here holds
+    return max(0.0, moment - (time.time() if now is None else now))
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-import httpx2
 import openai
-from openai import AsyncOpenAI
 
 from judgestats.errors import JudgeError
+from judgestats.judges.client import JudgeClient
 from judgestats.judges.spec import JudgeSpec
 
 __all__ = ["check_judges"]
-
-_MAX_BODY = 5_000_000
 
 
 def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) -> dict[str, str]:
@@ -58,11 +55,10 @@ async def _ask_all(endpoints: Mapping[str, JudgeSpec], timeout_s: float) -> dict
 
 
 async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
-    async with AsyncOpenAI(
-        api_key=spec.key.reveal(), base_url=spec.base_url, max_retries=0, timeout=timeout_s
-    ) as client:
+    # The judges' own client: bounded in time and size, and no redirect carries the key elsewhere.
+    async with JudgeClient(spec, connections=1, timeout_s=timeout_s) as client:
         try:
-            reply = await client.get("/models", cast_to=httpx2.Response)
+            reply = await client.models()
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             # The server's own words are left out: some repeat the key in them.
             raise JudgeError(
@@ -82,4 +78,4 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
             ) from None
         except openai.APIStatusError as error:
             return f"answers (no list of models: HTTP {error.status_code})"
-        return f"answers ({len(reply.content[:_MAX_BODY])} bytes of models)"
+        return f"answers ({len(reply.content)} bytes of models)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ class RetryPolicy:
     unusable_attempts : int
         Tries in all where the server answered something unusable: each may have been billed.
     patience_s : float
-        How long one judgment may wait for a rate-limited or overloaded server, in seconds.
+        How long one judgment may wait in all, in seconds; a server that asks for more by a single
+        Retry-After ends the collection (see `asks_too_much`).
     first_s, longest_s : float
         First and longest wait, in seconds, where the server names none.
     """
@@ -64,17 +66,37 @@ class RetryPolicy:
         ... ) is None
         True
         """
-        kind = outcome.kind
+        most = self._most(outcome.kind, contacted=contacted)
+        if tried >= most:
+            return None
+        wait = self._wait(outcome, tried, draw)
+        return wait if waited_s + wait <= self.patience_s else None
+
+    def asks_too_much(self, outcome: Outcome) -> bool:
+        """Whether the server asks for a longer wait than any judgment may take.
+
+        Examples
+        --------
+        >>> tomorrow = Outcome(kind=Kind.RATE_LIMITED, retry_after_s=86_400.0)
+        >>> RetryPolicy().asks_too_much(tomorrow)
+        True
+        """
+        return (
+            outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}
+            and (outcome.retry_after_s or 0.0) > self.patience_s
+        )
+
+    def _most(self, kind: Kind, *, contacted: bool) -> float:
+        """The most tries of a request that ends so; 1 where another try would change nothing."""
         if kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
-            wait = self._wait(outcome, tried, draw)
-            return wait if waited_s + wait <= self.patience_s else None
+            return math.inf
         if kind in {Kind.MALFORMED, Kind.TOO_LARGE}:
-            return self._wait(outcome, tried, draw) if tried < self.unusable_attempts else None
+            return self.unusable_attempts
         if kind is Kind.UNREACHABLE and not contacted:
-            return self._wait(outcome, tried, draw) if tried < min(3, self.attempts) else None
+            return min(3, self.attempts)
         if kind in {Kind.SERVER_ERROR, Kind.BROKEN, Kind.TIMED_OUT, Kind.UNREACHABLE}:
-            return self._wait(outcome, tried, draw) if tried < self.attempts else None
-        return None
+            return self.attempts
+        return 1
 
     def _wait(self, outcome: Outcome, tried: int, draw: random.Random) -> float:
         if outcome.retry_after_s is not None:

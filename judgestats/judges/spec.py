@@ -12,14 +12,15 @@ from judgestats.errors import InputError
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 
-__all__ = ["DEFAULT_BASE_URL", "SIMULATED_URL", "JudgeSpec", "Secret", "parse_judge"]
+__all__ = ["DEFAULT_BASE_URL", "LOOPBACK", "SIMULATED_URL", "JudgeSpec", "Secret", "parse_judge"]
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 SIMULATED_URL = "http://simulated.invalid/v1"
 """Stands for the simulated server inside this process; `.invalid` never resolves (RFC 2606)."""
 
 _AT_URL = re.compile(r"^(?P<model>.+?)@(?P<url>https?://.+)$")
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names of this machine."""
 _DUMMY = "no-key-needed"
 
 
@@ -156,7 +157,7 @@ def parse_judge(
         name=name,
         model=model,
         base_url=url,
-        simulated=model.startswith("sim-") and urlsplit(url).hostname in _LOOPBACK,
+        simulated=model.startswith("sim-") and urlsplit(url).hostname in LOOPBACK,
         in_process=False,
         key=_key_for(url, name, env),
     )
@@ -196,7 +197,7 @@ def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
         return Secret(_sendable(openai or own))
     if own:
         return Secret(_sendable(own))
-    if openai and (parts.scheme == "https" or parts.hostname in _LOOPBACK):
+    if openai and (parts.scheme == "https" or parts.hostname in LOOPBACK):
         return Secret(_sendable(openai))
     return Secret(_DUMMY)
 

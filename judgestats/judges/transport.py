@@ -16,6 +16,8 @@ from typing import Any
 import aiohttp
 import httpx2
 
+from judgestats.judges.spec import LOOPBACK
+
 __all__ = ["MAX_BODY_BYTES", "AsgiApp", "BodyTooLarge", "BoundedTransport", "InProcessTransport"]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -154,7 +156,9 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         """
         place = (url.scheme, url.host)
         if place not in self._proxies:
-            bypassed = urllib.request.proxy_bypass(url.host)
+            # A server on this machine is never asked through a proxy on another: it could not be
+            # reached there, and the key would travel in clear.
+            bypassed = url.host in LOOPBACK or bool(urllib.request.proxy_bypass(url.host))
             named = None if bypassed else urllib.request.getproxies().get(url.scheme)
             self._proxies[place] = named
         return self._proxies[place]

@@ -136,3 +136,21 @@ def test_two_processes_on_one_journal(tmp_path, server):
     assert f"in use by another process (process {first.pid}" in refused["error"]
     first.send_signal(signal.SIGINT)
     assert result(first)["failed"] == 0
+
+
+def test_a_second_interrupt_does_not_wait_and_is_no_traceback(tmp_path, server):
+    url, _ = server(stalled=0.5, stall_s=600.0)
+    process = start(tmp_path, url, concurrency=16)
+    until_some_rows(process, 3)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    account = json.loads(out.splitlines()[-1])
+    assert process.returncode == 0
+    assert account["why"] == "interrupted"
+    assert "Traceback" not in err
+    broken_off = account["requests"] - account["answered"]
+    assert account["discarded"] == broken_off > 0  # perhaps billed
+    with Journal(tmp_path / "j.db") as journal:
+        assert len(journal) == account["answered"]
+        assert len(journal._lost) == broken_off  # and asked again, as the next run will say

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
@@ -222,3 +223,67 @@ def test_many_writers_share_commits(tmp_path):
         asyncio.run(run(journal))
         assert len(journal) == 200
         assert len(commits) < 20
+
+
+def test_what_was_half_made_is_no_other_programs(tmp_path):
+    """A process that ended (a full disk, SIGKILL) after the first page and before the schema."""
+    path = tmp_path / "journal.db"
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.close()
+    assert path.stat().st_size == 4096
+    with Journal(path) as journal:
+        put(journal)
+    with Journal(path) as journal:
+        assert len(journal) == 1
+
+
+def test_a_journal_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    path = tmp_path / "journal.db"
+
+    def full(self, db):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Journal, "_lay_out", full)
+    with pytest.raises(StoreError, match="disk is full"):
+        Journal(path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    with Journal(path) as journal:
+        put(journal)
+
+
+def test_a_foreign_file_with_a_log_is_found_out_under_the_lock(tmp_path):
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA wal_autocheckpoint=0")
+    db.execute("PRAGMA application_id=7")  # in the log only: the file's own header says 0
+    db.execute("CREATE TABLE t (x)")
+    copies = [(p, p.read_bytes()) for p in tmp_path.iterdir() if not p.name.endswith("-shm")]
+    db.close()
+    for file, content in copies:  # as a killed process would have left it
+        file.write_bytes(content)
+    refused(path, "of another program")
+
+
+def test_pipes_and_reserved_names(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(StoreError, match="no ordinary file"):
+        Journal(pipe)
+    monkeypatch.chdir(tmp_path)
+    with Journal(":memory:") as journal:  # to SQLite: no file at all
+        put(journal)
+    assert (tmp_path / ":memory:").stat().st_size > 0
+    with Journal(":memory:") as journal:
+        assert len(journal) == 1
+
+
+def test_closing_again_does_nothing_to_another_process(tmp_path):
+    path = tmp_path / "journal.db"
+    first = Journal(path)
+    first.close()
+    with Journal(path):
+        first.close()
+        assert path.with_name("journal.db.owner").exists()
