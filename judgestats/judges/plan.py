@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any, Protocol
 
-from judgestats.judges.journal import Journal
+from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.request import Encoded, Sampling, judgment_keys
-from judgestats.judges.source import grouped
+from judgestats.judges.rows import answer_row, blank_row
+from judgestats.judges.source import Group, grouped
 from judgestats.judges.spec import JudgeSpec, parse_judge
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import Prompted, ReplyMode
 
-__all__ = ["JudgePlan", "PricePlan", "price_plan"]
+__all__ = ["JudgePlan", "PricePlan", "Stages", "price_plan"]
 
 _CHARACTERS_A_TOKEN = (5.0, 3.0)
 """Of the low and the high estimate; 4 is the usual rule of thumb for English."""
 _REPLY_TOKENS = (8, 400)
 """Of the low and the high estimate: a bare score; an explanation of some 300 words."""
+_CHARACTERS_IMAGINED = 4
+"""A token, in replies that are imagined so that later stages can be priced."""
+
+
+class Stages(Protocol):
+    """Judging in stages, as far as its price goes (`judgestats.judgments.staging.Staging`)."""
+
+    def again(self) -> Stages:
+        """The same, with nothing heard yet."""
+
+    def first(self) -> Iterable[Task]:
+        """The calls that need no other call."""
+
+    def follow_up(self, row: Mapping[str, Any]) -> Iterable[Task]:
+        """The calls that follow from a judgment."""
+
+    def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
+        """A readable reply of about so many characters."""
 
 
 @dataclass(kw_only=True)
@@ -88,6 +110,7 @@ class PricePlan:
 def price_plan(
     tasks: Iterable[Task],
     *,
+    stages: Stages | None = None,
     base_url: str | None = None,
     judges: Mapping[str, JudgeSpec] | None = None,
     journal: str | Path | None = None,
@@ -103,8 +126,21 @@ def price_plan(
 
     Takes the parameters that `collect` will be given, so that what the journal holds already is
     left out. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
-    `max_tokens` where that is given. Follow-up stages are not foreseen here. `reply_tokens` are a
-    reply's tokens in the low and the high estimate.
+    `max_tokens` where that is given.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        Not used where there are stages.
+    stages : Stages, optional
+        Calls that follow from replies are priced too: what the journal holds is taken from it, and
+        the rest is imagined twice, with short replies for the low estimate and long ones for the
+        high one, since replies stand in later prompts. The calls that hang on what is said (a
+        verdict that cannot be read ends a pipeline) are counted as if all were read.
+    reply_tokens : (int, int)
+        A reply's tokens in the low and the high estimate.
+    base_url, judges, journal, choices_per_request, seed, max_tokens, top_k, reply_mode, prices
+        See `collect`.
 
     Returns
     -------
@@ -117,26 +153,22 @@ def price_plan(
     """
     table = prices or default_prices()
     specs: dict[str, JudgeSpec] = dict(judges or {})
-    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
-    plans: dict[str, JudgePlan] = {}
     held = Path(journal) if journal is not None and Path(journal).exists() else None
+    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
     with Journal(held) as book:
-        known: dict[tuple[str, str], Abilities] = {}
-        for group in grouped(enumerate(tasks), choices_per_request, together=False):
-            name = group.tasks[0].condition.judge
-            if name not in specs:
-                specs[name] = parse_judge(name, base_url=base_url)
-            spec = specs[name]
-            if spec.lane not in known:
-                known[spec.lane] = book.abilities(*spec.lane) or Abilities()
-            prompted = group.tasks[0].build(reply_mode or known[spec.lane].mode)
-            keys = judgment_keys(spec, group.tasks, Encoded(prompted), sampling)
-            cached = sum(book.get(key) is not None for key in keys)
-            plan = plans.setdefault(name, JudgePlan(judge=name))
-            plan.judgments += len(keys)
-            plan.cached += cached
-            if cached < len(keys):
-                _add_request(plan, prompted, len(keys) - cached, max_tokens, reply_tokens)
+        pricing = _Pricing(
+            book if held is not None else None,
+            specs=specs,
+            base_url=base_url,
+            sampling=sampling,
+            reply_mode=reply_mode,
+            reply_tokens=reply_tokens,
+        )
+        if stages is None:
+            plans = pricing.of(grouped(enumerate(tasks), choices_per_request, together=False))
+        else:
+            low, high = (pricing.staged(stages.again(), tokens) for tokens in reply_tokens)
+            plans = {name: _joined(low[name], plan) for name, plan in high.items()}
     for name, plan in plans.items():
         price = table.price(specs[name])
         plan.cost_usd = (
@@ -146,6 +178,87 @@ def price_plan(
     return PricePlan(
         judges=tuple(plans.values()), prices_as_of=table.as_of, reply_tokens=reply_tokens
     )
+
+
+def _joined(low: JudgePlan, high: JudgePlan) -> JudgePlan:
+    """The range from a walk with short replies to one with long ones."""
+    high.tokens_in = (low.tokens_in[0], high.tokens_in[1])
+    high.tokens_out = (low.tokens_out[0], high.tokens_out[1])
+    return high
+
+
+class _Pricing:
+    """Walks a plan and books what each request would take."""
+
+    def __init__(
+        self,
+        book: Journal | None,
+        *,
+        specs: dict[str, JudgeSpec],
+        base_url: str | None,
+        sampling: Sampling,
+        reply_mode: ReplyMode | None,
+        reply_tokens: tuple[int, int],
+    ) -> None:
+        self._book = book
+        self._specs = specs
+        self._base_url = base_url
+        self._sampling = sampling
+        self._reply_mode = reply_mode
+        self._reply_tokens = reply_tokens
+        self._known: dict[tuple[str, str], Abilities] = {}
+
+    def of(self, groups: Iterator[Group]) -> dict[str, JudgePlan]:
+        """The plan of groups that nothing follows from."""
+        plans: dict[str, JudgePlan] = {}
+        for group in groups:
+            self._book_group(group, plans)
+        return plans
+
+    def staged(self, stages: Stages, tokens: int) -> dict[str, JudgePlan]:
+        """The plan of a collection in stages, with replies of so many tokens imagined."""
+        plans: dict[str, JudgePlan] = {}
+        first = grouped(enumerate(stages.first()), self._sampling.choices, together=True)
+        waiting: deque[Group] = deque(first)
+        place = count()
+        bound = self._sampling.max_tokens
+        characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
+        while waiting:
+            group = waiting.popleft()
+            prompted, answers = self._book_group(group, plans)
+            for task, answer in zip(group.tasks, answers, strict=True):
+                if answer is not None:
+                    row = answer_row(task, prompted, answer, cached=True, experiment="")
+                else:
+                    row = blank_row(task, prompted, "")
+                    row["raw_text"] = stages.imagined(task, prompted, characters)
+                for following in stages.follow_up(row):
+                    waiting.append(Group((following,), ((next(place),),)))
+        return plans
+
+    def _book_group(
+        self, group: Group, plans: dict[str, JudgePlan]
+    ) -> tuple[Prompted, list[Answer | None]]:
+        name = group.tasks[0].condition.judge
+        if name not in self._specs:
+            self._specs[name] = parse_judge(name, base_url=self._base_url)
+        spec = self._specs[name]
+        if spec.lane not in self._known:
+            known = self._book.abilities(*spec.lane) if self._book is not None else None
+            self._known[spec.lane] = known or Abilities()
+        prompted = group.tasks[0].build(self._reply_mode or self._known[spec.lane].mode)
+        answers: list[Answer | None] = [None] * len(group.tasks)
+        if self._book is not None:
+            keys = judgment_keys(spec, group.tasks, Encoded(prompted), self._sampling)
+            answers = [self._book.get(key) for key in keys]
+        cached = sum(answer is not None for answer in answers)
+        plan = plans.setdefault(name, JudgePlan(judge=name))
+        plan.judgments += len(answers)
+        plan.cached += cached
+        if cached < len(answers):
+            missing = len(answers) - cached
+            _add_request(plan, prompted, missing, self._sampling.max_tokens, self._reply_tokens)
+        return prompted, answers
 
 
 def _add_request(

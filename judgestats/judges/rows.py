@@ -9,10 +9,11 @@ from judgestats.judges.journal import Answer
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import Prompted
 
-__all__ = ["answer_row", "failed_row", "invalid_row"]
+__all__ = ["answer_row", "blank_row", "failed_row", "invalid_row"]
 
 
-def _row(task: Task, prompted: Prompted, experiment: str) -> dict[str, Any]:
+def blank_row(task: Task, prompted: Prompted, experiment: str) -> dict[str, Any]:
+    """The row of a judgment before anything is known of its reply."""
     condition = task.condition
     row: dict[str, Any] = {
         "experiment": experiment,
@@ -53,7 +54,7 @@ def answer_row(
     task: Task, prompted: Prompted, answer: Answer, *, cached: bool, experiment: str
 ) -> dict[str, Any]:
     """The row of an answered judgment."""
-    row = _row(task, prompted, experiment)
+    row = blank_row(task, prompted, experiment)
     row["raw_text"] = answer.text
     row["reply_mode"] = answer.mode
     row["finish_reason"] = answer.finish_reason
@@ -74,7 +75,7 @@ def answer_row(
 
 def failed_row(task: Task, prompted: Prompted, asked: Asked, *, experiment: str) -> dict[str, Any]:
     """The row of a judgment that was given up."""
-    row = _row(task, prompted, experiment)
+    row = blank_row(task, prompted, experiment)
     row["transport"] = "failed"
     if asked.failure is not None:
         row["failure"] = asked.failure.kind.value
@@ -86,7 +87,7 @@ def failed_row(task: Task, prompted: Prompted, asked: Asked, *, experiment: str)
 
 def invalid_row(task: Task, prompted: Prompted, *, experiment: str) -> dict[str, Any]:
     """The row of a judgment whose condition the model refuses."""
-    row = _row(task, prompted, experiment)
+    row = blank_row(task, prompted, experiment)
     row["transport"] = "invalid_condition"
     row["failure"] = "temperature_refused"
     return row

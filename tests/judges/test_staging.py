@@ -1,0 +1,216 @@
+"""Judging in stages, asked for real: order, sharing, resume, price, failure, SIGKILL."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.items.bank import load_bank
+from judgestats.judges.budget import Budget
+from judgestats.judges.collect import collect_judgments
+from judgestats.judges.plan import price_plan
+from judgestats.judges.simulated.app import SimulatedServer
+from judgestats.judgments.design import Condition
+from judgestats.judgments.parse import parse_judgments
+from judgestats.judgments.staging import Staging
+from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.strategies import Counted, Wording, strategy
+
+NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
+
+
+def staging_of(names=NAMES, *, judge="sim-crowd", items=2, pairs=2, replicates=1, points=False):
+    wording = Wording()
+    strategies, units = {}, {}
+    for name in names:
+        one = strategy(name, wording=wording)
+        listed = one.units(load_bank()[:items])
+        first = list(dict.fromkeys(u.item_id for u in listed))
+        kept = {
+            i for k in range(items) for i in [f for f in first if load_bank()[k].id in f][:pairs]
+        }
+        own = tuple(u for u in listed if u.item_id in kept)
+        if points:
+            one = Counted(
+                strategy=one,
+                pairs=frozenset((u.item_id, u.order) for u in own),
+                wording=wording,
+            )
+        condition = Condition(judge=judge, temperature=0.5, factors={"strategy": one.name})
+        strategies[condition], units[condition] = one, own
+    return Staging(strategies, units, replicates=replicates)
+
+
+def collected(staging, **options):
+    return collect_judgments(staging.first(), follow_up=staging.follow_up, **options)
+
+
+@pytest.mark.parametrize("mode", list(ReplyMode))
+def test_every_pipeline_settles_in_every_reply_mode_and_can_be_read_again(mode):
+    staging = staging_of(points=True)
+    raw = collected(staging, reply_mode=mode).read()
+    table = staging.table(raw)
+    assert len(table) == len(staging) == len(NAMES) * 2 * 2 * 2
+    assert set(table["status"]) == {"ok"}
+    assert table["points"].gt(0).all()
+    frame = parse_judgments(raw, protocols=staging.protocols, units=staging.units)
+    assert set(frame["status"]) == {"ok"}
+    assert set(frame["reply_mode"]) == {mode.value}
+    finals = frame[frame["stage"] == "final"].set_index(["condition", "item_id", "order"])
+    asked = table[~table["condition"].str.contains("majority")]
+    same = finals.loc[[tuple(k) for k in asked[["condition", "item_id", "order"]].to_numpy()]]
+    assert same["choice"].tolist() == asked["choice"].tolist()
+    again = staging_of(points=True)
+    again.replay(frame)
+    assert again.table(frame).equals(table)
+
+
+def test_calls_of_a_pool_are_asked_once_and_charged_to_each_that_uses_them():
+    both = staging_of(("cce@2", "cce@4"))
+    raw = collected(both).read()
+    crowd = raw[raw["stage"] == "crowd"]
+    assert not crowd.duplicated(["item_id", "order", "replicate"]).any()
+    table = both.table(raw)
+    assert table["tokens_in"].sum() > raw["tokens_in"].sum()
+    alone = staging_of(("cce@4",))
+    one = alone.table(collected(alone).read())
+    mine = table[table["k"] == 4].reset_index(drop=True)
+    assert mine["tokens_in"].tolist() == one["tokens_in"].tolist()
+    assert mine["choice"].tolist() == one["choice"].tolist()
+
+
+def test_a_final_verdict_does_not_wait_for_other_pairs():
+    """A pair whose crowd is stuck holds nobody else back."""
+    staging = staging_of(("cce@2",))
+    first = staging.first()
+    stuck = first[-1].item_id.split("/")[0]
+    released = asyncio.Event()
+    done = []
+
+    def follow(row):
+        done.append((row["item_id"], row["stage"]))
+        finals = [i for i, stage in done if stage == "final" and stuck not in i]
+        if len(finals) == 4:  # both pairs of the other item, in both orders
+            released.set()
+        return staging.follow_up(row)
+
+    class Slow(SimulatedServer):
+        async def __call__(self, scope, receive, send):
+            if scope["type"] != "http":
+                return await super().__call__(scope, receive, send)
+            body = await receive()
+            question = load_bank()[1].question[:40]
+            if json.dumps(question)[1:-1] in body["body"].decode():
+                await asyncio.wait_for(released.wait(), 20)
+
+            async def again():
+                return body
+
+            return await super().__call__(scope, again, send)
+
+    assert stuck == load_bank()[1].id
+    out = collect_judgments(first, follow_up=follow, simulated_app=Slow(), timeout_s=30)
+    assert out.complete
+    assert out.account.failed == 0
+    assert released.is_set()
+
+
+def test_a_second_run_costs_nothing_and_a_dry_run_knows_it(tmp_path):
+    journal = tmp_path / "j.sqlite"
+    staging = staging_of()
+    before = price_plan((), stages=staging, journal=journal)
+    one = collected(staging, journal=journal)
+    assert before.judges[0].judgments == len(one.read())
+    assert before.requests == one.account.requests
+    low, high = before.judges[0].tokens_in
+    assert low < one.account.tokens_in < high
+    two = staging_of()
+    again = collected(two, journal=journal)
+    assert (again.account.requests, again.account.cached) == (0, len(one.read()))
+    assert two.table(again.read()).equals(staging.table(one.read()))
+    assert price_plan((), stages=staging_of(), journal=journal).requests == 0
+
+
+def test_the_dry_run_prices_stages_with_their_own_prompts():
+    alone = price_plan((), stages=staging_of(("vanilla",))).judges[0]
+    crowd = price_plan((), stages=staging_of(("cce@2",))).judges[0]
+    assert crowd.judgments > 3 * alone.judgments
+    bounded = price_plan((), stages=staging_of(("aggregate@4",)), max_tokens=20).judges[0]
+    free = price_plan((), stages=staging_of(("aggregate@4",))).judges[0]
+    assert bounded.tokens_in[1] < free.tokens_in[1]
+
+
+def test_a_budget_ends_in_order_and_the_next_run_goes_on(tmp_path):
+    journal = tmp_path / "j.sqlite"
+    staging = staging_of(("cce@2",))
+    part = collected(staging, journal=journal, budget=Budget(max_requests=20), concurrency=4)
+    assert not part.complete
+    assert part.account.requests <= 20
+    assert len(staging.table(part.read())) < len(staging)
+    rest = staging_of(("cce@2",))
+    whole = collected(rest, journal=journal)
+    assert whole.complete
+    fresh = staging_of(("cce@2",))
+    assert whole.account.requests + part.account.requests == collected(fresh).account.requests
+    assert len(rest.table(whole.read())) == len(rest)
+
+
+def test_failed_calls_are_heard_too(quick, server):
+    url, _ = server(refusal=1.0)
+    staging = staging_of(("vanilla", "cce@2", "majority@2"), judge=f"sim-crowd@{url}")
+    raw = collected(staging, retry=quick).read()
+    table = staging.table(raw)
+    assert len(table) == len(staging)
+    assert set(table["choice"]) == {""}
+    by_strategy = table.groupby("factor_strategy")["status"].unique().map(list).to_dict()
+    assert by_strategy["cce-criticising@2"] == by_strategy["majority@2"] == ["failed"]
+    assert by_strategy["vanilla"] == ["refused"]
+    assert "final" not in set(raw.loc[raw["factor_strategy"] != "vanilla", "stage"])
+
+
+def test_conditions_must_name_their_strategy():
+    condition = Condition(judge="sim-crowd", factors={"strategy": "plan"})
+    with pytest.raises(InputError, match="must name its strategy"):
+        Staging({condition: strategy("vanilla")}, {condition: ()})
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from test_staging import collected, staging_of
+staging = staging_of(("cce@4", "plan"), judge="sim-crowd@" + sys.argv[1], items=4)
+def progress(account):
+    if account.answered:
+        print("answered", account.answered, flush=True)
+collected(staging, journal=sys.argv[2], concurrency=2, progress=progress)
+print("complete", flush=True)
+"""
+
+
+def test_killed_in_the_middle_of_a_stage_it_goes_on(tmp_path, server):
+    url, app = server(latency_s=0.02)
+    journal = tmp_path / "j.sqlite"
+    folder = str(Path(__file__).parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, url, str(journal), folder],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        line = process.stdout.readline()
+        assert line.startswith("answered"), line
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    asked = app.received
+    staging = staging_of(("cce@4", "plan"), judge=f"sim-crowd@{url}", items=4)
+    whole = collected(staging, journal=journal)
+    assert whole.complete
+    assert whole.account.cached > 0
+    assert len(staging.table(whole.read())) == len(staging)
+    # at most what was in flight is asked twice
+    assert app.received <= len(whole.read()) + 2
+    assert asked < len(whole.read())
