@@ -61,12 +61,15 @@ DESIGN = Design(
         PAIRS,
         Parameter(name="scales", default="1-5,1-10,1-100", read=read_text, help="scales compared"),
         Parameter(
-            name="own", default="", read=read_mapping, help="judge=author: its own answers"
+            name="own",
+            default="",
+            read=read_mapping,
+            help="judge=author: whose answers are its own, if not those under its model's name",
         ),
         Parameter(name="pair_prompt", default="", read=read_text, help="a prompt for comparisons"),
     ),
-    defaults={"judges": "sim-verbose,sim-positional", "temperatures": "1", "replicates": "4",
-              "responses": "all", "pairs": "32"},
+    defaults={"judges": "sim-verbose,sim-positional,sim-partial", "own": "sim-partial=author-a",
+              "temperatures": "1", "replicates": "4", "responses": "all", "pairs": "64"},
     presets={"paper": {"judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o", "temperatures": "0.5",
                        "replicates": "10", "pairs": "all"}},
 )  # fmt: skip

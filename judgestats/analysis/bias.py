@@ -5,108 +5,140 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pair_methods import JudgedPairs, judged_pairs
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.selections import (
-    add_estimate,
-    condition_row,
-    metrics_of,
-    named,
-    selection_limits,
+from judgestats.analysis.bias_answer import (
+    authorship_told,
+    length_told,
+    place_told,
+    what_to_do,
 )
+from judgestats.analysis.bias_probes import probed, things_of
+from judgestats.analysis.bias_table import bias_table, own_authors
+from judgestats.analysis.bias_tests import (
+    OF_JUDGES,
+    padding_results,
+    position_results,
+    preference_results,
+    scales_results,
+    shapes_results,
+    unread_results,
+)
+from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.pair_methods import judged_pairs
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.scores import cell_arrays
+from judgestats.analysis.selections import selection_limits
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.judgments.pairs import both_orders, scores_of
-from judgestats.protocols.naming import response_names
-from judgestats.protocols.padding import unpadded
-from judgestats.protocols.scale import Scale
-from judgestats.stats.aggregate import aggregate_replications
-from judgestats.stats.intraclass import icc
-from judgestats.stats.length_effect import length_effect
-from judgestats.stats.mean_shift import cells_of_means, mean_shift
-from judgestats.stats.position_noise import position_and_noise
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.result import Comparisons, TestResult, format_number, format_p
-from judgestats.stats.shape import normality_test
-from judgestats.stats.spread import spread_test
-from judgestats.stats.swap import swap_consistency
+from judgestats.stats.result import Result
 
-__all__ = ["analyse", "plan"]
+__all__ = ["MARGINS", "analyse", "plan"]
 
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
-_POINTS = {"a": 1.0, "b": 0.0, "tie": 0.5}
-_METRICS = {
-    "icc1": "reliability/icc1",
-    "padding_shift": "bias/padding",
-    "swap_consistency": "order/swap_consistency",
-    "first_preference": "order/first_preference",
-}
+MARGINS = {"padding_points": 0.25, "preference": 0.1, "variance_ratio": 1.5}
+"""Declared margins: a quarter point of a 1-10 scale; .10 in the share of verdicts (the first place
+chosen in .55 against .45); a ratio of variances between 1/1.5 and 1.5."""
+
+_REGRESSION = (
+    "regression of the judge's preference on people's, the log length ratio and authorship"
+)
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    del conditions  # all that matters is in the frame
-    own = dict(parameters["own"])
-    self_preference = Hypothesis(
-        id="own",
-        role="secondary",
-        question="Does a judge prefer its own answers more than people do?",
-        test="share for the own answer minus people's, paired by pair, interval over questions",
-        family="per judge and temperature",
-    )
+    asked = {c.judge for c in conditions}
+
+    def primary(identity: str, question: str, test: str, family: str) -> Hypothesis:
+        return Hypothesis(
+            id=identity, role="primary", question=question, test=test, family=family,
+            adjustment="holm",
+        )  # fmt: skip
+
+    def further(identity: str, question: str, test: str, family: str) -> Hypothesis:
+        return Hypothesis(
+            id=identity, role="secondary", question=question, test=test, family=family,
+            adjustment="holm",
+        )  # fmt: skip
+
     return AnalysisPlan(
         experiment="bias",
         question=(
             "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
             "normally distributed?"
         ),
-        blocks="The answer and the pair are the blocks; those of one question are kept together.",
-        missing="A judgment that could not be read is left out; the rates are reported.",
+        blocks=(
+            "The answer and the pair are the blocks; those of one question are kept together. "
+            "Scores are told in points of a 1-10 scale, whatever scale was asked for."
+        ),
+        missing=(
+            "A judgment that could not be read is left out; the rates are reported. Where there "
+            "are any, the primary tests are given again: on answers read completely, and "
+            "with unread verdicts as verdicts for neither place."
+        ),
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
-        options=own,
+        margins=MARGINS,
+        options={j: a for j, a in dict(parameters["own"]).items() if j in asked},
         hypotheses=(
-            Hypothesis(
-                id="padding",
-                role="primary",
-                question="Does padding that adds nothing change the score of an answer?",
-                test="mean score padded minus original, paired by answer, interval over questions",
-                family="per judge, temperature and scale",
+            primary(
+                "padding",
+                "Does padding that adds nothing change the score of an answer?",
+                "mean score padded minus original, paired by answer, interval over questions",
+                f"{OF_JUDGES}, scales",
             ),
-            Hypothesis(
-                id="position",
-                role="primary",
-                question="Does the verdict follow the place?",
-                test="exact sign test of leaning to the first place; position apart from "
-                "repetition noise",
-                family="per judge and temperature",
+            primary(
+                "position",
+                "Does the verdict follow the place?",
+                "exact sign test of leaning to the first place, questions as units; difference of "
+                "the shares of both places; place apart from repetition noise",
+                OF_JUDGES,
             ),
-            Hypothesis(
-                id="length",
-                role="secondary",
-                question="Does the judge prefer longer answers that people like alike?",
-                test="regression of its preference on people's and the log length ratio",
-                family="per judge and temperature",
+            further(
+                "equivalence",
+                "Where no effect is seen: is it shown to be small?",
+                f"two one-sided tests: padding within {MARGINS['padding_points']} points, place, "
+                f"length and authorship within {MARGINS['preference']} of the verdicts, ratio of "
+                f"variances within 1/{MARGINS['variance_ratio']} to {MARGINS['variance_ratio']}",
+                "per question, as there",
             ),
-            *((self_preference,) if own else ()),
-            Hypothesis(
-                id="scale",
-                role="secondary",
-                question="Does the scale change the spread relative to its width?",
-                test="blocked F on cells of scores rescaled to 0-1; ICC(1) per scale",
-                family="per judge and temperature",
+            further(
+                "length",
+                "Among real answers: does the judge prefer longer ones that people like alike?",
+                _REGRESSION,
+                OF_JUDGES,
+            ),
+            further(
+                "own",
+                "Does a judge prefer its own answers more than people do?",
+                f"{_REGRESSION}, so that length is held constant; beside it its share for its own "
+                "answer minus people's, paired by pair (only where it is the author of some)",
+                OF_JUDGES,
+            ),
+            further(
+                "scale",
+                "Does the scale change the spread relative to its width?",
+                "blocked F on cells of scores in points of a 1-10 scale; ratios of variances",
+                OF_JUDGES,
+            ),
+            further(
+                "shift",
+                "Does the scale change the mean?",
+                "mean shift in points of a 1-10 scale, paired by answer",
+                f"pairs of scales, {OF_JUDGES}",
             ),
             Hypothesis(
                 id="shape",
-                role="descriptive",
+                role="secondary",
                 question="Are repeated scores normally distributed?",
-                test="D'Agostino-Pearson on scores centred by item, kurtosis and skewness",
+                test="excess kurtosis and skewness of scores centred by item, with intervals over "
+                "questions; D'Agostino-Pearson beside them",
+                family="not adjusted: the sizes are to be read",
+            ),
+            Hypothesis(
+                id="reliability",
+                role="descriptive",
+                question="How reliable is one score on each scale, and the mean of all?",
+                test="ICC(1) and parallel omega, each beside its null",
             ),
         ),
     )
@@ -128,206 +160,70 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     Analysis
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs = judged_pairs(items)
-    twins, original = _names(items)
-    rows: list[dict[str, Any]] = []
-    results: list[NamedResult] = []
-    told: list[str] = []
-    for (judge, temperature), own in frame.groupby(["judge", "temperature"], sort=False):
-        where = f"{judge} at T={float(str(temperature)):g}"
-        scaled: dict[str, Floats] = {}
-        for condition, asked in own.groupby("condition", sort=False):
-            row = condition_row(str(condition), asked)
-            probe = str(asked["factor_probe"].iloc[0])
-            if probe == "pairs":
-                found, text = _pairs(where, str(judge), asked, row, pairs, items, declared)
-            else:
-                found, text = _scores(
-                    where, probe, asked, row, (twins, original, items), declared, scaled
-                )
-            results += found
-            told += [text] if text else []
-            rows.append(row)
-        results += _scales(where, scaled, original, items, declared)
+    pairs, things = judged_pairs(items), things_of(items)
+    own = own_authors(frame, items, declared.options)
+    found = probed(frame, items=items, pairs=pairs, things=things, own=own)
+    described = bias_table(frame, found, things, pairs, declared)
+    clusters = pairs.table.clusters
+    results = [
+        *padding_results(found, things, declared),
+        *position_results(found, clusters, declared),
+        *preference_results(found, clusters, declared),
+        *scales_results(found, things, declared),
+        *shapes_results(found, things, declared),
+        *described.results,
+    ]
+    unread = bool((frame["status"] != "ok").any())
+    if unread:
+        results += unread_results(found, things, clusters, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
-    table = pd.DataFrame(rows)
-    limits = selection_limits(frame, table)
-    if not declared.options:
-        limits.append(
-            "Self-preference was not examined: no judge is named as an author (own=judge=author)."
-        )
+    by_id: dict[str, Result] = {r.id: r.result for r in results}
+    told = [
+        length_told(by_id, found),
+        place_told(by_id, found),
+        authorship_told(by_id, found),
+    ]
     return Analysis(
         experiment="bias",
         question=declared.question,
-        sentence=f"{'; '.join(told)}.",
-        conditions=table,
+        sentence=f"{'; '.join(t for t in told if t)}.",
+        conditions=described.table,
         results=tuple(results),
-        limitations=tuple(limits),
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
-    )
-
-
-def _names(items: Sequence[Item]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(original, padded) names of the twins, and the names of all originals."""
-    twins, original = [], []
-    for item in items:
-        names = response_names(item)
-        by_text = {r.text.rstrip(): n for r, n in zip(item.responses, names, strict=True)}
-        for response, name in zip(item.responses, names, strict=True):
-            bare = unpadded(response.text)
-            if bare == response.text:
-                original.append(name)
-            else:
-                twins.append((by_text[bare.rstrip()], name))
-    return twins, original
-
-
-def _clusters(names: Sequence[str], items: Sequence[Item]) -> Objects:
-    of = {n: item.cluster for item in items for n in response_names(item)}
-    return np.array([of[n] for n in names], dtype=object)
-
-
-def _scores(
-    where: str,
-    probe: str,
-    asked: pd.DataFrame,
-    row: dict[str, Any],
-    what: tuple[list[tuple[str, str]], list[str], Sequence[Item]],
-    declared: AnalysisPlan,
-    scaled: dict[str, Floats],
-) -> tuple[list[NamedResult], str]:
-    twins, original, items = what
-    scale = Scale.parse(probe.removeprefix("scale "))
-    name = f"{probe}, {where}"
-    plain = scores_of(asked, original)
-    scaled[probe] = (plain - scale.low) / (scale.high - scale.low)
-    clusters = _clusters(original, items)
-    reliability = icc(plain, cluster=clusters, level=declared.level, missing="listwise")
-    add_estimate(row, "icc1", reliability)
-    row["n_items"] = len(original)
-    before, after = (scores_of(asked, [t[i] for t in twins]) for i in (0, 1))
-    means = np.column_stack(
-        [aggregate_replications(x, k=x.shape[1])[:, 0] for x in (before, after)]
-    )
-    shift = mean_shift(
-        cells_of_means(means, ["original", "padded"], _clusters([t[0] for t in twins], items)),
-        level=declared.level,
-    )
-    row["padding_shift"] = shift.rows[0].estimate
-    results = [
-        named(f"padding.{name}", f"Padded minus original, {name}", "primary", shift, headline=True),
-        named(f"scale.icc.{name}", f"Reliability on {name}", "secondary", reliability),
-        named(
-            f"shape.{name}",
-            f"Shape of scores on {name}",
-            "descriptive",
-            normality_test(plain, cluster=clusters, level=declared.level),
+        limitations=(
+            *selection_limits(frame, described.table),
+            *_limits(own, declared, described.table),
         ),
-    ]
-    return results, _padding_text(name, shift)
-
-
-def _padding_text(name: str, shift: Comparisons) -> str:
-    row = shift.rows[0]
-    moved = "changes" if row.p_value < 0.05 else "is not shown to change"
-    return (
-        f"padding {moved} the score ({name}: {format_number(row.estimate, digits=3)} "
-        f"{row.interval or row.reason}, p {format_p(row.p_value)})"
+        recommendation=what_to_do(by_id, found),
+        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
+        condition_metrics=described.metrics,
+        arrays=cell_arrays(described.array) if described.array is not None else {},
     )
 
 
-def _pairs(
-    where: str,
-    judge: str,
-    asked: pd.DataFrame,
-    row: dict[str, Any],
-    pairs: JudgedPairs,
-    items: Sequence[Item],
-    declared: AnalysisPlan,
-) -> tuple[list[NamedResult], str]:
-    ab, ba = both_orders(asked, pairs.names)
-    clusters = pairs.table.clusters
-    common: dict[str, Any] = {"cluster": clusters, "level": declared.level}
-    lean: TestResult = first_position_preference(ab, ba, **common)
-    swap = swap_consistency(ab, ba, **common)
-    add_estimate(row, "swap_consistency", swap)
-    if lean.effect is not None:
-        add_estimate(row, "first_preference", lean.effect)
-    results = [
-        named(f"position.{where}", f"Leaning to the first place, {where}", "primary", lean,
-              headline=True),
-        named(f"position.swap.{where}", f"Both orders agree, {where}", "secondary", swap),
-    ]  # fmt: skip
-    if ab.shape[1] > 1:
-        apart = position_and_noise(
-            ab, ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
+def _limits(own: Mapping[str, str], declared: AnalysisPlan, table: pd.DataFrame) -> list[str]:
+    limits = []
+    if not own:
+        limits.append(
+            "Self-preference was not examined: no judge bears the name of an author, and none is "
+            "named as one (own=judge=author)."
         )
-        results.append(
-            named(f"position.noise.{where}", f"Place and noise apart, {where}", "secondary", apart)
+    else:
+        said = ", ".join(f"{j} (answers of {a})" for j, a in own.items())
+        limits.append(
+            f"Own answers: {said}. People's preference is held constant as far as their labels "
+            "go; with few labels a pair it is known with error, and a judge that sees quality "
+            "better than they do can seem partial."
         )
-    prefers = _share(np.column_stack([ab, ba]))
-    human = _share(pairs.table.labels)
-    by_id = {item.id: item for item in items}
-    texts = [
-        tuple(by_id[i].responses[k] for k in pair)
-        for i, pair in zip(pairs.table.items, pairs.table.pairs, strict=True)
-    ]
-    ratio = np.array([np.log(max(len(a.text), 1) / max(len(b.text), 1)) for a, b in texts])
-    results.append(
-        named(
-            f"length.{where}",
-            f"Length at equal preference of people, {where}",
-            "secondary",
-            length_effect(prefers, human, ratio, **common),
+    missing = [j for j in declared.options if j not in own]
+    if missing:
+        limits.append(
+            f"own= names authors that wrote none of the labelled answers, for {', '.join(missing)}."
         )
-    )
-    author = declared.options.get(judge, "")
-    mine = np.array([(a.author == author) - (b.author == author) for a, b in texts])
-    if author and np.any(mine):
-        chosen = mine != 0
-        table = np.column_stack([np.where(mine > 0, v, 1 - v)[chosen] for v in (human, prefers)])
-        own = mean_shift(
-            cells_of_means(table, ["people", "judge"], clusters[chosen]), level=declared.level
+    related = table.get("mean_spread_correlation")
+    if related is not None and float(related.min()) < -0.3:
+        limits.append(
+            "Answers with high means scatter less (correlation down to "
+            f"{related.min():.2f}): read mean and spread of the scales together."
         )
-        results.append(
-            named(f"own.{where}", f"Share for its own answers, {where}", "secondary", own)
-        )
-    moved = "leans to a place" if lean.p_value < 0.05 else "is not shown to lean to a place"
-    return results, f"{where} {moved} (p {format_p(lean.p_value)})"
-
-
-def _share(verdicts: Objects) -> Floats:
-    """Share of an item's verdicts for the earlier response, a tie counting half."""
-    points = np.vectorize(lambda v: _POINTS.get(v, np.nan), otypes=[float])(verdicts)
-    known = ~np.isnan(points)
-    total = np.where(known, points, 0.0).sum(axis=1)
-    count = known.sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _scales(
-    where: str,
-    scaled: Mapping[str, Floats],
-    original: Sequence[str],
-    items: Sequence[Item],
-    declared: AnalysisPlan,
-) -> list[NamedResult]:
-    """Spread relative to the width of the scale, the same answers on every scale."""
-    if len(scaled) < 2:
-        return []
-    found = spread_test(
-        np.stack(list(scaled.values()), axis=1),
-        conditions=list(scaled),
-        cluster=_clusters(original, items),
-        level=declared.level,
-        n_permutations=declared.n_resamples,
-        seed=declared.seed,
-    )
-    return [
-        named(f"scale.spread.{where}", f"Relative spread by scale, {where}", "secondary",
-              found.blocked_f, headline=True),
-        named(f"scale.ratio.{where}", f"Ratios of relative variances, {where}", "secondary",
-              found.ratios),
-    ]  # fmt: skip
+    return limits

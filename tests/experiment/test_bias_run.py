@@ -6,18 +6,23 @@ import json
 import math
 
 import numpy as np
+import pytest
 
+from judgestats.analysis.bias_probes import author_of_judge, in_points, place_shares
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
-from judgestats.judges.simulated.truth import truth
+from judgestats.judges.simulated.judges import simulated_judge
+from judgestats.judges.simulated.truth import Truth, truth
 from judgestats.protocols.padding import padded
+from judgestats.protocols.scale import Scale
+from tests.experiment.report_cells import shown_by, words_of
 
 GIVEN = {
     "resamples": "199",
     "report": "none",
     "scales": "1-10,1-100",
     "replicates": "3",
-    "own": "sim-verbose=author-a",
+    "own": "sim-partial=author-a,sim-positional=author-a",
 }
 
 
@@ -36,28 +41,105 @@ def expected_shift(judge, items):
     return float(np.mean(shifts))
 
 
-def test_length_and_place_move_only_the_judges_that_were_built_so(workplace):
+def expected_share_of_own(judge, items, author, *, without_favour=False):
+    """The truth: share of verdicts for the own answer, both orders, a tie counting half."""
+    from dataclasses import replace
+
+    from judgestats.analysis.pair_methods import judged_pairs
+
+    known = Truth(replace(simulated_judge(judge), favour=0.0)) if without_favour else truth(judge)
+    table = judged_pairs(items).table
+    by_id = {i.id: i for i in items}
+    shares = []
+    for name, pair in zip(table.items, table.pairs, strict=True):
+        a, b = (by_id[name].responses[k] for k in pair)
+        if (a.author == author) == (b.author == author):
+            continue
+        own, other = (a, b) if a.author == author else (b, a)
+        p = known.choice_probabilities([own.text, other.text], temperature=1.0, tie=True)
+        q = known.choice_probabilities([other.text, own.text], temperature=1.0, tie=True)
+        shares.append((p[0] + p[2] / 2 + q[1] + q[2] / 2) / 2)
+    return float(np.mean(shares))
+
+
+def row_of(result, *words):
+    [row] = [r for r in result.rows if all(w in r.a for w in words)]
+    return row
+
+
+@pytest.fixture
+def outcome(workplace):
     run = run_experiment(load_design("bias"), GIVEN)
-    found = run.analysis
-    items = prepare(load_design("bias"), GIVEN).items
-    for judge, moved in (("sim-verbose", True), ("sim-positional", False)):
-        [row] = found[f"padding.scale 1-10, {judge} at T=1"].rows
-        assert (row.p_value < 0.05) == moved
+    [results] = workplace.glob(f"mlruns/*/{run.run_id}/artifacts/results.json")
+    return run.analysis, prepare(load_design("bias"), GIVEN), results
+
+
+def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
+    found, prepared, results = outcome
+    items = prepared.items
+    for judge in ("sim-verbose", "sim-positional", "sim-partial"):
+        row = row_of(found["padding"], judge, "scale 1-10)")
+        assert (row.p_adjusted < 0.05) == (judge == "sim-verbose")
         half = (row.interval.high - row.interval.low) / 2
         assert math.isclose(row.estimate, expected_shift(judge, items), abs_tol=1.6 * half)
-    assert found["position.sim-positional at T=1"].p_value < 0.05
-    assert found["position.sim-verbose at T=1"].p_value > 0.05
-    assert found["own.sim-verbose at T=1"].rows
-    assert not any(r.id == "own.sim-positional at T=1" for r in found.results)
-    [results] = workplace.glob(f"mlruns/*/{run.run_id}/artifacts/results.json")
-    ids = [r["id"] for r in json.loads(results.read_text())["results"]]
+    small = found["equivalence.padding"]
+    assert row_of(small, "sim-positional", "scale 1-10)").p_value < 0.05  # shown, not assumed
+    assert row_of(small, "sim-verbose", "scale 1-10)").p_value > 0.05
+    place = found["position.family"].p_adjusted
+    assert place["sim-positional at T=1"] < 0.05 < place["sim-verbose at T=1"]
+
+    # Own answers: a judge that favours an author, and one that does not, asked of the same author.
+    own = found["own"]
+    assert row_of(own, "sim-partial").p_adjusted < 0.05 < row_of(own, "sim-positional").p_value
+    raw = row_of(found["own.shares"], "sim-partial")
+    favoured = expected_share_of_own("sim-partial", items, "author-a")
+    plain = expected_share_of_own("sim-partial", items, "author-a", without_favour=True)
+    people = raw.estimate
+    assert favoured - plain > 0.05
+    effect = row_of(own, "sim-partial")
+    assert effect.interval.low < favoured - plain < effect.interval.high
+    assert people > 0
+
+    # Scales are compared in points of one, and the mean stands beside the spread.
+    rows = found.conditions.set_index("condition")
+    means = rows.loc[rows["scale"].notna(), ["mean", "within_variance", "icc1_null_q95"]]
+    assert means["mean"].between(1, 10).all()
+    assert means.notna().all().all()
+    assert found["shift.scale"].rows
+
+    assert "sim-positional at T=1 (the first in" in found.sentence
+    assert "any effect is shown to be under 0.25 points" in found.sentence
+    assert "author-a" in " ".join(found.limitations)
+    content = json.loads(results.read_text())
+    ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))
-    plan = prepare(load_design("bias"), GIVEN).plan
-    assert {h.id for h in plan.hypotheses} <= {i.split(".")[0] for i in ids}
+    declared = {h.id for h in prepared.plan.hypotheses}
+    assert declared <= {i.split(".")[0] for i in ids}
+    words = words_of(shown_by(results.parent))
+    assert "no number of repeats can be advised" not in words
+    assert "Excess kurtosis" in words or "excess kurtosis" in words
+    assert "100 % in" not in words  # scores of 1-100 are not at the end of 1-10
 
 
-def test_unread_replies_do_not_stop_it_and_unknown_authorship_is_said(workplace):
+def test_unread_replies_are_shown_under_both_policies(workplace):
     given = {**GIVEN, "judges": "sim-unreadable", "own": "", "pairs": "12"}
     found = run_experiment(load_design("bias"), given).analysis
     assert (found.conditions["unread_share"] > 0).all()
     assert any("Self-preference was not examined" in text for text in found.limitations)
+    left_out = found["position.sim-unreadable at T=1"]
+    neither = found["position.unread"].tests["sim-unreadable at T=1"]
+    assert neither.sample.n_items >= left_out.sample.n_items
+    assert found["padding.complete"].rows[0].n < found["padding"].rows[0].n
+    assert "own answers were not examined" in found.sentence
+
+
+def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
+    assert author_of_judge("GPT-4@http://x/v1", ["gpt-4"]) == "gpt-4"
+    assert author_of_judge("gpt-4o", ["gpt-4"]) == ""
+    ab = np.array([["a", "a"], ["tie", "a"], ["a", ""]], dtype=object)
+    ba = np.array([["b", "b"], ["a", "tie"], ["", ""]], dtype=object)
+    shares = place_shares(ab, ba)
+    assert shares[0].tolist() == [0.0, 1.0]  # always the first
+    assert shares[1].tolist() == [0.5, 0.5]
+    assert np.isnan(shares[2]).all()  # one order only: quality would not cancel
+    assert in_points(np.array([1.0, 50.5, 100.0]), Scale(low=1, high=100)).tolist() == [1, 5.5, 10]

@@ -42,6 +42,10 @@ class SimulatedJudge:
         lowest one's weight there at T = 1.
     crowd_gain : float
         Growth of `discrimination` with k crowd judgments: the factor ``1 + gain * log2(1 + k)``.
+    favours : str
+        An author of the bundled bank whose answers it likes better than they are.
+    favour : float
+        By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
     always_first : bool
         Chooses the first option, whatever it is.
     nonresponse, malformed : float
@@ -64,6 +68,8 @@ class SimulatedJudge:
     reasoning_after: float = 1.05
     guided: float = 1.0
     verbosity: float = 0.0
+    favours: str = ""
+    favour: float = 0.0
     lapse_share: float = 0.0
     lapse_weight: float = 0.0
     discrimination: float = 12.0
@@ -133,6 +139,12 @@ _JUDGES = (
         name="sim-verbose",
         about="prefers long answers",
         verbosity=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-partial",
+        about="likes the answers of author-a of the bundled bank better than they are",
+        favours="author-a",
+        favour=1.5,
     ),
     SimulatedJudge(
         name="sim-always-first",

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from statistics import NormalDist
 
-__all__ = ["normal_of", "quality_of", "stated_quality", "uniform_of"]
+__all__ = ["author_of", "normal_of", "quality_of", "stated_quality", "uniform_of"]
 
 _NORMAL = NormalDist()
 _LOWEST, _HIGHEST = 0.15, 0.95
@@ -54,6 +54,25 @@ def stated_quality(quality: float) -> str:
     0.62
     """
     return f"(A simulated answer of quality {quality:.2f}.)"
+
+
+@lru_cache(maxsize=1)
+def _authors() -> dict[str, str]:
+    """Authors of the bundled bank's answers, by text."""
+    from judgestats.items.bank import load_bank
+
+    return {r.text.strip(): r.author for item in load_bank() for r in item.responses}
+
+
+def author_of(answer: str) -> str:
+    """The author of an answer of the bundled bank; empty for any other text.
+
+    Examples
+    --------
+    >>> author_of("Some answer nobody wrote.")
+    ''
+    """
+    return _authors().get(answer.strip(), "")
 
 
 def quality_of(answer: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from judgestats.judges.simulated.judges import SimulatedJudge, simulated_judge
-from judgestats.judges.simulated.quality import normal_of, quality_of
+from judgestats.judges.simulated.quality import author_of, normal_of, quality_of
 from judgestats.protocols.padding import unpadded
 
 __all__ = ["Truth", "truth"]
@@ -47,7 +47,13 @@ class Truth:
         )
         centre += judge.question_effect * normal_of("question", judge.name, _cut(question))
         centre += judge.answer_effect * normal_of("answer", judge.name, answer.strip())
-        return centre + judge.verbosity * _log_length(whole)
+        return centre + judge.verbosity * _log_length(whole) + self._favour(answer)
+
+    def _favour(self, answer: str) -> float:
+        """Points that it adds to the answers of the author it favours."""
+        if not self.judge.favours:
+            return 0.0
+        return self.judge.favour * float(author_of(answer) == self.judge.favours)
 
     def score_probabilities(
         self,
@@ -162,7 +168,7 @@ class Truth:
         for place, answer in enumerate(answers):
             seen = quality_of(answer)
             seen += judge.choice_effect * normal_of("choice", judge.name, answer.strip())
-            seen += judge.verbosity / 9 * _log_length(answer)
+            seen += judge.verbosity / 9 * _log_length(answer) + self._favour(answer) / 9
             first = 1 - place / (count - 1) if count > 1 else 0.0
             logits[place] = sharpness * seen + judge.position_bias * first
         if tie:

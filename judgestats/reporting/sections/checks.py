@@ -14,6 +14,7 @@ from scipy import stats
 from judgestats.judgments.shapes import score_array
 from judgestats.reporting.formats import integer, number, percent
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.cells import cell_statistics
@@ -114,7 +115,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
 
 
 def _at_the_ends(run: Run) -> tuple[str, float] | None:
-    scale, frame = run.scale, run.judgments
+    scale, frame = run.scale, on_one_scale(run)
     if scale is None or "score" not in frame:
         return None
     scored = frame[frame["score"].notna()]
@@ -162,7 +163,7 @@ def warnings(run: Run) -> Table | Markdown:
 
 def missing_policies(run: Run) -> Table | Markdown:
     """Means and spreads with all readable scores, and with completely read items only."""
-    frame = run.judgments
+    frame = on_one_scale(run)
     if frame.empty:
         return Markdown("")
     if "score" not in frame or not frame["score"].notna().any():
@@ -176,6 +177,8 @@ def missing_policies(run: Run) -> Table | Markdown:
     kept = frame[~frame["item_id"].isin(lost)]
     rows = []
     for condition, part in frame.groupby("condition", sort=False):
+        if not part["score"].notna().any():
+            continue  # verdicts, not scores
         complete = kept[kept["condition"] == condition]
         a, b = _mean_and_variance(part), _mean_and_variance(complete)
         rows.append(

@@ -10,6 +10,7 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.data import coefficients_of, short_condition
+from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.show import Captioned
 
 __all__ = [
@@ -47,9 +48,10 @@ def of_hypothesis(run: Run, name: str) -> list[Captioned]:
 
 def scores(run: Run) -> Captioned | None:
     """Distribution of scores by condition."""
-    frame = run.judgments
+    frame = on_one_scale(run)
     if frame.empty or "score" not in frame or not frame["score"].notna().any():
         return None
+    frame = frame[frame["score"].notna()]
     names = list(dict.fromkeys(frame["condition"].astype(str)))[:_MOST_ROWS]
     values = tuple(frame.loc[frame["condition"] == n, "score"].to_numpy(dtype=float) for n in names)
     return Captioned(
@@ -58,6 +60,11 @@ def scores(run: Run) -> Captioned | None:
         caption=(
             "Distribution of scores by condition. A judge that uses few of the scale's points can "
             "neither scatter much nor tell items apart."
+            + (
+                " Scores of every scale are drawn in points of one."
+                if "scale" in run.conditions
+                else ""
+            )
         ),
     )
 
