@@ -88,7 +88,10 @@ def bias_table(
         )  # fmt: skip
         results = described.results
         metrics = {k: dict(v) for k, v in described.metrics.items()}
-        rows = {str(r["condition"]): r for r in described.table.to_dict("records")}
+        rows = {
+            str(r["condition"]): {str(k): v for k, v in r.items()}
+            for r in described.table.to_dict("records")
+        }
     common: dict[str, Any] = {"level": declared.level}
     for p in found:
         for probe, condition in p.conditions.items():
