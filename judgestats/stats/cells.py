@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -346,6 +347,22 @@ def cell_statistics(
 
     ordered = np.sort(scores, axis=2)  # NaN sorts last
     n = np.sum(~np.isnan(scores), axis=2)
+    sizes = n[n >= 2]
+    common_r = int(sizes.min()) if sizes.size else 0
+    return Cells(
+        conditions=names,
+        common_r=common_r,
+        ddof=ddof,
+        cluster=codes,
+        **statistics_of_sorted(ordered, common_r, ddof=ddof),
+    )
+
+
+def statistics_of_sorted(
+    ordered: FloatArray, common_r: int, *, ddof: int
+) -> dict[str, NDArray[Any]]:
+    """The per-cell fields of `Cells` from ascending scores (NaN last), shape (N, k, R)."""
+    n = np.sum(~np.isnan(ordered), axis=2)
     filled = n > 0
     several = n >= 2
     # Work with distances from each cell's lowest score: equal scores then give exactly 0.
@@ -358,26 +375,20 @@ def cell_statistics(
     middle_low = np.take_along_axis(above, ((size - 1) // 2)[:, :, None], axis=2)[:, :, 0]
     middle_high = np.take_along_axis(above, (size // 2)[:, :, None], axis=2)[:, :, 0]
 
-    sizes = np.unique(n[several])
-    common_r = int(sizes[0]) if sizes.size else 0
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(several, (centred**2).sum(axis=2) / (n - ddof), np.nan)
         from_mean = np.where(several, np.abs(centred).sum(axis=2) / n, np.nan)
     from_median = np.full(n.shape, np.nan)
-    for count in sizes.tolist():
+    for count in np.unique(n[several]).tolist():
         here = n == count
         if count > common_r:
             from_mean[here] = _distance_from_mean_at(above[here][:, :count], common_r)
         from_median[here] = above[here][:, :count] @ np.array(_median_weights(count, common_r))
-    return Cells(
-        conditions=names,
-        n_scores=n.astype(np.int64),
-        mean=np.where(filled, lowest + mean_above, np.nan),
-        median=np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
-        variance=variance,
-        from_mean=from_mean,
-        from_median=from_median,
-        common_r=common_r,
-        ddof=ddof,
-        cluster=codes,
-    )
+    return {
+        "n_scores": n.astype(np.int64),
+        "mean": np.where(filled, lowest + mean_above, np.nan),
+        "median": np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
+        "variance": variance,
+        "from_mean": from_mean,
+        "from_median": from_median,
+    }

@@ -28,6 +28,7 @@ __all__ = [
     "duhachek_std_error",
     "guttman_lambda2",
     "guttman_lambda6",
+    "lambda2_from_covariance",
     "squared_multiple_correlations",
 ]
 
@@ -63,7 +64,8 @@ def alpha_from_covariance(covariance: FloatArray) -> FloatArray:
     return out
 
 
-def _lambda2(covariance: FloatArray) -> FloatArray:
+def lambda2_from_covariance(covariance: FloatArray) -> FloatArray:
+    """Guttman's lambda-2 of one or a stack of covariance matrices, shape (..., k, k) to (...)."""
     k = covariance.shape[-1]
     trace = np.trace(covariance, axis1=-2, axis2=-1)
     total = covariance.sum(axis=(-2, -1))
@@ -285,7 +287,7 @@ def guttman_lambda2(
     """
     return covariance_estimate(
         scores,
-        _lambda2,
+        lambda2_from_covariance,
         where="guttman_lambda2",
         name="lambda2",
         label="Guttman's lambda-2" + (" (standardised)" if standardized else ""),

@@ -26,7 +26,7 @@ from judgestats.stats.result import Estimate, Interval, Note
 from judgestats.stats.score_matrix import Prepared, prepare_scores
 from judgestats.stats.step_up import spearman_brown
 
-__all__ = ["FORMS", "IccForm", "icc", "icc_forms"]
+__all__ = ["FORMS", "IccForm", "f_bounds", "icc", "icc_forms", "icc_value"]
 
 FloatArray = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
@@ -43,7 +43,7 @@ FORMS: dict[str, tuple[str, str]] = {
 """Shrout and Fleiss's name -> (machine name, what it is)."""
 
 
-def _value(form: str, ms: MeanSquares) -> FloatArray:
+def icc_value(form: str, ms: MeanSquares) -> FloatArray:
     """The coefficient from mean squares (of one layout or a stack); NaN where nothing varies."""
     b, c, e, w = (np.asarray(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     k, n = ms.k, ms.n
@@ -64,13 +64,13 @@ def _value(form: str, ms: MeanSquares) -> FloatArray:
     return out
 
 
-def _f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
+def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
     """Bounds by the F distribution (Shrout and Fleiss, 1979, as ``psych::ICC``)."""
     tail = (1 - level) / 2
     b, c, e, w = (float(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     n, k = float(ms.n), ms.k
     if form.startswith("ICC(2"):
-        single = float(_value("ICC(2,1)", ms))
+        single = float(icc_value("ICC(2,1)", ms))
         ratio = c / e
         part = n * (1 + (k - 1) * single) - k * single
         df = (k - 1) * (n - 1) * (k * single * ratio + part) ** 2
@@ -201,7 +201,7 @@ def icc(
 
     complete = prepared.complete
     ms = mean_squares(x) if complete else one_way_mean_squares(x)
-    value = float(_value(form, ms))
+    value = float(icc_value(form, ms))
     if math.isnan(value):
         reason = "no score varies, so there is no variance to be reliable"
         if float(ms.within) > 0:
@@ -226,7 +226,7 @@ def icc(
     if n_permutations > 0:
         permuted = permutation_distribution(
             x,
-            (lambda stack: _value(form, mean_squares(stack)))
+            (lambda stack: icc_value(form, mean_squares(stack)))
             if complete
             else (lambda data: _one_way_value(form, data)),
             scheme="replications",
@@ -266,7 +266,7 @@ def _check(where: str, form: str, interval: str, missing: str) -> None:
 def _one_way_value(form: str, x: FloatArray) -> float:
     """ICC(1) of a layout with holes; items that lost all their judgments are left out."""
     left = x[~np.isnan(x).all(axis=1)]
-    return float(_value(form, one_way_mean_squares(left))) if left.shape[0] > 1 else math.nan
+    return float(icc_value(form, one_way_mean_squares(left))) if left.shape[0] > 1 else math.nan
 
 
 def _interval(
@@ -302,7 +302,7 @@ def _interval(
         if prepared.clustered:
             message = "The F interval treats items as independent, but they share clusters."
             notes.append(Note(code="clusters_ignored", message=message))
-        low, high = _f_bounds(form, ms, level)
+        low, high = f_bounds(form, ms, level)
         title = "F"
         if not prepared.complete:
             title = "F with n0, approximate"
@@ -315,7 +315,7 @@ def _interval(
         average = form.replace(",1)", ",k)")
         left_out = cluster_jackknife(
             prepared.x,
-            (lambda data, w: _value(average, resampled_mean_squares(data, w)))
+            (lambda data, w: icc_value(average, resampled_mean_squares(data, w)))
             if complete
             else (lambda data: _one_way_value(average, data)),
             cluster=prepared.cluster,
@@ -329,7 +329,7 @@ def _interval(
         return found, [*notes, *left_out.notes]
     boot = cluster_bootstrap(
         prepared.x,
-        (lambda data, w: _value(form, resampled_mean_squares(data, w)))
+        (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))
         if complete
         else (lambda data: _one_way_value(form, data)),
         cluster=prepared.cluster,

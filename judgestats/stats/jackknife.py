@@ -16,7 +16,7 @@ from judgestats.stats.bootstrap_intervals import on_scale, undefined_interval
 from judgestats.stats.resampling import cluster_codes, leave_one_out
 from judgestats.stats.result import Interval, Note
 
-__all__ = ["JackknifeResult", "cluster_jackknife"]
+__all__ = ["JackknifeResult", "cluster_jackknife", "interval_of_left_out"]
 
 FloatArray = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def cluster_jackknife(
         )
     if not 0 < level < 1:
         raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
-    forward, backward = on_scale(transform, where=where)
+    on_scale(transform, where=where)  # refuses an unknown name before any work is done
     n_items = data[0].shape[0]
     codes = cluster_codes(cluster, n_items, where=where)
     n_clusters = int(codes.max()) + 1 if n_items else 0
@@ -113,7 +113,56 @@ def cluster_jackknife(
         estimate = float(np.asarray(statistic(*data, np.ones((1, n_items)))).reshape(-1)[0])
     else:
         estimate = float(statistic(*data))
-    title = "jackknife over " + ("items" if n_clusters == n_items else "clusters")
+    if math.isnan(estimate) or n_clusters < 2:
+        values = np.empty(0)
+    else:
+        values = leave_one_out(data, statistic, codes, n_clusters, 1, vectorized)[:, 0]
+    return interval_of_left_out(
+        estimate,
+        values,
+        n_clusters=n_clusters,
+        over="items" if n_clusters == n_items else "clusters",
+        level=level,
+        transform=transform,
+    )
+
+
+def interval_of_left_out(
+    estimate: float,
+    values: FloatArray,
+    *,
+    n_clusters: int,
+    over: str,
+    level: float,
+    transform: str = "log_complement",
+) -> JackknifeResult:
+    """The interval of `cluster_jackknife` from the statistic without each cluster.
+
+    Parameters
+    ----------
+    estimate : float
+        The statistic on all data.
+    values : ndarray, shape (n_clusters,)
+        Not used where `estimate` is NaN or there is one cluster.
+    n_clusters : int
+    over : str
+        What was left out, for the method's name: ``items`` or ``clusters``.
+    level : float
+    transform : str
+
+    Returns
+    -------
+    JackknifeResult
+
+    Examples
+    --------
+    >>> out = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), n_clusters=3, over="items",
+    ...     level=0.95, transform="identity")
+    >>> round(out.std_error, 4)
+    0.1155
+    """
+    forward, backward = on_scale(transform, where="cluster_jackknife")
+    title = f"jackknife over {over}"
     title += ", t" if transform == "identity" else f", t, {transform} scale"
     undefined = undefined_interval(level=level, method=title)
     empty = np.empty(0)
@@ -133,7 +182,6 @@ def cluster_jackknife(
     if n_clusters < 2:
         message = "No interval: one cluster cannot be left out. Judge items of more questions."
         return without("one_cluster", message, empty)
-    values = leave_one_out(data, statistic, codes, n_clusters, 1, vectorized)[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, centre = forward(values), float(forward(np.array([estimate]))[0])
     lost = int(np.sum(~np.isfinite(moved)))

@@ -1,0 +1,1 @@
+"""Judgments that do not fit in memory: one pass over Parquet to counts by item and condition."""

@@ -1,0 +1,223 @@
+"""Folders of Parquet files as one table, checked before a row is read: they are not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.tables import resolve_columns
+
+__all__ = ["ParquetJudgments", "is_parquet", "open_parquet", "parquet_files", "rows_of"]
+
+MAX_FILES = 100_000
+MAX_ROW_GROUP = 2 << 30
+"""Bytes that one row group may hold uncompressed: what a small file can make us allocate."""
+
+NEEDED = (
+    "item_id",
+    "cluster",
+    "judge",
+    "temperature",
+    "order",
+    "replicate",
+    "status",
+    "score",
+    "choice",
+    "label",
+    "cost_usd",
+    "tokens_out",
+)
+_NUMBERS = {"temperature", "score", "cost_usd", "tokens_out"}
+
+
+class ParquetJudgments:
+    """An opened folder (or file): `names` says which column serves as which of ours."""
+
+    def __init__(
+        self, path: Path, dataset: Any, names: Mapping[str, str], factors: tuple[str, ...]
+    ) -> None:
+        self.path = path
+        self.dataset = dataset
+        self.names = dict(names)
+        self.factors = factors
+        self.n_files = len(dataset.files)
+        self.n_rows = 0
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files of a folder and its partitions, or the file itself."""
+    if not path.is_dir():
+        return [path]
+    return sorted(
+        p
+        for p in path.rglob("*.parquet")
+        if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts)
+    )
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path is a Parquet file, or a folder that holds some."""
+    if path.is_dir():
+        return bool(parquet_files(path))
+    return path.suffix.lower() == ".parquet"
+
+
+def rows_of(path: Path) -> int:
+    """Rows of one Parquet file, from its footer.
+
+    Raises
+    ------
+    InputError
+        The file is not Parquet.
+    """
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
+
+
+def open_parquet(
+    path: Path, *, mapping: Mapping[str, str] | None = None, factors: tuple[str, ...] = ()
+) -> ParquetJudgments:
+    """Open judgments in Parquet and check that every file has the columns, in usable types.
+
+    Only the footers are read.
+
+    Parameters
+    ----------
+    path : Path
+        A folder (partitions named ``judge=.../`` become columns) or a file.
+    mapping : mapping of judgestats column to the files' column, optional
+    factors : tuple of str
+        Further columns that tell conditions apart.
+
+    Returns
+    -------
+    ParquetJudgments
+
+    Raises
+    ------
+    InputError
+        No file, a file that is not Parquet or lacks a column, a column of another type.
+    """
+    files = parquet_files(path)
+    if not files:
+        raise InputError(f"{path}: the folder holds no file that ends in .parquet.")
+    if len(files) > MAX_FILES:
+        raise InputError(
+            f"{path}: {len(files)} Parquet files; at most {MAX_FILES} are read. Write fewer, "
+            "larger files."
+        )
+    try:
+        kept = ds.dataset(
+            [str(f) for f in files],
+            format="parquet",
+            partitioning=ds.partitioning(flavor="hive"),
+            partition_base_dir=str(path) if path.is_dir() else None,
+        )
+        plain = {field.name: field.type for field in kept.schema}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
+    names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
+    names = {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
+    for factor in factors:
+        if factor not in plain:
+            raise InputError(
+                f"{path}: there is no column {factor!r} to serve as factor. The files have: "
+                f"{', '.join(list(plain)[:30])}."
+            )
+    for ours, theirs in names.items():
+        _check_type(path, ours, theirs, plain[theirs])
+    wanted = {*names.values(), *factors}
+    rows = 0
+    for fragment in kept.get_fragments():
+        rows += _check_file(Path(fragment.path), wanted, plain)
+    if not rows:
+        raise InputError(f"{path}: the files hold no judgments.")
+    texts = [c for c in wanted if _is_text(plain[c])]
+    options = ds.ParquetReadOptions(dictionary_columns=texts)
+    dataset = ds.dataset(
+        [str(f) for f in files],
+        format=ds.ParquetFileFormat(read_options=options),
+        partitioning=ds.partitioning(flavor="hive"),
+        partition_base_dir=str(path) if path.is_dir() else None,
+    )
+    opened = ParquetJudgments(path, dataset, names, factors)
+    opened.n_rows = rows
+    return opened
+
+
+def _first(error: Exception) -> str:
+    """The first line of a library's message, bounded."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+def _is_text(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    number = pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_null(value)
+    if ours in _NUMBERS:
+        # A partition (temperature=0.5/) tells a number as text; it is read as one later.
+        if not number and not (ours == "temperature" and _is_text(kind)):
+            hint = " For verdicts in words map it as choice=COLUMN." if ours == "score" else ""
+            raise InputError(
+                f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got {kind}."
+                f"{hint}"
+            )
+    elif ours == "replicate":
+        if not pa.types.is_integer(value):
+            raise InputError(
+                f"{path}: column {theirs!r} serves as replicate and must hold whole numbers, got "
+                f"{kind}."
+            )
+    elif not (_is_text(kind) or pa.types.is_integer(value) or pa.types.is_null(value)):
+        raise InputError(
+            f"{path}: column {theirs!r} serves as {ours} and must hold text or whole numbers, got "
+            f"{kind}."
+        )
+
+
+def _check_file(file: Path, wanted: set[str], plain: Mapping[str, Any]) -> int:
+    """Rows of one file, or a refusal of what its footer says."""
+    try:
+        parquet = pq.ParquetFile(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{file}: this is not readable as Parquet ({_first(error)}).") from error
+    with parquet:
+        own = {field.name: field.type for field in parquet.schema_arrow}
+        for column in sorted(wanted):
+            if column not in own:
+                if f"{column}=" in str(file):  # told by the partition
+                    continue
+                raise InputError(
+                    f"{file}: the file lacks the column {column!r}, which the first file of "
+                    "the folder has. Write all files with the same columns."
+                )
+            same = _is_text(own[column]) == _is_text(plain[column])
+            if not same:
+                raise InputError(
+                    f"{file}: column {column!r} is {own[column]}, but {plain[column]} in the "
+                    "first file. Write all files with the same types."
+                )
+        metadata = parquet.metadata
+        for group in range(metadata.num_row_groups):
+            size = metadata.row_group(group).total_byte_size
+            if size > MAX_ROW_GROUP:
+                raise InputError(
+                    f"{file}: row group {group} holds {size / 2**30:.1f} GiB uncompressed, more "
+                    f"than the {MAX_ROW_GROUP >> 30} GiB read at once. Write smaller row groups "
+                    "(row_group_size=1_000_000)."
+                )
+        return int(metadata.num_rows)

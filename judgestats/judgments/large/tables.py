@@ -1,0 +1,97 @@
+"""Tables that grow while a stream is read, and the codes that index them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Codes", "column_codes", "grown", "text_of"]
+
+IntArray = NDArray[np.int64]
+
+
+def text_of(value: Any) -> str:
+    """An id as text; missing is empty."""
+    return "" if value is None else str(value)
+
+
+class Codes:
+    """Values numbered by first appearance: the same number in every batch."""
+
+    def __init__(self, read: Callable[[Any], Any] = text_of) -> None:
+        self._read = read
+        self._index: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self._index
+
+    def add(self, value: Any) -> int:
+        """The number of a value, a new one where it was not seen."""
+        return self._index.setdefault(value, len(self._index))
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """All values, in order of their numbers."""
+        return tuple(self._index)
+
+    def of(self, array: Any) -> IntArray:
+        """Codes of an Arrow array (plain or dictionary-encoded); a null is a value too.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> codes = Codes()
+        >>> codes.of(pa.array(["b", None, "b"])).tolist(), codes.of(pa.array(["a", "b"])).tolist()
+        ([0, 1, 0], [2, 0])
+        """
+        indices, values = column_codes(array)
+        used = np.bincount(indices, minlength=len(values)).nonzero()[0]
+        # First appearance decides the number, so that items keep the order of the files.
+        if used.size > 1:
+            first = np.full(len(values), indices.size, dtype=np.int64)
+            first[indices[::-1]] = np.arange(indices.size - 1, -1, -1)
+            used = used[np.argsort(first[used])]
+        lookup = np.full(max(len(values), 1), -1, dtype=np.int64)
+        chosen = values.take(used).to_pylist()
+        index, read = self._index, self._read
+        lookup[used] = [index.setdefault(read(v), len(index)) for v in chosen]
+        return lookup[indices]
+
+
+def column_codes(array: Any) -> tuple[IntArray, Any]:
+    """Place of every entry in the array's distinct values, and these (with a null at the end)."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    values = array.dictionary
+    indices = array.indices
+    if indices.null_count:
+        indices = indices.fill_null(len(values))
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64), values
+
+
+def grown(table: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The table, enlarged where `shape` asks for more; the first axis grows by half at a time.
+
+    Examples
+    --------
+    >>> grown(np.ones((2, 1)), (3, 2)).shape
+    (3, 2)
+    """
+    if all(have >= want for have, want in zip(table.shape, shape, strict=True)):
+        return table
+    wanted = [max(have, want) for have, want in zip(table.shape, shape, strict=True)]
+    if shape[0] > table.shape[0]:
+        wanted[0] = max(shape[0], table.shape[0] + table.shape[0] // 2)
+    # numpy's zeros are committed by the system when they are written, not before.
+    larger = np.zeros(wanted, dtype=table.dtype)
+    larger[tuple(slice(0, have) for have in table.shape)] = table
+    return larger
