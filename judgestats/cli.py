@@ -52,7 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     analyze = commands.add_parser(
         "analyze", help="analyse judgments you already have", allow_abbrev=False
     )
-    analyze.add_argument("file", help="CSV, TSV, JSON lines, JSON or Parquet; one row a judgment")
+    analyze.add_argument(
+        "file",
+        help="CSV, TSV, JSON lines, JSON or Parquet, or a folder of Parquet; one row a judgment",
+    )
     analyze.add_argument("--reader", default="table", help="how the file is laid out")
     analyze.add_argument(
         "--map",
@@ -70,6 +73,14 @@ def _parser() -> argparse.ArgumentParser:
         help="a further column that tells conditions apart (repeat)",
     )
     analyze.add_argument("--judge", default="", help="the judge's name, if no column tells it")
+    analyze.add_argument(
+        "--stream",
+        nargs="?",
+        const="yes",
+        default="auto",
+        choices=("auto", "yes", "no"),
+        help="count Parquet in one pass instead of loading it (auto: folders, and large files)",
+    )
     analyze.add_argument("--resamples", type=int, default=999)
     analyze.add_argument("--seed", type=int, default=0)
     analyze.add_argument("--report", default="html,pdf", help="formats, or none")

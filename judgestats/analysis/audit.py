@@ -16,10 +16,10 @@ from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.stats.result import format_number, format_p
+from judgestats.stats.result import TestResult, format_number, format_p
 from judgestats.stats.spread import SpreadResult, spread_test
 
-__all__ = ["audit", "plan", "plan_for"]
+__all__ = ["audit", "audit_sentence", "comparison_results", "plan", "plan_for"]
 
 _QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
 _MOST_CONDITIONS = 12
@@ -169,11 +169,11 @@ def audit(
     results = [_primary(r) for r in described.results]
     compared = _compare(array, declared)
     if compared is not None:
-        results += _comparison_results(compared)
+        results += comparison_results(compared)
     return Analysis(
         experiment="audit",
         question=_QUESTION,
-        sentence=_sentence(cells, compared),
+        sentence=audit_sentence(cells, compared.blocked_f if compared else None),
         conditions=cells,
         results=tuple(results),
         limitations=tuple(common_limits(frame, cells, array)),
@@ -209,7 +209,8 @@ def _compare(array: ScoreArray, declared: AnalysisPlan) -> SpreadResult | None:
     )
 
 
-def _comparison_results(found: SpreadResult) -> list[NamedResult]:
+def comparison_results(found: SpreadResult) -> list[NamedResult]:
+    """The results of a comparison of all conditions, named and with their role."""
     listed = [
         ("spread.all", "Spread of all conditions", found.blocked_f),
         ("ranks.all", "Ranks of spread", found.rank_test),
@@ -224,7 +225,20 @@ def _comparison_results(found: SpreadResult) -> list[NamedResult]:
     ]
 
 
-def _sentence(cells: pd.DataFrame, compared: SpreadResult | None) -> str:
+def audit_sentence(cells: pd.DataFrame, compared: TestResult | None) -> str:
+    """The answer in one sentence.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+    compared : TestResult or None
+        The blocked F test of spread, where conditions share items.
+
+    Returns
+    -------
+    str
+    """
     parts = []
     for _, row in cells.iterrows():
         if math.isnan(row["icc1"]):
@@ -239,8 +253,8 @@ def _sentence(cells: pd.DataFrame, compared: SpreadResult | None) -> str:
             f"{interval} and a standard error of {format_number(row['sem'], digits=2)} points"
         )
     text = "; ".join(parts)
-    if compared is not None and not math.isnan(compared.blocked_f.p_value):
-        p = compared.blocked_f.p_value
+    if compared is not None and not math.isnan(compared.p_value):
+        p = compared.p_value
         if p < 0.05:
             text += f"; the conditions differ in spread (paired by item, p {format_p(p)})"
         else:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = ["common_limits"]
+__all__ = ["common_limits", "limits_of_conditions"]
 
 
 def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -> list[str]:
@@ -25,6 +26,35 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
     -------
     list of str
     """
+    sizes = np.isfinite(array.scores).sum(axis=2)
+    limits = limits_of_conditions(
+        cells, n_clusters=len(set(array.clusters)), sizes=sizes[sizes > 0]
+    )
+    if "choices_in_request" in frame and (frame["choices_in_request"] > 1).any():
+        limits.append(
+            "Several replications were choices of one request; they need not be as independent as "
+            "separate requests."
+        )
+    return limits
+
+
+def limits_of_conditions(
+    cells: pd.DataFrame, *, n_clusters: int, sizes: NDArray[np.int64]
+) -> list[str]:
+    """What follows from the table of conditions and the sizes of the cells.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+    n_clusters : int
+    sizes : ndarray of int
+        Scores read in each item x condition cell that has any.
+
+    Returns
+    -------
+    list of str
+    """
     limits = []
     simulated = sorted({j for j in cells["judge"] if str(j).startswith("sim-")})
     if simulated:
@@ -32,7 +62,6 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
             f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not how "
             "any real judge behaves."
         )
-    n_clusters = len(set(array.clusters))
     if n_clusters < 50:
         limits.append(
             f"Only {n_clusters} questions: intervals are wide, and what holds for these questions "
@@ -52,8 +81,6 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
             f"T = 0 ({', '.join(map(str, still))}): the same draw is repeated, so a reliability "
             "near 1 there says that sampling was switched off, not that the judge is right."
         )
-    sizes = np.isfinite(array.scores).sum(axis=2)
-    sizes = sizes[sizes > 0]
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
     if few > 0.05:  # a handful of cells with failed calls does not make the others short
         limits.append(
@@ -67,10 +94,5 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
             "Items with high means scatter less (correlation of item mean and variance down to "
             f"{np.nanmin(related):.2f}): near the end of the scale spread and mean are confounded, "
             "so read them together."
-        )
-    if "choices_in_request" in frame and (frame["choices_in_request"] > 1).any():
-        limits.append(
-            "Several replications were choices of one request; they need not be as independent as "
-            "separate requests."
         )
     return limits

@@ -10,14 +10,20 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.judgments.shapes import ScoreArray, status_table
+from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.cells import cell_statistics
-from judgestats.stats.condition_summary import ConditionSummary, condition_summary
+from judgestats.stats.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.intraclass import icc
 from judgestats.stats.omega import omega_total
 from judgestats.stats.result import Estimate
 
-__all__ = ["ScoreConditions", "cell_arrays", "score_conditions"]
+__all__ = [
+    "ScoreConditions",
+    "cell_arrays",
+    "condition_metrics",
+    "condition_row",
+    "score_conditions",
+]
 
 MOST_PERMUTED = 10_000_000
 """Scores drawn for one null reference; about a second's work."""
@@ -72,7 +78,7 @@ def score_conditions(
     summary = condition_summary(
         array.scores, conditions=array.conditions, cluster=array.clusters, level=level
     )
-    counts = status_table(frame)
+    known = sorted(set(frame["status"]))
     clustered = len(set(array.clusters)) < len(array.items)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
@@ -113,9 +119,15 @@ def score_conditions(
                 ("omega", "Reliability of the mean of all replications", omega),
             )
         ]
-        row = _row(name, asked, counts.loc[[name]].iloc[0], summary, reliability, omega)
+        row = condition_row(
+            summary[name],
+            about=_about(asked),
+            statuses={s: int(asked["status"].eq(s).sum()) for s in known},
+            reliability=reliability,
+            omega=omega,
+        )
         rows.append(row)
-        metrics[name] = _metrics(row)
+        metrics[name] = condition_metrics(row)
     return ScoreConditions(table=pd.DataFrame(rows), results=tuple(results), metrics=metrics)
 
 
@@ -130,33 +142,56 @@ def affordable(n_permutations: int, n_scores: int) -> int:
     return min(n_permutations, max(199, MOST_PERMUTED // max(n_scores, 1)))
 
 
-def _row(
-    name: str,
-    asked: pd.DataFrame,
-    counts: pd.Series,
-    summary: ConditionSummary,
-    reliability: Estimate,
-    omega: Estimate,
-) -> dict[str, Any]:
-    line = summary[name]
+def _about(asked: pd.DataFrame) -> dict[str, Any]:
+    """The condition of some judgments, and what they cost."""
     first = asked.iloc[0]
-    statuses = {
-        f"n_{status}": int(counts[status])
-        for status in counts.index
-        if status not in {"n", "unread_share"}
-    }
-    row: dict[str, Any] = {
-        "condition": name,
+    costs = asked["cost_usd"]
+    return {
         "judge": str(first["judge"]),
         "temperature": float(first["temperature"]),
         **{c: str(first[c]) for c in asked.columns if c.startswith("factor_")},
-        "n": int(counts["n"]),
+        "cost_usd": float(costs.sum()) if costs.notna().all() else math.nan,
+        "tokens_out_mean": float(asked["tokens_out"].mean()),
+        "latency_mean_s": float(asked["latency_s"].mean()),
+    }
+
+
+def condition_row(
+    line: ConditionRow,
+    *,
+    about: Mapping[str, Any],
+    statuses: Mapping[str, int],
+    reliability: Estimate,
+    omega: Estimate,
+) -> dict[str, Any]:
+    """One row of the table of conditions.
+
+    Parameters
+    ----------
+    line : ConditionRow
+    about : mapping
+        ``judge``, ``temperature``, ``factor_*``, and ``cost_usd``, ``tokens_out_mean`` and
+        ``latency_mean_s`` (NaN where not known).
+    statuses : mapping of status to int
+        Judgments by status.
+    reliability, omega : Estimate
+
+    Returns
+    -------
+    dict
+    """
+    costs = ("cost_usd", "tokens_out_mean", "latency_mean_s")
+    n = int(sum(statuses.values()))
+    row: dict[str, Any] = {
+        "condition": line.condition,
+        **{name: value for name, value in about.items() if name not in costs},
+        "n": n,
         "n_items": line.sample.n_items,
         "n_clusters": line.sample.n_clusters,
         "n_replications": line.sample.n_replications,
         "n_ok": 0,
-        **statuses,
-        "unread_share": float(counts["unread_share"]),
+        **{f"n_{status}": int(count) for status, count in statuses.items()},
+        "unread_share": 1 - int(statuses.get("ok", 0)) / n,
         "mean": line.mean.estimate,
         "sd_between": math.sqrt(max(line.between_item_variance.estimate, 0.0))
         if not math.isnan(line.between_item_variance.estimate)
@@ -182,11 +217,7 @@ def _row(
             row[f"{prefix}_null_p"] = estimate.null.p_value
         if prefix in {"icc1", "omega"}:
             row[f"{prefix}_reason"] = estimate.reason
-    costs = asked["cost_usd"]
-    row["cost_usd"] = float(costs.sum()) if costs.notna().all() else math.nan
-    row["tokens_out_mean"] = float(asked["tokens_out"].mean())
-    row["latency_mean_s"] = float(asked["latency_s"].mean())
-    return row
+    return row | {name: about[name] for name in costs}
 
 
 _METRIC_OF = {
@@ -203,7 +234,8 @@ _METRIC_OF = {
 }
 
 
-def _metrics(row: Mapping[str, Any]) -> dict[str, float]:
+def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """A row of the table of conditions under the names that the MLflow UI shows."""
     out: dict[str, float] = {}
     for column, metric in _METRIC_OF.items():
         out[metric] = row[column]

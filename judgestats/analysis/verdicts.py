@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,15 @@ from judgestats.stats.swap import swap_consistency
 from judgestats.stats.vote_share import vote_share_reliability
 from judgestats.stats.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
 
-__all__ = ["OUTCOMES", "audit_verdicts", "outcomes", "verdict_plan"]
+__all__ = [
+    "OUTCOMES",
+    "audit_verdicts",
+    "estimates_of",
+    "outcomes",
+    "verdict_metrics",
+    "verdict_plan",
+    "verdict_sentence",
+]
 
 OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
@@ -184,7 +192,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=declared.question,
-        sentence=_sentence(table),
+        sentence=verdict_sentence(table),
         conditions=table,
         results=tuple(results),
         limitations=tuple(_limits(frame, table, strange)),
@@ -193,7 +201,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 (table["unread_share"] * table["n"]).sum() / table["n"].sum()
             )
         },
-        condition_metrics={str(r["condition"]): _metrics(r) for r in rows},
+        condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
     )
 
 
@@ -373,6 +381,12 @@ def _row(
         "n_ok": int(asked["status"].eq("ok").sum()),
         "unread_share": float(counts["unread_share"]),
     }
+    return row | estimates_of(found)
+
+
+def estimates_of(found: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
+    """The estimates among some results with their intervals, as columns of a row."""
+    row: dict[str, float] = {}
     for kind, _, result in found:
         if isinstance(result, Estimate):
             key = kind.split(".", 1)[1]
@@ -394,7 +408,8 @@ _METRIC_OF = {
 }
 
 
-def _metrics(row: Mapping[str, Any]) -> dict[str, float]:
+def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """A row of the table of conditions under the names that the MLflow UI shows."""
     out: dict[str, float] = {}
     for column, metric in _METRIC_OF.items():
         if column in row:
@@ -412,7 +427,8 @@ _SAID = (
 )
 
 
-def _sentence(table: pd.DataFrame) -> str:
+def verdict_sentence(table: pd.DataFrame) -> str:
+    """What was found, a clause a condition."""
     parts = []
     for row in table.to_dict("records"):
         told = [

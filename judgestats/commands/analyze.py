@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import shlex
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,19 @@ from judgestats.protocols.scale import Scale
 from judgestats.stats.result import to_plain
 
 __all__ = ["analyze_command"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """What was read and found, whichever way."""
+
+    declared: AnalysisPlan
+    found: Analysis
+    line: str
+    judges: tuple[str, ...]
+    design: dict[str, Any]
+    head: pd.DataFrame
+    whole: pd.DataFrame | None
 
 
 def analyze_command(arguments: argparse.Namespace) -> int:
@@ -39,22 +53,11 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     formats = next(p for p in COMMON if p.name == "report").read("report", arguments.report)
     if arguments.resamples < 99:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
-    scale = Scale.parse(arguments.scale) if arguments.scale else None
-    from judgestats.analysis.audit import audit, plan_for
-    from judgestats.judgments.readers import read_judgments
-
     path = Path(arguments.file)
-    frame = read_judgments(
-        path,
-        reader=arguments.reader,
-        mapping=_mapping(arguments.map),
-        scale=(scale.low, scale.high) if scale else None,
-        factors=tuple(arguments.factor),
-        judge=arguments.judge,
-    )
-    declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
-    found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
-    console.say(_read_lines(path, frame))
+    streamed = _streams(arguments, path)
+    judged = _streamed(arguments, path) if streamed else _in_memory(arguments, path)
+    found = judged.found
+    console.say(judged.line)
     command = _command(arguments)
     from judgestats.experiment.record import render_into
     from judgestats.tracking.runs import RunWriter
@@ -69,24 +72,26 @@ def analyze_command(arguments: argparse.Namespace) -> int:
         RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
         folder = Path(scratch)
-        write_json(folder / "plan.json", declared)
+        write_json(folder / "plan.json", judged.declared)
         write_json(folder / "session.json", {**session(), "command": command})
-        write_results(folder, found, _about(arguments, path, frame, found, declared, command))
-        (folder / "data").mkdir()
-        frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        write_results(folder, found, _about(arguments, path, judged, command))
+        if judged.whole is not None:
+            (folder / "data").mkdir()
+            judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
         run.params(
             {
-                "judge/models": ", ".join(dict.fromkeys(frame["judge"])),
+                "judge/models": ", ".join(judged.judges),
                 "data/items": path.name,
                 "data/reader": arguments.reader,
                 "data/sha256": digest,
+                "data/streamed": streamed,
                 "design/conditions": len(found.conditions),
                 "analysis/seed": arguments.seed,
                 "analysis/resamples": arguments.resamples,
             }
         )
         run.dataset(
-            frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
+            judged.head,
             name=file_name(path.name),
             digest=digest,
             source=path.name,
@@ -116,6 +121,109 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
+STREAM_ROWS = 5_000_000
+"""Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
+
+
+def _streams(arguments: argparse.Namespace, path: Path) -> bool:
+    """Whether the judgments are counted in one pass rather than held in memory."""
+    from judgestats.judgments.large.dataset import is_parquet, rows_of
+
+    if arguments.stream == "no" or not path.exists():
+        return False
+    parquet = is_parquet(path)
+    if arguments.stream == "yes":
+        if not parquet:
+            raise InputError(
+                f"analyze: --stream reads Parquet (a file, or a folder of files), and {path} is "
+                "none. Convert it, or leave --stream out."
+            )
+    elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
+        return False
+    if arguments.reader != "table":
+        raise InputError(
+            f"analyze: only --reader table can be streamed, got {arguments.reader!r}. Use --stream "
+            "no."
+        )
+    return True
+
+
+def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
+    from judgestats.analysis.audit import audit, plan_for
+    from judgestats.judgments.readers import read_judgments
+
+    frame = read_judgments(
+        path,
+        reader=arguments.reader,
+        mapping=_mapping(arguments.map),
+        scale=_scale(arguments),
+        factors=tuple(arguments.factor),
+        judge=arguments.judge,
+    )
+    declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
+    found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
+    return _Judged(
+        declared=declared,
+        found=found,
+        line=_read_lines(path, frame),
+        judges=tuple(dict.fromkeys(frame["judge"])),
+        design={
+            "items": int(frame["item_id"].nunique()),
+            "clusters": int(frame["cluster"].nunique()),
+            "replicates": int(frame["replicate"].nunique()),
+            "columns": to_plain(frame.attrs.get("columns_read", {})),
+            "scale": to_plain(frame.attrs.get("scale")),
+        },
+        head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
+        whole=frame,
+    )
+
+
+def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
+    from judgestats.analysis.large import audit_reduced, plan_for_reduced
+    from judgestats.judgments.large.reduce import reduce_parquet
+
+    scale = _scale(arguments)
+    reduced = reduce_parquet(
+        path,
+        mapping=_mapping(arguments.map),
+        scale=scale,
+        factors=tuple(arguments.factor),
+        judge=arguments.judge,
+    )
+    choices = {"n_resamples": arguments.resamples, "seed": arguments.seed}
+    judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
+    unread = reduced.n_rows - sum(c.statuses.get("ok", 0) for c in reduced.columns)
+    return _Judged(
+        declared=plan_for_reduced(reduced, **choices),
+        found=audit_reduced(reduced, **choices),
+        line=(
+            f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
+            f"{reduced.n_clusters:,} clusters by {len(judges)} judges in one pass over "
+            f"{reduced.n_files:,} files of {path.name}"
+            + (f"; {unread:,} not read as a verdict." if unread else ".")
+        ),
+        judges=judges,
+        design={
+            "items": len(reduced.items),
+            "clusters": reduced.n_clusters,
+            "replicates": reduced.n_replicates,
+            "columns": to_plain(dict(reduced.columns_read)),
+            "scale": to_plain(scale),
+            "streamed": True,
+        },
+        head=pd.DataFrame(
+            {"condition": [c.label for c in reduced.columns], "n": [c.n for c in reduced.columns]}
+        ),
+        whole=None,
+    )
+
+
+def _scale(arguments: argparse.Namespace) -> tuple[float, float] | None:
+    scale = Scale.parse(arguments.scale) if arguments.scale else None
+    return (scale.low, scale.high) if scale else None
+
+
 def _mapping(given: list[str]) -> dict[str, str]:
     read = next(p for p in COMMON if p.name == "map").read
     out: dict[str, str] = {}
@@ -125,10 +233,14 @@ def _mapping(given: list[str]) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
+    """SHA-256 of the file, or of a folder's Parquet files in order."""
+    from judgestats.judgments.large.dataset import parquet_files
+
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
+    for name in parquet_files(path):
+        with name.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
     return digest.hexdigest()
 
 
@@ -151,40 +263,32 @@ def _command(arguments: argparse.Namespace) -> str:
     for option in ("scale", "judge"):
         if getattr(arguments, option):
             words.append(f"--{option} {shlex.quote(getattr(arguments, option))}")
+    if arguments.stream != "auto":
+        words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]
     return " ".join(words)
 
 
 def _about(
-    arguments: argparse.Namespace,
-    path: Path,
-    frame: pd.DataFrame,
-    found: Analysis,
-    declared: AnalysisPlan,
-    command: str,
+    arguments: argparse.Namespace, path: Path, judged: _Judged, command: str
 ) -> dict[str, Any]:
     return {
         "kind": "audit",
         "title": f"Audit of {path.name}",
         "simulated": False,
         "judges": [
-            {"name": j, "model": j, "simulated": False, "model_reported": []}
-            for j in dict.fromkeys(frame["judge"])
+            {"name": j, "model": j, "simulated": False, "model_reported": []} for j in judged.judges
         ],
         "design": {
             "experiment": "audit",
-            "conditions": list(found.conditions["condition"]),
-            "items": int(frame["item_id"].nunique()),
-            "clusters": int(frame["cluster"].nunique()),
-            "replicates": int(frame["replicate"].nunique()),
+            "conditions": list(judged.found.conditions["condition"]),
+            **judged.design,
             "item_source": path.name,
             "reader": arguments.reader,
-            "columns": to_plain(frame.attrs.get("columns_read", {})),
-            "scale": to_plain(frame.attrs.get("scale")),
             "seed": arguments.seed,
             "resamples": arguments.resamples,
         },
-        "families": to_plain(declared.hypotheses),
+        "families": to_plain(judged.declared.hypotheses),
         "account": {},
         "complete": True,
         "command": command,

@@ -260,7 +260,7 @@ def price_answers(
         tasks += [
             _task(plan, item, *voice, answers=tuple(told[:turn])) for turn in range(len(item.turns))
         ]
-    price = price_plan(
+    return price_plan(
         tasks,
         judges=dict(plan.answerers),
         journal=journal,
@@ -271,7 +271,6 @@ def price_answers(
         reply_tokens=ANSWER_TOKENS,
         **options,
     )
-    return replace(price, what=("model", "answers"))
 
 
 def foreseen_answers(

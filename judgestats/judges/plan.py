@@ -70,14 +70,11 @@ class PricePlan:
         Date of the price table.
     reply_tokens : tuple of int
         A reply's tokens in the low and the high estimate.
-    what : tuple of str
-        Who is asked, and for what: headings of the table.
     """
 
     judges: tuple[JudgePlan, ...]
     prices_as_of: str
     reply_tokens: tuple[int, int] = _REPLY_TOKENS
-    what: tuple[str, str] = ("judge", "judgments")
 
     @property
     def requests(self) -> int:
@@ -94,9 +91,7 @@ class PricePlan:
 
     def __str__(self) -> str:
         width = max([5, *(len(j.judge) for j in self.judges)])
-        heading = (
-            f"{self.what[0]:<{width}}  {self.what[1]:>9}  in journal  requests  {'tokens in':>19}"
-        )
+        heading = f"{'judge':<{width}}  judgments  in journal  requests  {'tokens in':>19}"
         lines = [f"{heading}  {'tokens out':>19}  {'US dollars':>19}"]
         for j in self.judges:
             lines.append(

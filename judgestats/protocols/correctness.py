@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError
@@ -189,8 +189,7 @@ class Correctness:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Whether a reply calls the response correct, or the reason why it says neither."""
-        found = correctness_of(
+        del unit  # read the same way for every unit
+        return correctness_of(
             text, structured=mode is not ReplyMode.TEXT, finish_reason=finish_reason
         )
-        author = unit.item.responses[unit.shown[0]].author
-        return replace(found, extra={"author": author}) if author else found

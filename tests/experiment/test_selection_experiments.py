@@ -154,8 +154,6 @@ def test_items_of_several_sources_become_benchmarks(workplace):
     parameters = {
         "items": "bank,bank",
         "map": {},
-        "item_options": {},
-        "answerers": None,
         "answers": "",
         "per_category": 1,
         "limit": None,

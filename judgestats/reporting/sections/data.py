@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.protocols.base import Status
 from judgestats.reporting.formats import DASH, interval, is_missing, number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.show import Markdown
@@ -42,6 +43,12 @@ def items(run: Run) -> Table | Markdown:
     """Items and questions by category."""
     frame = run.judgments
     if frame.empty:
+        design = run.results.get("design") or {}
+        if design.get("streamed"):
+            return Markdown(
+                f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
+                "The judgments were counted in one pass and are not kept in the run."
+            )
         return Markdown("The run holds no judgments.")
     once = frame.drop_duplicates("item_id")
     category = once["category"].replace("", "(none)") if "category" in once else None
@@ -73,14 +80,17 @@ def exclusions(run: Run) -> Table | Markdown:
     """Judgments by condition and status; a judgment that was not read is never a number."""
     frame = run.judgments
     if frame.empty or "status" not in frame:
-        return Markdown("The run holds no judgments.")
-    counts = pd.crosstab(frame["condition"], frame["status"])
-    counts = counts.loc[list(dict.fromkeys(frame["condition"]))]
+        counts = _counted_statuses(run)
+        if counts.empty:
+            return Markdown("The run holds no judgments.")
+    else:
+        counts = pd.crosstab(frame["condition"], frame["status"])
+        counts = counts.loc[list(dict.fromkeys(frame["condition"]))]
     statuses = ["ok", *sorted(c for c in counts.columns if c != "ok")]
     if statuses == ["ok"]:
         return Markdown(
-            f"All {len(frame):,} judgments were answered and read; none is missing from any number "
-            "below."
+            f"All {int(counts.to_numpy().sum()):,} judgments were answered and read; none is "
+            "missing from any number below."
         )
     rows: list[dict[str, Any]] = []
     for condition, line in counts.iterrows():
@@ -106,6 +116,17 @@ def exclusions(run: Run) -> Table | Markdown:
         ),
         label="tbl-exclusions",
     )
+
+
+def _counted_statuses(run: Run) -> pd.DataFrame:
+    """Conditions x statuses of a run that counted its judgments without keeping them."""
+    table = run.conditions
+    columns = {f"n_{s.value}": s.value for s in Status}
+    kept = [c for c in columns if c in table]
+    design = run.results.get("design") or {}
+    if not design.get("streamed") or "n_ok" not in kept:
+        return pd.DataFrame()
+    return table.set_index("condition")[kept].rename(columns=columns).astype(int)
 
 
 def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:

@@ -1,0 +1,149 @@
+"""1e8 judgments in partitioned Parquet: made in chunks, audited in one pass, memory and time told.
+
+    python benchmarks/large.py                       # makes build/large-1e+08, runs, prints
+    python benchmarks/large.py --rows 1e6 --check    # also compares with the audit in memory
+
+The judgments are seeded draws: an item's worth, a judge's scatter that grows with temperature,
+scores of 1 to 10, two in a hundred refused. Items share questions by four.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+JUDGES, TEMPERATURES, REPLICATES = ("judge-a", "judge-b"), (0.0, 0.25, 0.5, 0.75, 1.0), 20
+CHUNK = 50_000
+"""Items of one file."""
+
+
+def make(folder: Path, rows: int) -> int:
+    """Write the judgments; returns how many there are."""
+    conditions = len(JUDGES) * len(TEMPERATURES)
+    n_items = max(8, rows // (conditions * REPLICATES))
+    refused = pa.array(["ok", "refused"])
+    for chunk, start in enumerate(range(0, n_items, CHUNK)):
+        size = min(CHUNK, n_items - start)
+        worth = np.random.default_rng((1, chunk)).normal(6.5, 1.4, size)
+        names = pa.array([f"item-{start + i:07d}" for i in range(size)])
+        questions = pa.array([f"question-{(start + i) // 4:07d}" for i in range(size)])
+        rank = np.repeat(np.arange(size, dtype=np.int32), REPLICATES)
+        for j, judge in enumerate(JUDGES):
+            for t, temperature in enumerate(TEMPERATURES):
+                rng = np.random.default_rng((2, chunk, j, t))
+                noise = rng.standard_normal(rank.size, dtype=np.float32)
+                sd = (0.35 + 0.5 * temperature) * (1.0 + 0.25 * j)
+                score = np.clip(np.rint(worth[rank] - 0.3 * j + sd * noise), 1, 10)
+                lost = rng.random(rank.size, dtype=np.float32) < 0.02
+                table = pa.table(
+                    {
+                        "item_id": pa.DictionaryArray.from_arrays(pa.array(rank), names),
+                        "question": pa.DictionaryArray.from_arrays(pa.array(rank), questions),
+                        "replicate": np.tile(np.arange(REPLICATES, dtype=np.int16), size),
+                        "score": pa.array(score.astype(np.float32), mask=lost),
+                        "status": pa.DictionaryArray.from_arrays(
+                            pa.array(lost.astype(np.int8)), refused
+                        ),
+                    }
+                )
+                part = folder / f"judge={judge}" / f"temperature={temperature:g}"
+                part.mkdir(parents=True, exist_ok=True)
+                pq.write_table(table, part / f"part-{chunk:04d}.parquet", row_group_size=1 << 20)
+    return n_items * conditions * REPLICATES
+
+
+def work(folder: Path) -> dict[str, float]:
+    """Reduce and audit in this process; the peak is that of the whole process."""
+    pa.set_cpu_count(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    begun = time.perf_counter()
+    from judgestats.analysis.large import audit_reduced
+    from judgestats.judgments.large.reduce import reduce_parquet
+
+    imported = time.perf_counter()
+    reduced = reduce_parquet(folder)
+    counted = time.perf_counter()
+    peak_of_pass = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = audit_reduced(reduced)
+    ended = time.perf_counter()
+    return {
+        "rows": reduced.n_rows,
+        "items": len(reduced.items),
+        "conditions": len(reduced.columns),
+        "import_s": imported - begun,
+        "pass_s": counted - imported,
+        "statistics_s": ended - counted,
+        "peak_pass_gib": peak_of_pass / 2**20,
+        "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "results": len(found.results),
+    }
+
+
+def check(folder: Path) -> float:
+    """Largest difference of the table of conditions from the audit in memory."""
+    import pandas as pd
+
+    import judgestats as js
+    from judgestats.analysis.large import audit_reduced
+    from judgestats.judgments.large.reduce import reduce_parquet
+
+    whole = pd.read_parquet(folder)
+    file = folder.parent / f"{folder.name}-whole.parquet"
+    whole.assign(temperature=whole["temperature"].astype(float)).to_parquet(file)
+    theirs = js.audit(js.read_judgments(file), n_resamples=99).conditions.set_index("condition")
+    ours = audit_reduced(reduce_parquet(folder), n_resamples=99).conditions.set_index("condition")
+    kept = [
+        c
+        for c in theirs.select_dtypes("number")
+        if "_null_" not in c and c not in {"omega_low", "omega_high"}
+    ]
+    difference = (ours.loc[theirs.index, kept] - theirs[kept]).abs()
+    return float(np.nanmax(difference.to_numpy(float)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=float, default=1e8)
+    parser.add_argument("--folder", default="")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="leave the files")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    rows = int(arguments.rows)
+    folder = Path(arguments.folder or f"build/large-{rows:.0e}")
+    if arguments.work:
+        sys.stdout.write(json.dumps(work(folder)))
+        return
+    begun = time.perf_counter()
+    if not folder.exists():
+        make(folder, rows)
+    size = sum(f.stat().st_size for f in folder.rglob("*.parquet")) / 2**30
+    sys.stderr.write(f"made {size:.2f} GiB in {time.perf_counter() - begun:.0f} s\n")
+    # A process of its own, so that the peak is that of the analysis alone.
+    done = subprocess.run(
+        [sys.executable, __file__, "--work", "--folder", str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(done.stdout) | {"files_gib": size}
+    if arguments.check:
+        found["largest_difference"] = check(folder)
+    for name, value in found.items():
+        sys.stdout.write(f"{name:20} {value:.6g}\n")
+    if not arguments.keep:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

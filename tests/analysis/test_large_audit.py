@@ -1,0 +1,192 @@
+"""The audit from one pass over Parquet gives the numbers of the audit in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.analysis.large import audit_reduced, column_sums, verdict_counts
+from judgestats.errors import InputError
+from judgestats.judgments.large.reduce import reduce_parquet
+from judgestats.stats.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.internal_consistency import cronbach_alpha, guttman_lambda2
+from judgestats.stats.intraclass import icc
+from judgestats.stats.kappa import fleiss_kappa
+from judgestats.stats.omega import omega_total
+from judgestats.stats.raw_agreement import flip_rate, percent_agreement, verdict_entropy
+from judgestats.stats.vote_share import vote_share_reliability
+
+
+def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = []
+    for i in range(n):
+        worth = rng.normal(6, 1.5)
+        for judge, temperature in (("A", 0.2), ("A", 1.0), ("B", 1.0)):
+            for r in range(5):
+                score = float(np.clip(round(worth + rng.normal(0, 0.4 + temperature)), 1, 10))
+                lost = rng.random() < unread
+                rows.append(
+                    {
+                        "item_id": f"i{i}",
+                        "cluster": f"q{i // 3}" if clustered else f"i{i}",
+                        "judge": judge,
+                        "temperature": temperature,
+                        "replicate": r,
+                        "score": np.nan if lost else score,
+                        "status": "refused" if lost else "ok",
+                        "cost_usd": 0.001,
+                        "tokens_out": float(rng.integers(5, 50)),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _write(frame: pd.DataFrame, folder, *, files: int = 3, shuffle: int | None = 1) -> None:
+    folder.mkdir(exist_ok=True)
+    if shuffle is not None:
+        frame = frame.sample(frac=1, random_state=shuffle)
+    for f, rows in enumerate(np.array_split(np.arange(len(frame)), files)):
+        frame.iloc[rows].to_parquet(folder / f"part-{f}.parquet", index=False)
+
+
+def _in_memory(folder, tmp_path):
+    whole = pd.concat([pd.read_parquet(p) for p in sorted(folder.glob("*.parquet"))])
+    whole.to_parquet(tmp_path / "whole.parquet", index=False)
+    return js.read_judgments(tmp_path / "whole.parquet")
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
+    folder = tmp_path / "parts"
+    _write(_scores(clustered=clustered), folder)
+    ours = audit_reduced(reduce_parquet(folder, batch_rows=97), n_resamples=99)
+    frame = _in_memory(folder, tmp_path)
+    theirs = js.audit(frame, n_resamples=99)
+    kept = [c for c in theirs.conditions if "_null_" not in c]
+    # Parallel omega over clusters has a jackknife here and a bootstrap in memory.
+    kept = [c for c in kept if not (clustered and c in {"omega_low", "omega_high"})]
+    pd.testing.assert_frame_equal(
+        ours.conditions[kept], theirs.conditions[kept], rtol=1e-10, atol=1e-10, check_dtype=False
+    )
+    for identity in ("spread.all", "ranks.all", "ratio.all", "shift.all"):
+        pd.testing.assert_frame_equal(
+            ours[identity].tidy(), theirs[identity].tidy(), rtol=1e-10, atol=1e-10
+        )
+    array = js.judgments.shapes.score_array(frame)
+    clusters = array.clusters if clustered else None
+    for name in array.conditions:
+        x = array.condition(name)
+        common = {"missing": "listwise", "cluster": clusters, "n_permutations": 0}
+        for kind, reference in (
+            ("icc2", icc(x, form="ICC(2,1)", **common)),
+            ("icc3", icc(x, form="ICC(3,1)", **common)),
+            ("alpha", cronbach_alpha(x, interval="jackknife" if clustered else "feldt", **common)),
+            ("lambda2", guttman_lambda2(x, interval="none", **common)),
+            ("omega", omega_total(x, interval=None)),
+        ):
+            found = ours[f"reliability.{kind}.{name}"]
+            assert found.estimate == pytest.approx(reference.estimate, abs=1e-10)
+            if reference.interval is not None:
+                assert found.interval.low == pytest.approx(reference.interval.low, abs=1e-10)
+                assert found.interval.high == pytest.approx(reference.interval.high, abs=1e-10)
+    assert any("null references" in text for text in ours.limitations)
+
+
+def test_order_of_rows_files_and_batches_change_no_bit(tmp_path) -> None:
+    frame = _scores(clustered=True)
+    _write(frame, tmp_path / "a", files=1, shuffle=None)
+    _write(frame, tmp_path / "b", files=4, shuffle=None)
+    one = audit_reduced(reduce_parquet(tmp_path / "a"), n_resamples=99)
+    other = audit_reduced(reduce_parquet(tmp_path / "b", batch_rows=31), n_resamples=99)
+    # Sums of prices are sums of floats; everything else is counted in whole numbers.
+    counted = [c for c in one.conditions if c != "cost_usd"]
+    pd.testing.assert_frame_equal(
+        one.conditions[counted], other.conditions[counted], check_exact=True
+    )
+    assert one.conditions["cost_usd"].tolist() == pytest.approx([0.24] * 3)
+
+
+def test_without_the_board_columns_are_left_out_with_the_reason(tmp_path) -> None:
+    _write(_scores(clustered=True), tmp_path / "a")
+    reduced = reduce_parquet(tmp_path / "a", board_bytes=100)
+    assert reduced.board is None
+    assert column_sums(reduced, 0) is None
+    found = audit_reduced(reduced, n_resamples=99)
+    assert found.conditions["icc1"].notna().all()
+    assert found.conditions["omega"].isna().all()
+    assert "not told apart" in found.conditions["omega_reason"][0]
+    assert any("two-way ICCs" in text for text in found.limitations)
+
+
+def _verdicts() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = []
+    for i in range(40):
+        lean = rng.dirichlet([0.5, 0.5, 0.2])
+        for judge in ("A", "B"):
+            for order in ("ab", "ba"):
+                for r in range(4):
+                    said = rng.choice(["model_a", "model_b", "tie"], p=lean)
+                    rows.append(
+                        {
+                            "item_id": f"i{i}",
+                            "question": f"q{i // 2}",
+                            "judge": judge,
+                            "order": order,
+                            "replicate": r,
+                            "winner": "" if rng.random() < 0.05 else str(said),
+                        }
+                    )
+    return pd.DataFrame(rows)
+
+
+def test_verdicts_as_in_memory(tmp_path) -> None:
+    _write(_verdicts(), tmp_path / "a", shuffle=None)
+    reduced = reduce_parquet(tmp_path / "a", batch_rows=100)
+    ours = audit_reduced(reduced, n_resamples=99)
+    frame = _in_memory(tmp_path / "a", tmp_path)
+    theirs = js.audit(frame, n_resamples=99)
+    kept = [c for c in theirs.conditions if c in ours.conditions]
+    assert {"fleiss_kappa", "ac1_low", "vote_share_high", "flip_rate", "unread_share"} <= set(kept)
+    pd.testing.assert_frame_equal(
+        ours.conditions[kept], theirs.conditions[kept], rtol=1e-10, atol=1e-10, check_dtype=False
+    )
+    first = frame[(frame["condition"] == "A") & (frame["order"] == "ab")]
+    wide = first.pivot(index="item_id", columns="replicate", values="choice")
+    wide = wide.loc[list(dict.fromkeys(first["item_id"]))].to_numpy(object)
+    table, cluster, asked = verdict_counts(reduced, 0)
+    assert asked.all()
+    for statistic in (
+        fleiss_kappa,
+        gwet_ac1,
+        brennan_prediger,
+        vote_share_reliability,
+        percent_agreement,
+        flip_rate,
+        verdict_entropy,
+    ):
+        assert statistic(table, cluster=cluster).estimate == pytest.approx(
+            statistic(wide, cluster=cluster).estimate, abs=1e-10
+        )
+    assert any("position" in text for text in ours.limitations)
+
+
+def test_scores_of_few_values_have_agreement_too(tmp_path) -> None:
+    _write(_scores(clustered=False, unread=0.0), tmp_path / "a")
+    reduced = reduce_parquet(tmp_path / "a")
+    frame = _in_memory(tmp_path / "a", tmp_path)
+    name = reduced.columns[0].label
+    x = js.judgments.shapes.score_array(frame).condition(name)
+    table, _, _ = verdict_counts(reduced, 0)
+    assert fleiss_kappa(table).estimate == pytest.approx(fleiss_kappa(x).estimate, abs=1e-10)
+
+
+def test_several_orders_of_scores_and_single_judgments_are_refused(tmp_path) -> None:
+    frame = _scores(clustered=False)
+    _write(pd.concat([frame.assign(order="ab"), frame.assign(order="ba")]), tmp_path / "a")
+    with pytest.raises(InputError, match="several orders of presentation"):
+        audit_reduced(reduce_parquet(tmp_path / "a"), n_resamples=99)
+    _write(frame[frame["replicate"] == 0], tmp_path / "b")
+    with pytest.raises(InputError, match="judged only once"):
+        audit_reduced(reduce_parquet(tmp_path / "b"), n_resamples=99)

@@ -1,0 +1,54 @@
+"""`judgestats analyze FOLDER`: streamed by itself, the same run as any other."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+from judgestats.reporting import load_run
+from judgestats.reporting.sections import data
+
+
+@pytest.fixture
+def folder(workplace):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"item": f"i{i}", "judge": j, "trial": r, "score": float(rng.integers(1, 6) + i % 3)}
+        for i in range(12)
+        for j in ("A", "B")
+        for r in range(3)
+    ]
+    parts = workplace / "parts"
+    parts.mkdir()
+    pd.DataFrame(rows).to_parquet(parts / "a.parquet", index=False)
+    return parts
+
+
+def test_a_folder_is_streamed(folder, capsys) -> None:
+    words = ["analyze", str(folder), "--resamples", "99", "--report", "none"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "Counted 72 judgments of 12 items in 12 clusters by 2 judges in one pass" in said
+    assert "null references" in " ".join(said.split())
+    (found,) = folder.parent.glob("mlruns/*/*/artifacts/results.json")
+    results = json.loads(found.read_text())
+    assert results["design"]["streamed"] is True
+    assert [r["n_ok"] for r in results["conditions"]] == [36, 36]
+    run = load_run(found.parent)
+    assert "12 items from 12 questions were judged" in str(data.items(run))
+    assert "All 72 judgments were answered and read" in str(data.exclusions(run))
+
+
+def test_a_file_is_streamed_when_asked_and_only_if_it_is_parquet(folder, capsys) -> None:
+    text = folder.parent / "x.csv"
+    text.write_text("item,score\na,1\n")
+    assert main(["analyze", str(text), "--stream"]) == 2
+    assert "--stream reads Parquet" in capsys.readouterr().err
+    assert main(["analyze", str(folder), "--reader", "rewardbench2-k8"]) == 2
+    assert "only --reader table can be streamed" in capsys.readouterr().err
+    assert main(["analyze", str(folder), "--stream", "no"]) == 2
+    assert "is a folder" in capsys.readouterr().err
+    assert main(["analyze", str(folder), "--stream", "perhaps"]) == 2
+    assert "invalid choice" in capsys.readouterr().err
