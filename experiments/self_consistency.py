@@ -43,7 +43,7 @@ DESIGN = Design(
     uses_items=True,
     parameters=(PAIRS,),
     defaults={
-        "judges": "sim-typical,sim-steady",
+        "judges": "sim-typical,sim-noisy",
         "temperatures": "1",
         "replicates": "20",
         "responses": "all",

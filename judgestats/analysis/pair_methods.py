@@ -105,25 +105,31 @@ class Method:
         return f"{self.method} at T={self.temperature:g}"
 
 
-def credit_by_pair(verdicts: Objects, labels: Objects) -> Floats:
+def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None = None) -> Floats:
     """Mean credit of each pair over its verdicts and labels; NaN where there is none of either.
 
     Parameters
     ----------
     verdicts : ndarray of object, shape (n_pairs, n_verdicts)
     labels : ndarray of object, shape (n_pairs, n_labels)
+    unread : float, optional
+        Credit of a verdict that could not be read; it is left out by default.
 
     Examples
     --------
     >>> v = np.array([["a", "tie"], ["b", ""]], dtype=object)
     >>> credit_by_pair(v, np.array([["a"], ["a"]], dtype=object)).tolist()
     [0.75, 0.0]
+    >>> credit_by_pair(v, np.array([["a"], ["b"]], dtype=object), unread=0.0).tolist()
+    [0.75, 0.5]
     """
     total = np.zeros(len(verdicts))
     count = np.zeros(len(verdicts))
     for v in verdicts.T:
         for human in labels.T:
             credit = alignment_credit(v, human)
+            if unread is not None:
+                credit = np.where((v == "") & (human != ""), unread, credit)
             known = ~np.isnan(credit)
             total += np.where(known, credit, 0.0)
             count += known
@@ -188,12 +194,9 @@ def _method(name: str, verdicts: Objects, pairs: JudgedPairs, **fields: Any) -> 
     )
 
 
-def baselines(pairs: JudgedPairs, *, seed: int) -> dict[str, Floats]:
-    """Credit of always saying tie, and of one seeded draw of a, b and tie, by pair."""
-    n = len(pairs.names)
-    drawn = np.random.default_rng(seed).choice(np.array(["a", "b", "tie"], dtype=object), size=n)
-    always = np.full((n, 1), "tie", dtype=object)
-    return {
-        "always tie": credit_by_pair(always, pairs.table.labels),
-        "random": credit_by_pair(drawn[:, None], pairs.table.labels),
-    }
+def baselines(pairs: JudgedPairs) -> dict[str, Floats]:
+    """Credit of always saying tie, and that to be expected of a, b and tie drawn alike, by pair."""
+    labels = pairs.table.labels
+    said = np.full((len(pairs.names), 1), "", dtype=object)
+    each = {v: credit_by_pair(np.full_like(said, v), labels) for v in ("a", "b", "tie")}
+    return {"always tie": each["tie"], "random": np.mean(list(each.values()), axis=0)}

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.aggregates import Aggregated, Answers, described
+from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.pair_methods import JudgedPairs, credit_by_pair, judged_pairs
+from judgestats.analysis.pair_description import at_most_worse, reference_results
+from judgestats.analysis.pair_methods import judged_pairs
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.selections import add_estimate, condition_row, metrics_of, named
-from judgestats.analysis.selections import selection_limits as limits_of
+from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.stats.aggregate import AGGREGATES, aggregate_replications
-from judgestats.stats.equivalence import equivalence_of_means
-from judgestats.stats.intraclass import icc
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.mean_shift import cells_of_means, mean_shift
-from judgestats.stats.result import format_number, format_p
-from judgestats.stats.transitivity import pairwise_from_scores
+from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.result import Comparisons, format_number
 
 __all__ = ["MARGIN", "SIZES", "analyse", "plan"]
 
@@ -32,6 +31,12 @@ SIZES = (1, 3, 5, 10, 20)
 MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""
 
+_ONE = "one judgment"
+_TIES = (
+    "Equal scores are a tie, and means of several scores are rarely equal: averaging also turns "
+    "ties into decisions. Read the share of ties and the accuracy without them."
+)
+_OF_JUDGES = "judges and temperatures"
 _METRICS = {
     "alignment": "agreement/alignment",
     "icc1": "reliability/icc1",
@@ -47,8 +52,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         id="panel",
         role="secondary",
         question="Does a panel (one judgment of each judge) agree better than one judge?",
-        test="difference of mean alignment scores, paired by pair, interval over questions",
-        family="panel against each judge, within a temperature",
+        test="difference of mean alignment scores, paired by pair, interval over questions: "
+        "against one judgment of each judge, and as many of that judge as the panel asks for",
+        family="all comparisons with the panel, within a temperature",
         adjustment="holm",
     )
     return AnalysisPlan(
@@ -62,7 +68,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "groups of k, so that no judgment is used twice at one k; credit is averaged over "
             "groups. Pairs of one question are kept together."
         ),
-        missing="A group uses the scores that could be read; a pair without credit is left out.",
+        missing=(
+            "A group uses the scores that could be read; a verdict without any is left out, and "
+            "counted as wrong in the column beside."
+        ),
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},
@@ -73,7 +82,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="Does the mean of the largest k agree better with people than one "
                 "judgment?",
                 test="difference of mean alignment scores, paired by pair, interval over questions",
-                family="sizes k, within a judge and temperature",
+                family=_OF_JUDGES,
                 adjustment="holm",
             ),
             Hypothesis(
@@ -81,7 +90,23 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 role="secondary",
                 question="Where no gain is seen: is it shown to be small?",
                 test=f"two one-sided tests, difference within {MARGIN}",
+                family="as for the difference",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="sizes",
+                role="secondary",
+                question="And the mean of fewer?",
+                test="as for the largest k",
                 family="sizes k, within a judge and temperature",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="aggregates",
+                role="secondary",
+                question="Does the median or the mode agree better than the mean (largest k)?",
+                test="as above, against the mean",
+                family=f"median and mode, {_OF_JUDGES}",
                 adjustment="holm",
             ),
             *((panel,) if several else ()),
@@ -89,16 +114,37 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 id="reliability",
                 role="descriptive",
                 question="How reliable is the mean, median or mode of k judgments?",
-                test="ICC(1,1) over disjoint groups of k, with interval",
+                test="ICC(1,1) over disjoint groups of k, each beside its null; of the mean of all "
+                "judgments parallel omega",
             ),
             Hypothesis(
                 id="alignment",
                 role="descriptive",
                 question="How often does it agree with people?",
-                test="mean credit with interval over questions",
+                test="mean credit with interval over questions, beside always-tie, random and what "
+                "people score against one another; accuracy without ties",
             ),
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """One judge at one temperature, with everything made of its judgments."""
+
+    where: str
+    judge: str
+    temperature: float
+    base: Mapping[str, Any]
+    scores: Floats
+    made: Mapping[tuple[str, int], Aggregated]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [k for how, k in self.made if how == "mean"]
+
+    def credit(self, k: int, how: str = "mean") -> Floats:
+        return self.made[how, k].credit
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
@@ -117,195 +163,234 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     """
     frame = frame[frame["status"] != "invalid_condition"]
     pairs = judged_pairs(items)
-    things = sorted({*pairs.first, *pairs.second})
-    clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[things]
-    rows: list[dict[str, Any]] = []
-    results: list[NamedResult] = []
-    single: dict[float, dict[str, Floats]] = {}
-    told: list[str] = []
-    for condition, asked in frame.groupby("condition", sort=False):
-        base = condition_row(str(condition), asked)
-        scores = scores_of(asked, things)
-        sizes = [k for k in SIZES if k <= scores.shape[1]]
-        by_size: dict[int, Floats] = {}
-        for how in AGGREGATES:
-            for k in sizes:
-                if k == 1 and how != "mean":
-                    continue  # one judgment is its own mean, median and mode
-                grouped = aggregate_replications(scores, k=k, how=how)
-                row, found, credit = _describe(
-                    base, grouped, how=how, k=k, pairs=pairs, things=things,
-                    clusters=clusters.to_numpy(object), level=declared.level,
-                )  # fmt: skip
-                rows.append(row)
-                results += found
-                if how == "mean":
-                    by_size[k] = credit
-        single.setdefault(float(base["temperature"]), {})[base["judge"]] = scores
-        found, sentence = _gain(str(condition), by_size, pairs, declared)
-        results += found
-        told.append(sentence)
-    for temperature, by_judge in single.items():
-        if len(by_judge) > 1:
-            row, found = _panel(temperature, by_judge, rows, pairs, things, clusters, declared)
-            rows.append(row)
-            results += found
+    names = tuple(sorted({*pairs.first, *pairs.second}))
+    clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(names)]
+    answers = Answers(pairs=pairs, names=names, clusters=clusters.to_numpy(object))
+    asked = [
+        _made(str(condition), own, answers, declared)
+        for condition, own in frame.groupby("condition", sort=False)
+    ]
+    questions = pairs.table.clusters
+    panels, panel_results = _panels(asked, answers, declared)
+    every = [a for one in asked for a in one.made.values()] + panels
+    gains, small, results = _gains(asked, questions, declared)
+    results += panel_results
+    results += [r for one in every for r in one.results]
+    results += reference_results(pairs, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame([one.row for one in every])
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
-        sentence=f"{'; '.join(told)}.",
+        sentence=_sentence(asked, gains, small),
         conditions=table,
         results=tuple(results),
-        limitations=tuple(limits_of(frame, table)),
-        recommendation=_recommend(table),
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
-    )
-
-
-def _credit(grouped: Floats, pairs: JudgedPairs, things: Sequence[str]) -> Floats:
-    """Credit of each pair, averaged over the groups."""
-    place = {name: i for i, name in enumerate(things)}
-    a = grouped[[place[n] for n in pairs.first]]
-    b = grouped[[place[n] for n in pairs.second]]
-    verdicts = np.column_stack(
-        [
-            np.array([v or "" for v in pairwise_from_scores(a[:, g], b[:, g])], dtype=object)
-            for g in range(grouped.shape[1])
-        ]
-    )
-    return credit_by_pair(verdicts, pairs.table.labels)
-
-
-def _describe(
-    base: Mapping[str, Any],
-    grouped: Floats,
-    *,
-    how: str,
-    k: int,
-    pairs: JudgedPairs,
-    things: Sequence[str],
-    clusters: NDArray[np.object_],
-    level: float,
-) -> tuple[dict[str, Any], list[NamedResult], Floats]:
-    name = str(base["condition"]) if k == 1 else f"{base['condition']}, {how} of {k}"
-    row = {**base, "condition": name, "aggregate": how if k > 1 else "one", "k": k}
-    row["cost_usd"] = float(base["cost_usd"]) / max(int(base["n_replications"]), 1) * k
-    row["n_replications"] = grouped.shape[1]
-    credit = _credit(grouped, pairs, things)
-    score = mean_share(
-        credit,
-        cluster=pairs.table.clusters,
-        level=level,
-        name="alignment_score",
-        label=f"Alignment score ({name})",
-    )
-    add_estimate(row, "alignment", score)
-    results = [named(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
-    if grouped.shape[1] > 1:
-        reliability = icc(
-            grouped, form="ICC(1,1)", cluster=clusters, level=level, missing="listwise"
-        )
-        add_estimate(row, "icc1", reliability)
-        results.append(
-            named(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
-        )
-    return row, results, credit
-
-
-def _gain(
-    condition: str, by_size: Mapping[int, Floats], pairs: JudgedPairs, declared: AnalysisPlan
-) -> tuple[list[NamedResult], str]:
-    """Every size against one judgment."""
-    if len(by_size) < 2:
-        return [], f"{condition}: too few replications to average any"
-    names = ["one judgment", *(f"mean of {k}" for k in by_size if k > 1)]
-    table = np.column_stack([by_size[k] for k in by_size])
-    clusters = pairs.table.clusters
-    shift = mean_shift(
-        cells_of_means(table, names, clusters), reference=names[0], level=declared.level
-    )
-    equal = equivalence_of_means(
-        table,
-        margin=declared.margins["alignment_score"],
-        conditions=names,
-        cluster=clusters,
-        reference=names[0],
-    )
-    last, same = shift.rows[-1], equal.shown[-1]
-    text = (
-        f"{condition}: {last.a} scores {format_number(last.estimate, digits=3)} {last.interval} "
-        f"more than one judgment (adjusted p {format_p(last.p_adjusted)})"
-    )
-    if last.p_adjusted >= 0.05 or math.isnan(last.p_adjusted):
-        text += (
-            ", a difference shown to be small"
-            if same
-            else ", which shows neither a gain nor that there is none"
-        )
-    return [
-        named(f"gain.{condition}", f"Gain by averaging, {condition}", "primary", shift,
-              headline=True),
-        named(f"equivalence.{condition}", f"Is the gain small? {condition}", "secondary", equal,
-              headline=True),
-    ], text  # fmt: skip
-
-
-def _panel(
-    temperature: float,
-    by_judge: Mapping[str, Floats],
-    rows: Sequence[Mapping[str, Any]],
-    pairs: JudgedPairs,
-    things: Sequence[str],
-    clusters: pd.Series,
-    declared: AnalysisPlan,
-) -> tuple[dict[str, Any], list[NamedResult]]:
-    """One judgment of each judge, averaged."""
-    width = min(s.shape[1] for s in by_judge.values())
-    stacked = np.stack([s[:, :width] for s in by_judge.values()], axis=2)
-    panel = aggregate_replications(stacked.reshape(len(things), -1), k=len(by_judge), how="mean")
-    ones = [r for r in rows if r["k"] == 1 and r["temperature"] == temperature]
-    base = {
-        **ones[0],
-        "condition": f"panel of {len(by_judge)}, T={temperature:g}",
-        "judge": " + ".join(by_judge),
-        "cost_usd": sum(float(r["cost_usd"]) for r in ones) * width,
-        "n_replications": width,
-    }
-    row, results, credit = _describe(
-        base, panel, how="panel", k=1, pairs=pairs, things=things,
-        clusters=clusters.to_numpy(object), level=declared.level,
-    )  # fmt: skip
-    row["aggregate"], row["k"] = "panel", len(by_judge)
-    names = ["panel", *by_judge]
-    table = np.column_stack([credit, *(_credit(s, pairs, things) for s in by_judge.values())])
-    shift = mean_shift(
-        cells_of_means(table, names, pairs.table.clusters), reference="panel", level=declared.level
-    )
-    label = f"T={temperature:g}"
-    results.append(
-        named(f"panel.{label}", f"Each judge against the panel, {label}", "secondary", shift,
-              headline=True)
-    )  # fmt: skip
-    return row, results
-
-
-def _recommend(table: pd.DataFrame) -> Recommendation | None:
-    """The fewest judgments whose interval reaches the best score."""
-    known = table[table["alignment"].notna()]
-    if known.empty or "alignment_high" not in known:
-        return None
-    best = float(known["alignment"].max())
-    near = known[known["alignment_high"].fillna(known["alignment"]) >= best]
-    row = near.sort_values(["k", "alignment"], ascending=[True, False]).iloc[0]
-    return Recommendation(
-        text=(
-            f"{row['condition']} asks for the fewest judgments among those whose interval reaches "
-            f"the best agreement with people seen here ({best:.3f}). Whether more would help is "
-            "what the differences and their equivalence say."
+        limitations=(
+            *selection_limits(frame, table),
+            _TIES,
         ),
-        replicates=int(row["k"]),
+        recommendation=_recommend(every, questions),
+        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
+        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in every},
+    )
+
+
+def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan) -> _Asked:
+    """One judgment, and mean, median and mode of every size."""
+    base = condition_row(condition, own)
+    scores = scores_of(own, answers.names)
+    each = float(base["cost_usd"]) / max(int(base["n_replications"]), 1)
+    made: dict[tuple[str, int], Aggregated] = {}
+    for how in AGGREGATES:
+        for k in (k for k in SIZES if k <= scores.shape[1]):
+            if k == 1 and how != "mean":
+                continue  # one judgment is its own mean, median and mode
+            grouped = aggregate_replications(scores, k=k, how=how)
+            made[how, k] = described(
+                base, grouped, answers,
+                name=condition if k == 1 else f"{condition}, {how} of {k}",
+                how="one" if k == 1 else how,
+                judgments=k,
+                cost=each * k,
+                level=declared.level,
+                scores=scores[:, :k] if how == "mean" else None,
+                n_permutations=declared.n_resamples,
+                seed=declared.seed,
+            )  # fmt: skip
+    temperature = float(base["temperature"])
+    return _Asked(
+        where=f"{base['judge']} at T={temperature:g}", judge=str(base["judge"]),
+        temperature=temperature, base=base, scores=scores, made=made,
+    )  # fmt: skip
+
+
+def _gains(
+    asked: Sequence[_Asked], questions: Any, declared: AnalysisPlan
+) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
+    """The largest k against one judgment, other sizes, and median and mode against the mean."""
+    gain: dict[str, Comparisons] = {}
+    small: dict[str, EquivalenceResult] = {}
+    other: dict[str, Comparisons] = {}
+    alike: dict[str, EquivalenceResult] = {}
+    results: list[NamedResult] = []
+    margin = declared.margins["alignment_score"]
+    for one in asked:
+        if len(one.sizes) < 2:
+            continue
+        top = max(one.sizes)
+
+        def compare(
+            columns: Mapping[str, Floats],
+        ) -> tuple[Comparisons, EquivalenceResult]:
+            names, table = list(columns), np.column_stack(list(columns.values()))[:, :, None]
+            return mean_shift(
+                table, conditions=names, reference=names[0], cluster=questions,
+                level=declared.level,
+            ), equivalence_of_means(
+                table, conditions=names, reference=names[0], cluster=questions, margin=margin
+            )  # fmt: skip
+
+        gain[one.where], small[one.where] = compare(
+            {_ONE: one.credit(1), f"mean of {top}": one.credit(top)}
+        )
+        other[one.where], alike[one.where] = compare(
+            {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES}
+        )
+        fewer, _ = compare({_ONE if k == 1 else f"mean of {k}": one.credit(k) for k in one.sizes})
+        results.append(
+            named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
+                  "secondary", fewer)
+        )  # fmt: skip
+    if not gain:
+        return None, None, results
+    gains = one_family(gain, family=f"gain: {_OF_JUDGES}")
+    smalls = one_family(small, family=f"gain: {_OF_JUDGES}")
+    family = f"median and mode: {_OF_JUDGES}"
+    results += [
+        named("gain", "Gain in agreement with people by averaging", "primary", gains,
+              headline=True),
+        named("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
+        named("aggregates", "Median and mode against the mean", "secondary",
+              one_family(other, family=family), headline=True),
+        named("equivalence.aggregates", "Do median and mode agree as often as the mean",
+              "secondary", one_family(alike, family=family)),
+    ]  # fmt: skip
+    return gains, smalls, results
+
+
+def _panels(
+    asked: Sequence[_Asked], answers: Answers, declared: AnalysisPlan
+) -> tuple[list[Aggregated], list[NamedResult]]:
+    """One judgment of each judge, averaged, at every temperature with several judges."""
+    panels: list[Aggregated] = []
+    results: list[NamedResult] = []
+    questions = answers.pairs.table.clusters
+    for temperature in dict.fromkeys(one.temperature for one in asked):
+        judges = [one for one in asked if one.temperature == temperature]
+        size = len(judges)
+        if size < 2:
+            continue
+        width = min(one.scores.shape[1] for one in judges)
+        stacked = np.stack([one.scores[:, :width] for one in judges], axis=2)
+        singles = [one.base for one in judges]
+        base = {
+            **singles[0],
+            "judge": " + ".join(one.judge for one in judges),
+            "n": sum(int(r["n"]) for r in singles),
+            "n_ok": sum(int(r["n_ok"]) for r in singles),
+        }
+        base["unread_share"] = 1 - base["n_ok"] / base["n"]
+        label = f"T={temperature:g}"
+        panel = described(
+            base,
+            aggregate_replications(stacked.reshape(len(answers.names), -1), k=size, how="mean"),
+            answers,
+            name=f"panel of {size}, {label}", how="panel", judgments=size,
+            cost=sum(float(one.made["mean", 1].row["cost_usd"]) for one in judges),
+            level=declared.level,
+            n_permutations=declared.n_resamples, seed=declared.seed,
+        )  # fmt: skip
+        panels.append(panel)
+        columns = {"panel": panel.credit}
+        for one in judges:
+            columns[f"one of {one.judge}"] = one.credit(1)
+            if size <= one.scores.shape[1]:
+                as_many = aggregate_replications(one.scores, k=size)
+                columns[f"mean of {size} of {one.judge}"] = described(
+                    base, as_many, answers, name="as many", how="mean", judgments=size, cost=0.0,
+                    level=declared.level, n_permutations=0,
+                ).credit  # fmt: skip
+        names, table = list(columns), np.column_stack(list(columns.values()))[:, :, None]
+        common: dict[str, Any] = {
+            "conditions": names, "reference": "panel", "cluster": questions,
+        }  # fmt: skip
+        results += [
+            named(f"panel.{label}", f"Judges against the panel, {label}", "secondary",
+                  mean_shift(table, level=declared.level, **common), headline=True),
+            named(f"equivalence.panel.{label}", f"Do judges agree as often as the panel, {label}",
+                  "secondary",
+                  equivalence_of_means(
+                      table, margin=declared.margins["alignment_score"], **common)),
+        ]  # fmt: skip
+    return panels, results
+
+
+def _sentence(
+    asked: Sequence[_Asked], gains: Comparisons | None, small: EquivalenceResult | None
+) -> str:
+    """Gain, shown to be small, or open: judge by judge."""
+    if gains is None or small is None:
+        return "Too few replications to average any: at least 3 are needed."
+    told = []
+    for one, row, equal in zip(
+        [a for a in asked if len(a.sizes) > 1], gains.rows, small.rows, strict=True
+    ):
+        k = max(one.sizes)
+        first, last = (float(np.nanmean(one.credit(n))) for n in (1, k))
+        text = (
+            f"{one.where}: agreement with people {format_number(first, digits=3)} with one "
+            f"judgment and {format_number(last, digits=3)} with the mean of {k} (difference "
+            f"{format_number(row.estimate, digits=2)} {row.interval or row.reason})"
+        )
+        if row.p_adjusted < 0.05:
+            text += ", a gain" if row.estimate > 0 else ", a loss"
+            text += (
+                f" shown to be under {small.margin[1]:g}" if equal.p_value <= small.alpha else ""
+            )
+        elif equal.p_value <= small.alpha:
+            text += f", shown to differ by less than {small.margin[1]:g}"
+        else:
+            text += ", which shows neither a gain nor that there is none"
+        told.append(text)
+    return f"{'; '.join(told)}."
+
+
+def _recommend(every: Sequence[Aggregated], questions: Any) -> Recommendation | None:
+    """The fewest judgments that are shown to be hardly worse than the best."""
+    known = [a for a in every if not np.isnan(a.credit).all()]
+    if not known:
+        return None
+    best = max(known, key=lambda a: float(np.nanmean(a.credit)))
+    shown = at_most_worse([a.credit for a in known], questions, margin=MARGIN)
+    enough = [a for a, ok in zip(known, shown, strict=True) if ok]
+    pick = min(enough, key=lambda a: (a.row["k"], -float(np.nanmean(a.credit))))
+    cost = float(pick.row["cost_usd"])
+    price = f", at ${cost:.4f} for all answers" if cost > 0 else ""
+    score = format_number(float(np.nanmean(best.credit)), digits=3)
+    if pick is best:
+        text = (
+            f"{best.name} has the best agreement with people ({score}{price}), and nothing that "
+            f"asks for fewer judgments is shown to be at most {MARGIN} below it."
+        )
+    else:
+        text = (
+            f"{pick.name} asks for the fewest judgments (k = {pick.row['k']}{price}) among those "
+            f"shown to be at most {MARGIN} below the best agreement with people, that of "
+            f"{best.name} ({score})."
+        )
+    return Recommendation(
+        text=f"{text} The best was picked on the same pairs, which flatters it.",
+        replicates=int(pick.row["k"]),
+        cost_usd=cost if cost > 0 else None,
     )

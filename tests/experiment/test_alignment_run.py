@@ -12,6 +12,9 @@ from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.judges.simulated.truth import truth
 from judgestats.protocols.pairwise import Pairwise
+from judgestats.stats.blocked_f import blocked_f_test
+from judgestats.stats.friedman import friedman_test
+from tests.experiment.report_cells import shown_by, words_of
 
 SMALL = {"resamples": "199", "report": "none"}
 
@@ -72,15 +75,25 @@ def test_truth_baselines_and_a_judge_that_only_sees_places(outcome, workplace):
     assert always["swap_consistency"] == 0
     assert always["first_preference"] == 1
     assert rows.loc["sim-typical, T=0.5, method=pairwise", "alignment"] > floor + 0.1
-    assert found["temperature.equivalence.pointwise.sim-typical"].rows
+    assert found["equivalence.temperature.pointwise by sim-typical"].rows
     assert found["methods.sim-typical"].p_value >= 1 / 200
+    assert found["methods.family"].p_adjusted["sim-always-first"] < 0.05
     assert 0.5 < found["alignment.people"].estimate < 1
-    told = found["methods.pairs.sim-typical"].rows
+    kappa = rows.loc["sim-typical, T=0.5, method=pairwise"]
+    assert kappa["kappa"] > kappa["kappa_null_q95"] > 0
+    # A pair's verdict takes two judgments where both orders are shown, one a response otherwise.
+    assert kappa["judgments_per_pair"] == 2
+    # Always a tie: the same every time, and wrong where people decide by more than half.
+    assert always["same_and_wrong"] == 0
+    told = found["ranks_of_credit.pairs.sim-typical"].rows
     apart = {frozenset((r.a, r.b)) for r in told if r.p_adjusted < 0.05}
     assert frozenset(("pairwise", "always tie")) in apart
     # The mean of all replications is a method, made from the judgments of another.
     assert "sim-typical, T=0.5, method=pointwise-mean" in rows.index
     [results] = workplace.glob(f"mlruns/*/{run.run_id}/artifacts/results.json")
+    words = words_of(shown_by(results.parent))
+    assert "People against one another" in words
+    assert "Baseline: always tie" in words
     content = json.loads(results.read_text())
     plan = json.loads((results.parent / "plan.json").read_text())
     assert plan["options"]["disagreement"] == "tie"
@@ -101,8 +114,34 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
         "pairs": "32",
     }
     found = run_experiment(load_design("alignment"), given).analysis
-    assert found["temperature.pointwise.sim-null"].p_value > 0.05
-    assert all(r.p_adjusted > 0.05 for r in found["temperature.shift.pointwise.sim-null"].rows)
+    assert found["temperature.pointwise by sim-null"].p_value > 0.05
+    assert all(r.p_adjusted > 0.05 for r in found["temperature.shift"].rows)
+
+
+def test_unread_verdicts_are_shown_under_both_policies(workplace):
+    given = {
+        **SMALL, "judges": "sim-unreadable", "methods": "pairwise,pointwise", "series": "pointwise",
+        "temperatures": "1", "methods_at": "1", "replicates": "2", "pairs": "24",
+    }  # fmt: skip
+    found = run_experiment(load_design("alignment"), given).analysis
+    rows = found.conditions.set_index("factor_method")
+    for method in ("pairwise", "pointwise"):
+        assert rows.loc[method, "alignment_unread_as_wrong"] < rows.loc[method, "alignment"]
+
+
+def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alone():
+    """Why Friedman does not decide: a sure method and one averaged over draws, of equal credit."""
+    rng = np.random.default_rng(0)
+    rejected = {"f": 0, "ranks": 0}
+    for _ in range(60):
+        sure = rng.choice([0.0, 1.0], p=[0.3, 0.7], size=120)
+        averaged = rng.binomial(10, 0.7, size=120) / 10  # expected credit .7 as well
+        table = np.column_stack([sure, averaged])
+        f = blocked_f_test(table, n_permutations=199, seed=1)
+        rejected["f"] += f.p_value < 0.05
+        rejected["ranks"] += friedman_test(table).p_value < 0.05
+    assert rejected["f"] <= 7  # nominal 3
+    assert rejected["ranks"] >= 55
 
 
 def test_the_paper_preset_has_the_studys_size(workplace):

@@ -1,37 +1,68 @@
-"""Asking again: reliability steps up as it must, and a null gain is shown to be one."""
+"""Asking again: reliability steps up as it must; a gain is found where there is one."""
 
 from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from judgestats.analysis.pair_description import at_most_worse
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.stats.step_up import spearman_brown
-from tests.experiment.report_cells import shown_by
+from tests.experiment.report_cells import shown_by, words_of
 
-GIVEN = {"resamples": "199", "report": "none", "pairs": "24", "replicates": "10"}
+GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "replicates": "10"}
 
 
-def test_reliability_steps_up_and_the_panel_stands_beside(workplace):
+def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
     run = run_experiment(load_design("self_consistency"), GIVEN)
     found = run.analysis
     rows = found.conditions.set_index("condition")
-    for judge in ("sim-typical", "sim-steady"):
+    for judge in ("sim-typical", "sim-noisy"):
         one = rows.loc[f"{judge}, T=1", "icc1"]
-        five = rows.loc[f"{judge}, T=1, mean of 5", "icc1"]
+        five = rows.loc[f"{judge}, T=1, mean of 5", "reliability"]
         # Two groups of five: the same judgments, so close to the formula.
-        assert five == pytest.approx(spearman_brown(one, k=5), abs=0.02)
-        assert found[f"gain.{judge}, T=1"].rows[-1].a == "mean of 10"
-    assert rows.loc["panel of 2, T=1", "k"] == 2
-    assert len(found["panel.T=1"].rows) == 2
-    # A steady judge's verdicts hardly move by averaging: no gain is found, and none is claimed.
-    assert all(r.p_adjusted > 0.05 for r in found["gain.sim-typical, T=1"].rows)
-    assert "neither a gain nor that there is none" in found.sentence
+        assert five == pytest.approx(spearman_brown(one, k=5), abs=0.03)
+        # All ten in one: parallel omega, beside its null.
+        ten = rows.loc[f"{judge}, T=1, mean of 10"]
+        assert ten["reliability"] == pytest.approx(spearman_brown(one, k=10), abs=0.02)
+        assert ten["reliability_null_q95"] > rows.loc[f"{judge}, T=1", "reliability_null_q95"]
+        assert np.isnan(rows.loc[f"{judge}, T=1, median of 10", "reliability"])
+    gains = {r.a: r for r in found["gain"].rows}
+    noisy, typical = (gains[f"mean of 10 ({j} at T=1)"] for j in ("sim-noisy", "sim-typical"))
+    assert noisy.p_adjusted < 0.05
+    assert noisy.estimate > 0.03
+    # Whatever a steady judge gains is shown to be small; a noisy one's gain is not.
+    small = {r.a: r.p_value < 0.05 for r in found["equivalence.gain"].rows}
+    assert small[typical.a]
+    assert not small[noisy.a]
+    assert "sim-noisy at T=1: agreement with people" in found.sentence
+    assert ", a gain" in found.sentence
+    panel = rows.loc["panel of 2, T=1"]
+    assert panel["k"] == 2
+    assert np.isnan(panel["icc1"])  # it is not one judgment
+    # Against one judgment of each judge, and against as many of each as the panel asks for.
+    assert {r.a for r in found["panel.T=1"].rows} == {
+        "one of sim-typical", "mean of 2 of sim-typical", "one of sim-noisy",
+        "mean of 2 of sim-noisy",
+    }  # fmt: skip
+    # Averaging turns ties into decisions, which is said.
+    ties = rows["tie_share"]
+    assert ties["sim-noisy, T=1"] > ties["sim-noisy, T=1, mean of 10"]
+    assert 0.5 < found["alignment.people"].estimate < 1
+    # sim-noisy fails now and then: both policies stand beside each other.
+    assert (
+        rows.loc["sim-noisy, T=1", "alignment_unread_as_wrong"]
+        < rows.loc["sim-noisy, T=1", "alignment"]
+    )
+
     [results] = workplace.glob(f"mlruns/*/{run.run_id}/artifacts/results.json")
     shown = shown_by(results.parent)
-    assert any(getattr(s, "label", "") == "fig-equivalence" for s in shown)  # of differences
+    labels = [getattr(s, "label", "") for s in shown]
+    assert "fig-equivalence" in labels  # of differences
+    assert "People against one another" in words_of(shown)
     content = json.loads(results.read_text())
     ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))
@@ -44,3 +75,17 @@ def test_unread_replies_do_not_stop_it(workplace):
     found = run_experiment(load_design("self_consistency"), given).analysis
     assert (found.conditions["unread_share"] > 0).all()
     assert found.conditions["alignment"].between(0, 1).all()
+
+
+def test_two_replications_can_be_described_and_not_averaged(workplace):
+    given = {**GIVEN, "judges": "sim-typical", "replicates": "2", "pairs": "12"}
+    found = run_experiment(load_design("self_consistency"), given).analysis
+    assert "Too few replications" in found.sentence
+    assert len(found.conditions) == 1
+
+
+def test_hardly_worse_needs_to_be_shown():
+    rng = np.random.default_rng(1)
+    best = rng.choice([0.0, 0.5, 1.0], size=20)
+    other = rng.permutation(best)  # the same mean, and far from shown with 20 pairs
+    assert at_most_worse([best + 0.001, other], np.arange(20), margin=0.05) == [True, False]

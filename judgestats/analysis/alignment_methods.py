@@ -1,0 +1,287 @@
+"""Methods of judging described, and compared with one another, by temperature, with people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.families import one_family
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.pair_description import (
+    describe_verdicts,
+    kappa_with_people,
+)
+from judgestats.analysis.pair_methods import AVERAGE, JudgedPairs, Method, baselines
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.selections import add_estimate, condition_row, named
+from judgestats.stats.adjust import adjust_family
+from judgestats.stats.alignment import alignment_by_category
+from judgestats.stats.blocked_f import blocked_f_test
+from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.friedman import friedman_test
+from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.position_preference import first_position_preference
+from judgestats.stats.raw_agreement import percent_agreement
+from judgestats.stats.result import Comparisons, Note, TestResult
+from judgestats.stats.spearman import spearman_correlation
+from judgestats.stats.swap import swap_consistency
+
+__all__ = ["Compared", "compare_methods", "compare_temperatures", "consistency_of", "describe"]
+
+Floats = NDArray[np.float64]
+_DEPENDENT = Note(
+    code="dependent_conditions",
+    message=(
+        "The conditions judged the same pairs, so they are not independent: read the coefficient, "
+        "not its p."
+    ),
+)
+
+
+def describe(
+    method: Method, pairs: JudgedPairs, declared: AnalysisPlan
+) -> tuple[dict[str, Any], list[NamedResult]]:
+    """One row of the table of conditions, and the estimates behind it."""
+    label = f"{method.judge}, {method.label}"
+    row = condition_row(method.condition, method.asked)
+    if method.derived:
+        row["condition"] = row["condition"].replace("method=pointwise", f"method={AVERAGE}")
+        row["factor_method"] = AVERAGE
+    replications = max(int(row["n_replications"]), 1)
+    used = replications if method.derived else 1  # what one verdict is made of
+    each = max(len(pairs.names), 1) * replications
+    row["judgments_per_pair"] = int(row["n"]) / each * used
+    row["cost_per_pair"] = float(row["cost_usd"]) / each * used
+    row["n_items"] = int(np.sum(~np.isnan(method.credit)))
+    common: dict[str, Any] = {"cluster": pairs.table.clusters, "level": declared.level}
+    credit, results = describe_verdicts(
+        row, method.verdicts, pairs, name=label, level=declared.level
+    )
+    kappa = kappa_with_people(
+        method.verdicts, pairs, level=declared.level, n_permutations=declared.n_resamples,
+        seed=declared.seed,
+    )  # fmt: skip
+    add_estimate(row, "kappa", kappa)
+    results.append(
+        named(f"agreement.kappa.{label}", f"Kappa with people, {label}", "descriptive", kappa)
+    )
+    if math.isclose(method.temperature, float(declared.options["methods_at"])):
+        results += _by_category(method, pairs, label, declared.level)
+    if method.verdicts.shape[1] > 1:
+        again = percent_agreement(method.verdicts, **common)
+        add_estimate(row, "self_agreement", again)
+        results.append(
+            named(f"consistency.repeated.{label}", f"Agreement of replications, {label}",
+                  "descriptive", again)
+        )  # fmt: skip
+        row["same_and_wrong"] = _same_and_wrong(method, credit)
+    if method.orders is not None:
+        swap = swap_consistency(*method.orders, **common)
+        lean = first_position_preference(*method.orders, **common)
+        add_estimate(row, "swap_consistency", swap)
+        if lean.effect is not None:
+            add_estimate(row, "first_preference", lean.effect)
+        results += [
+            named(f"consistency.orders.{label}", f"Both orders agree, {label}", "secondary", swap),
+            named(f"consistency.position.{label}", f"Preference for the first place, {label}",
+                  "secondary", lean),
+        ]  # fmt: skip
+    return row, results
+
+
+def _same_and_wrong(method: Method, credit: Floats) -> float:
+    """Share of pairs with the same verdict every time that earns less than half of the credit."""
+    v = method.verdicts
+    same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
+    known = ~np.isnan(credit)
+    return float(np.mean(same[known] & (credit[known] < 0.5))) if known.any() else math.nan
+
+
+def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -> list[NamedResult]:
+    labels, table = pairs.table.labels, pairs.table
+    if len(set(table.categories)) < 2:
+        return []
+    deep, wide = method.verdicts.shape[1], labels.shape[1]
+    parts = alignment_by_category(
+        np.repeat(method.verdicts, wide, axis=1).ravel(),
+        np.tile(labels, (1, deep)).ravel(),
+        category=np.repeat(table.categories, deep * wide),
+        cluster=np.repeat(table.clusters, deep * wide),
+        level=level,
+    )
+    return [
+        named(f"alignment.in.{c}.{label}", f"Alignment on {c}, {label}", "descriptive", part)
+        for c, part in parts.items()
+    ]
+
+
+class Compared:
+    """The comparison of one judge's methods.
+
+    Attributes
+    ----------
+    test : TestResult
+        Blocked F of credit over the methods.
+    shifts : Comparisons
+        Differences of mean credit, baselines too.
+    equal : EquivalenceResult
+        Of the methods.
+    results : list of NamedResult
+    """
+
+    def __init__(
+        self,
+        judge: str,
+        methods: Sequence[Method],
+        pairs: JudgedPairs,
+        declared: AnalysisPlan,
+    ) -> None:
+        floor = baselines(pairs)
+        names, all_names = [m.method for m in methods], [*(m.method for m in methods), *floor]
+        credit = np.column_stack([m.credit for m in methods])
+        with_floor = np.column_stack([credit, *floor.values()])
+        clusters = pairs.table.clusters
+        draws: dict[str, Any] = {
+            "level": declared.level,
+            "n_permutations": declared.n_resamples,
+            "seed": declared.seed,
+        }
+        self.test: TestResult = _of_credit(credit, names, clusters, declared)
+        self.shifts: Comparisons = mean_shift(
+            with_floor[:, :, None], conditions=all_names, cluster=clusters, level=declared.level
+        )
+        self.equal: EquivalenceResult = equivalence_of_means(
+            credit[:, :, None], conditions=names, cluster=clusters,
+            margin=declared.margins["alignment_score"],
+        )  # fmt: skip
+        ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **draws)
+        plain = friedman_test(with_floor, names=all_names, level=declared.level)
+        pairs_of_ranks = ranked.permutation_pairs(
+            n_permutations=declared.n_resamples, seed=declared.seed
+        )
+        self.results = [
+            named(f"methods.{judge}", f"Agreement with people by method, {judge}", "primary",
+                  self.test, headline=True),
+            named(f"difference.{judge}", f"Differences of alignment scores, {judge}", "secondary",
+                  self.shifts, headline=True),
+            named(f"equivalence.methods.{judge}", f"Do the methods agree alike, {judge}",
+                  "secondary", self.equal),
+            named(f"ranks_of_credit.{judge}", f"Friedman, questions kept together, {judge}",
+                  "secondary", ranked),
+            named(f"ranks_of_credit.pairs.{judge}",
+                  f"Nemenyi's comparisons, questions kept together, {judge}", "secondary",
+                  pairs_of_ranks),
+            named(f"published.friedman.{judge}", f"Friedman, pairs as independent, {judge}",
+                  "replicated", plain),
+            named(f"published.nemenyi.{judge}", f"Nemenyi, pairs as independent, {judge}",
+                  "replicated", plain.nemenyi()),
+        ]  # fmt: skip
+
+
+def _of_credit(
+    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan
+) -> TestResult:
+    return blocked_f_test(
+        credit, conditions=names, cluster=clusters, n_permutations=declared.n_resamples,
+        level=declared.level, seed=declared.seed,
+    ).replace(
+        name="credit_blocked_f",
+        method="Blocked F test of credit, conditions exchanged within questions",
+        null_hypothesis="the conditions agree equally often with people",
+        alternative="some agree more often than others",
+    )  # fmt: skip
+
+
+def compare_methods(
+    methods: Sequence[Method], pairs: JudgedPairs, declared: AnalysisPlan
+) -> tuple[dict[str, Compared], list[NamedResult]]:
+    """Every judge's methods at the one temperature, the tests of all judges in one family."""
+    at = float(declared.options["methods_at"])
+    found: dict[str, Compared] = {}
+    for judge in dict.fromkeys(m.judge for m in methods):
+        own = [m for m in methods if m.judge == judge and math.isclose(m.temperature, at)]
+        if len(own) > 1:
+            found[judge] = Compared(judge, own, pairs, declared)
+    results = [r for c in found.values() for r in c.results]
+    if len(found) > 1:
+        family = adjust_family({j: c.test for j, c in found.items()}, family="methods: judges")
+        results.append(
+            named("methods.family", "Agreement with people by method, adjusted", "primary", family,
+                  headline=True)
+        )  # fmt: skip
+    return found, results
+
+
+def compare_temperatures(
+    methods: Sequence[Method], pairs: JudgedPairs, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Methods that were asked at several temperatures, all of them in one family."""
+    clusters = pairs.table.clusters
+    tests: dict[str, TestResult] = {}
+    shifts: dict[str, Comparisons] = {}
+    equal: dict[str, EquivalenceResult] = {}
+    printed: list[NamedResult] = []
+    for judge, name in dict.fromkeys((m.judge, m.method) for m in methods):
+        own = sorted(
+            (m for m in methods if (m.judge, m.method) == (judge, name)),
+            key=lambda m: m.temperature,
+        )
+        if len(own) < 2:
+            continue
+        labels = [f"T={m.temperature:g}" for m in own]
+        credit = np.column_stack([m.credit for m in own])
+        where = f"{name} by {judge}"
+        tests[where] = _of_credit(credit, labels, clusters, declared)
+        common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
+        shifts[where] = mean_shift(credit[:, :, None], level=declared.level, **common)
+        equal[where] = equivalence_of_means(
+            credit[:, :, None], margin=declared.margins["alignment_score"], **common
+        )
+        if len(own) > 2:
+            printed.append(
+                named(f"published.temperature.{where}", f"Friedman over temperatures, {where}",
+                      "replicated",
+                      friedman_test(credit, names=labels, level=declared.level))
+            )  # fmt: skip
+    if not tests:
+        return []
+    family = "temperature: methods and judges"
+    return [
+        *(
+            named(f"temperature.{where}", f"Agreement by temperature, {where}", "secondary", t)
+            for where, t in tests.items()
+        ),
+        named("temperature.family", "Agreement by temperature, adjusted", "secondary",
+              adjust_family(tests, family=family), headline=True),
+        named("temperature.shift", "Differences between temperatures", "secondary",
+              one_family(shifts, family=family)),
+        *(
+            named(f"equivalence.temperature.{where}", f"Alike at all temperatures, {where}",
+                  "secondary", e)
+            for where, e in equal.items()
+        ),
+        *printed,
+    ]  # fmt: skip
+
+
+def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
+    """Over conditions: do those that repeat themselves better also agree better with people?"""
+    if "self_agreement" not in table:
+        return []
+    known = table[table["self_agreement"].notna() & table["alignment"].notna()]
+    if len(known) < 5:
+        return []
+    test = spearman_correlation(
+        known["self_agreement"].to_numpy(float), known["alignment"].to_numpy(float), interval=None
+    )
+    return [
+        named("consistency.over_conditions",
+              "Agreement with itself and with people, over conditions", "secondary",
+              replace(test, notes=(*test.notes, _DEPENDENT)))
+    ]  # fmt: skip
