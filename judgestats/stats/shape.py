@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from judgestats.errors import InputError
 from judgestats.stats.cells import cell_statistics
 from judgestats.stats.resampling import cluster_codes
-from judgestats.stats.result import Estimate, Note, TestResult
+from judgestats.stats.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.spread_published import centred_scores
 from judgestats.stats.sum_statistics import SumStatistic, estimate_from_sums
 
-__all__ = ["normality_test"]
+__all__ = ["kurtosis_change", "normality_test"]
 
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
 _DISCRETE = Note(
@@ -141,4 +142,80 @@ def normality_test(
         sample=sample,
         notes=(_DISCRETE, _POOLED),
         reason=reason,
+    )
+
+
+def kurtosis_change(
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    r"""Change of the excess kurtosis of repeated scores between two conditions, paired by item.
+
+    Parameters
+    ----------
+    before, after : array-like, shape (N, R)
+        Scores of the same items under two conditions, NaN = missing; R may differ.
+    cluster : array-like, shape (N,), optional
+    level : float
+
+    Returns
+    -------
+    Estimate
+        After minus before: negative where the distribution became flatter.
+
+    Raises
+    ------
+    InputError
+        If the scores are not matrices of as many items.
+
+    Notes
+    -----
+    Excess kurtosis as in `normality_test`, on scores less their item's mean; the jackknife leaves
+    an item out of both conditions at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> peaked, flat = rng.laplace(size=(40, 50)), rng.uniform(size=(40, 50))
+    >>> change = kurtosis_change(peaked, flat)
+    >>> change.estimate < -3, change.interval.high < 0
+    (True, True)
+    """
+    where = "kurtosis_change"
+    x, y = (np.asarray(v, dtype=float) for v in (before, after))
+    if x.ndim != 2 or y.ndim != 2 or x.shape[0] != y.shape[0]:
+        raise InputError(
+            f"{where}: before and after must be items x replications of the same items, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    parts = [centred_scores(v[:, None, :])[:, 0, :] for v in (x, y)]
+    used = np.all([np.sum(~np.isnan(v), axis=1) >= 2 for v in (x, y)], axis=0)
+    sums = np.concatenate([_powers(v[used]) for v in parts], axis=-1)
+    vary = bool(sums.size) and bool(np.all(sums.sum(axis=0)[[1, 5]] > 0))
+    lost = int(np.sum(~used))
+    return estimate_from_sums(
+        SumStatistic(
+            per_item=lambda s: s,
+            combine=lambda s: np.asarray(
+                _excess_kurtosis(s[..., 4:]) - _excess_kurtosis(s[..., :4])
+            ),
+        ),
+        sums if vary else np.full((max(len(sums), 1), 8), np.nan),
+        name="kurtosis_change",
+        label="Change of the excess kurtosis",
+        estimator="moments of scores centred by item, paired",
+        sample=Sample(
+            n_items=int(used.sum()),
+            n_excluded=lost,
+            excluded={"fewer than 2 scores": lost} if lost else {},
+        ),
+        reason="" if vary else "the scores of an item never differ under one of the conditions",
+        where=where,
+        cluster=cluster_codes(cluster, x.shape[0], where=where)[used] if vary else None,
+        level=level,
+        scale="identity",
     )

@@ -67,6 +67,9 @@ def test_the_verdicts_on_the_published_data(published):
     assert verdicts["temperature"] == "stands"
     assert verdicts["judges"] == "stands in part"  # T = .8 lacks items of one judge
     assert "T=0.8: not pairable" in published["judges"].because
+    assert "Above T = 0" in published["temperature"].because
+    assert "Mann-Whitney at T=0.6" in published["judges"].reproduced
+    assert verdicts["small_variance"] == "stands"  # above T = 0, where it is not so by construction
     assert verdicts["guidelines"] == "open"  # neither a difference nor equality is shown
     assert verdicts["distribution"] == "does not stand"
 
@@ -162,6 +165,93 @@ def test_planted_effects_in_the_authors_layout_are_found(examined):
     assert ratios["gpt-4o-mini", "gpt-3.5-turbo"] == pytest.approx(6, rel=0.25)
     # It differs at .3 as well, which the claim denies.
     assert examined["reasoning_judges"].verdict == "stands in part"
+
+
+def test_reasoning_is_judged_by_the_declared_test(examined):
+    for level in ("before", "after"):
+        claim = examined[f"reasoning_{level}"]
+        decided = result(claim, f"reasoning_{level}.now")
+        assert decided.name == "wilcoxon_signed_rank"
+        assert "Wilcoxon" in claim.because
+    assert "Mann-Whitney, gpt-4o-mini against the others" in examined["reasoning_judges"].reproduced
+
+
+def write_raw(folder, factor, *, wavering=60):
+    """Raw scores at T = .3 and 1 in the authors' layout; `factor` multiplies variances at T = 1."""
+    rng = np.random.default_rng(11)
+    for name, treated in (("exp1c", False), ("exp1c_reasoning", True)):
+        results = {}
+        for t in ("0.3", "1.0"):
+            cells = {}
+            for j, f in zip(("gpt-3.5-turbo", "gpt-4o-mini", "gpt-4o"), factor, strict=True):
+                scale = np.sqrt(f) if treated and t == "1.0" else 1.0
+                draws = 7 + scale * rng.normal(size=(40, wavering))
+                cells[j] = {"raw_scores": draws.round(3).tolist()}
+            results[t] = cells
+        (folder / name).mkdir(parents=True)
+        (folder / name / "combined_results.json").write_text(json.dumps({"results": results}))
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [
+        ((1, 6, 1), "stands"),  # gpt-4o-mini most at T = 1, all alike at .3
+        ((6, 1, 6), "stands in part"),  # alike at .3, but gpt-4o-mini is changed least at T = 1
+        ((6, 6, 1), "stands in part"),  # more than one of the others only
+    ],
+)
+def test_the_claim_on_reasoning_by_judge_has_its_parts(tmp_path, factor, verdict):
+    write_raw(tmp_path, factor)
+    found = load_study("llmasjudge").examine(tmp_path, QUICK)
+    [claim] = [c for c in found.claims if c.id == "reasoning_judges"]
+    assert claim.verdict == verdict, claim.because
+    assert "shown to be changed alike at T=0.3" in claim.because
+
+
+def test_a_sparse_folder_is_examined_as_far_as_it_goes(tmp_path):
+    """Two temperatures, arrays of unequal length, one raw cell that never varies: no traceback."""
+    rng = np.random.default_rng(0)
+
+    def write(name, results):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "combined_results.json").write_text(json.dumps({"results": results}))
+
+    def cell(n):
+        return {"gpt-4o-mini": {"individual_variances": variances(rng, 0.2, n=n)}}
+
+    write("exp1b", {"0.0": cell(80), "0.5": cell(79)})
+    write("exp3b", {"0.5": cell(78)})
+    write("exp1c", {"0.5": {"gpt-4o-mini": {"raw_scores": [[8] * 20] * 5}}})
+    claims = {c.id: c for c in load_study("llmasjudge").examine(tmp_path, QUICK).claims}
+    assert claims["temperature"].verdict == claims["guidelines"].verdict == "open"
+    assert "complete arrays" in claims["guidelines"].because
+    assert claims["distribution"].verdict == "not examined"
+    assert claims["small_variance"].verdict == "not examined"
+    assert claims["reasoning_before"].verdict == "not examined"
+
+
+def test_damaged_alignment_scores_are_left_out_and_named(tmp_path):
+    rng = np.random.default_rng(1)
+    credit = rng.choice([0, 0.5, 1], size=50).tolist()
+    scores = {
+        "pairwise_no_reasoning": credit,
+        "pairwise_baseline": credit[:40],
+        "no_reasoning_temps": {"temp_0.0": credit, "warm": credit},
+        "with_reasoning_temps": {"temp_0.0": ["good"]},
+        "additional_methods": {
+            "always_tie": [0.5] * 50, "random": [7.0] * 50, "gpt4o_mini_basic": credit,
+        },
+    }  # fmt: skip
+    (tmp_path / "exp4a").mkdir()
+    (tmp_path / "exp4a" / "combined_results.json").write_text(
+        json.dumps({"intermediate_scores": scores})
+    )
+    found = load_study("llmasjudge").examine(tmp_path, QUICK)
+    told = " ".join(found.limitations)
+    assert "random holds something else than scores of 0 to 1" in told
+    assert "warm is no temperature" in told
+    [claim] = [c for c in found.claims if c.id == "alignment_methods"]
+    assert "Of another length, not comparable by pair: pairwise, reasoning (40)" in claim.because
 
 
 def test_alignment_claims(examined):

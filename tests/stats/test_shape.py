@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats.shape import normality_test
+from judgestats.stats.shape import kurtosis_change, normality_test
 
 
 def test_agrees_with_scipy_on_the_centred_scores():
@@ -46,3 +46,22 @@ def test_missing_scores_are_left_out():
     x = np.random.default_rng(3).normal(size=(20, 10))
     wide = np.column_stack([x, np.full(20, np.nan)])
     assert normality_test(wide).statistic == pytest.approx(normality_test(x).statistic)
+
+
+def test_a_change_of_kurtosis_is_that_of_both_tests_and_paired():
+    rng = np.random.default_rng(2)
+    peaked, flat = rng.laplace(size=(30, 40)), rng.uniform(size=(30, 60))
+    change = kurtosis_change(peaked, flat)
+    one, two = (normality_test(x).effects[0].estimate for x in (peaked, flat))
+    assert change.estimate == pytest.approx(two - one)
+    assert change.interval.high < 0
+    same = kurtosis_change(peaked, rng.laplace(size=(30, 40)))
+    assert same.interval.low < 0 < same.interval.high
+
+
+def test_a_change_of_kurtosis_needs_the_same_items_and_some_spread():
+    still = kurtosis_change(np.full((5, 4), 8.0), np.random.default_rng(0).normal(size=(5, 4)))
+    assert np.isnan(still.estimate)
+    assert "never differ" in still.reason
+    with pytest.raises(InputError, match="same items"):
+        kurtosis_change(np.ones((3, 4)), np.ones((2, 4)))

@@ -13,13 +13,12 @@ from judgestats.analysis.replications.llmasjudge_alignment import (
     alignment_temperature,
     more_trials,
 )
+from judgestats.analysis.replications.llmasjudge_common import MARGIN
+from judgestats.analysis.replications.llmasjudge_reasoning import reasoning, reasoning_by_judge
 from judgestats.analysis.replications.llmasjudge_spread import (
-    MARGIN,
     distribution,
     guidelines,
     judges,
-    reasoning,
-    reasoning_by_judge,
     small_variance,
     temperature,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -41,6 +42,16 @@ def _noted(result: FriedmanResult) -> FriedmanResult:
     return dataclasses.replace(result, notes=(*result.notes, _UNCLUSTERED))
 
 
+def _of_one_length(
+    arrays: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
+) -> tuple[dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]], list[str]]:
+    """The arrays of the commonest length (the longer one at a tie), and the names of the others."""
+    sizes = [v.size for v in arrays.values()]
+    usual = max(set(sizes), key=lambda n: (sizes.count(n), n))
+    kept = {k: v for k, v in arrays.items() if v.size == usual}
+    return kept, [f"{k} ({v.size})" for k, v in arrays.items() if v.size != usual]
+
+
 def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     """All methods beat the baselines; reasoning does worse."""
     about = {
@@ -58,20 +69,22 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     }
     if not data.alignment:
         return not_examined("alignment_methods", missing="no alignment scores", **about)
-    sizes = {v.size for v in data.alignment.values()}
-    if len(sizes) > 1:
+    kept, left = _of_one_length(data.alignment)
+    if len(kept) < 2 or not any(base in kept for base in _BASELINES):
         return not_examined(
-            "alignment_methods", missing="the methods' arrays differ in length", **about
+            "alignment_methods",
+            missing="no two methods with as many pairs as a baseline",
+            **about,
         )
-    names = list(data.alignment)
-    table = np.column_stack(list(data.alignment.values()))
+    names = list(kept)
+    table = np.column_stack(list(kept.values()))
     old = _friedman(table, names, options)
     pairs = mean_shift(cells_of_means(table, names, None), level=options.level)
     results: list[NamedResult] = [
         then("alignment_methods.then", "Alignment of methods, Friedman", old),
         then("alignment_methods.then.nemenyi", "Pairs of methods, Nemenyi", old.nemenyi()),
-        now("alignment_methods.now", "Alignment of methods", _noted(old), primary=True),
-        now("alignment_methods.now.pairs", "Differences of alignment scores", pairs),
+        now("alignment_methods.now", "Differences of alignment scores", pairs, primary=True),
+        now("alignment_methods.now.friedman", "Alignment of methods", _noted(old)),
     ]
     # Each row as method minus other, whichever of them the family names first.
     shift = {(r.a, r.b): (r.estimate, r.p_adjusted) for r in pairs.rows}
@@ -79,6 +92,12 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     real = [n for n in names if n not in _BASELINES]
     beaten = [
         shift[m, base][0] > 0 and shift[m, base][1] < 0.05
+        for m in real
+        for base in _BASELINES
+        if base in names
+    ]
+    lost = [
+        shift[m, base][0] < 0 and shift[m, base][1] < 0.05
         for m in real
         for base in _BASELINES
         if base in names
@@ -91,27 +110,34 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
         if reasoned in names and plain in names:
             estimate, p = shift[reasoned, plain]
             worse.append((estimate < 0 and p < 0.05, reasoned, plain, estimate, p))
-    verdict = (
-        "stands"
-        if all(beaten) and worse and all(w[0] for w in worse)
-        else "stands in part"
-        if any(beaten)
-        else "open"
+    # Two parts: every method beats both baselines; reasoning does worse.
+    better = [w[3] > 0 and w[4] < 0.05 for w in worse]
+    if all(beaten) and worse and all(w[0] for w in worse):
+        verdict = "stands"
+    elif all(beaten) or (worse and all(w[0] for w in worse)):
+        verdict = "stands in part"
+    else:
+        verdict = "does not stand" if any(lost) or any(better) else "open"
+    nemenyi = old.nemenyi()
+    pairs_then = {frozenset((r.a, r.b)): r.p_value for r in nemenyi.rows}
+    printed = "; ".join(
+        f"{r} against {p} p {format_p(pairs_then[frozenset((r, p))])}" for _, r, p, _, _ in worse
     )
     told = "; ".join(
         f"{r} minus {p} = {format_number(e, digits=3)}, adjusted p {format_p(q)}"
         for _, r, p, e, q in worse
     )
     means = ", ".join(
-        f"{n} {format_number(float(v.mean()), digits=3)}" for n, v in data.alignment.items()
+        f"{n} {format_number(float(np.nanmean(v)), digits=3)}" for n, v in kept.items()
     )
+    out = f" Of another length, not comparable by pair: {', '.join(left)}." if left else ""
     return Claim(
         id="alignment_methods",
         verdict=verdict,
-        reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
+        reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: {printed}",
         because=(
             f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; {told}. Scores: "
-            f"{means}."
+            f"{means}.{out}"
         ),
         results=tuple(results),
         **about,
@@ -152,7 +178,8 @@ def alignment_temperature(data: LLMasJudgeData, options: Options, *, level: str)
     else:
         verdict = "does not stand" if old.p_value < 0.05 else "open"
     means = ", ".join(
-        f"{n} {format_number(m, digits=3)}" for n, m in zip(names, table.mean(axis=0), strict=True)
+        f"{n} {format_number(m, digits=3)}"
+        for n, m in zip(names, np.nanmean(table, axis=0), strict=True)
     )
     return Claim(
         id=identity,

@@ -220,7 +220,8 @@ def _json(folder: Path) -> dict[str, Any] | None:
 def _cells(content: dict[str, Any]) -> dict[Cell, dict[str, Any]]:
     """``results[T][judge]``, or ``results[T]`` where an experiment had one judge."""
     found: dict[Cell, dict[str, Any]] = {}
-    for temperature, inside in content.get("results", {}).items():
+    results = content.get("results")
+    for temperature, inside in results.items() if isinstance(results, dict) else ():
         try:
             t = float(temperature)
         except ValueError:
@@ -295,19 +296,41 @@ def _alignment(
         if content is not None:
             left_out.append(f"{folder.name}: no intermediate_scores")
         return {}, {}
-    flat = {**given, **(given.get("additional_methods") or {})}
+    more = given.get("additional_methods")
+    flat = {**given, **(more if isinstance(more, dict) else {})}
     methods = {
-        name: np.asarray(flat[key], dtype=float)
+        name: credit
         for key, name in _METHODS.items()
-        if isinstance(flat.get(key), list) and flat[key]
+        if (credit := _credit(flat.get(key), f"{folder.name}: {key}", left_out)) is not None
     }
     by_temperature: dict[str, Mapping[float, Floats]] = {}
     for level, key in (("none", "no_reasoning_temps"), ("before", "with_reasoning_temps")):
         series = given.get(key)
         if isinstance(series, dict) and series:
-            by_temperature[level] = {
-                round(float(str(t).removeprefix("temp_")), 6): np.asarray(v, dtype=float)
-                for t, v in series.items()
-                if isinstance(v, list) and v
-            }
+            cells: dict[float, Floats] = {}
+            for t, values in series.items():
+                where = f"{folder.name}: {key}, {t}"
+                try:
+                    temperature = round(float(str(t).removeprefix("temp_")), 6)
+                except ValueError:
+                    left_out.append(f"{where} is no temperature")
+                    continue
+                if (credit := _credit(values, where, left_out)) is not None:
+                    cells[temperature] = credit
+            by_temperature[level] = cells
     return methods, by_temperature
+
+
+def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
+    """Credit by pair, 0 to 1, NaN where there is none; None, and said so, for anything else."""
+    if values is None:
+        return None
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    known = found[~np.isnan(found)]
+    if found.ndim != 1 or not known.size or known.min() < 0 or known.max() > 1:
+        left_out.append(f"{where} holds something else than scores of 0 to 1")
+        return None
+    return found
