@@ -21,7 +21,7 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["METHODS", "PAIRS", "PAIR_PARAMETERS", "method_protocol"]
+__all__ = ["METHODS", "PAIRS", "PAIR_PARAMETERS", "method_protocol", "read_one_temperature"]
 
 METHODS = (
     "pairwise",
@@ -35,7 +35,8 @@ METHODS = (
 """Ways of asking: comparing or scoring, with reasoning before or after, with a guideline."""
 
 
-def _temperature(name: str, value: str) -> float:
+def read_one_temperature(name: str, value: str) -> float:
+    """One temperature, where a parameter takes no more."""
     found = read_temperatures(name, value)
     if len(found) != 1:
         raise InputError(f"{name}: give one temperature, got {value!r}.")
@@ -61,7 +62,7 @@ PAIR_PARAMETERS = (
     Parameter(
         name="methods_at",
         default="0.5",
-        read=_temperature,
+        read=read_one_temperature,
         help="the temperature at which all methods are compared",
     ),
     Parameter(

@@ -27,6 +27,7 @@ __all__ = [
     "read_optional_whole",
     "read_temperatures",
     "read_text",
+    "read_truth",
     "read_whole",
     "split_arguments",
 ]
@@ -162,6 +163,7 @@ read_optional_whole = _whole_or_all
 read_temperatures = _temperatures
 read_choice = _one_of
 read_choices = _some_of
+read_truth = _truth
 
 
 def _formats(name: str, value: str) -> tuple[str, ...]:

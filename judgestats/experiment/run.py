@@ -21,12 +21,13 @@ from judgestats.experiment import console
 from judgestats.experiment.design import Design
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import parse_parameters
-from judgestats.experiment.tasks import draw_units, tasks_of
+from judgestats.experiment.tasks import draw_units, staged, tasks_of
 from judgestats.items.schema import Item
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.parse import parse_judgments
+from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Prepared:
     units: Mapping[Condition, tuple[Unit, ...]]
     judges: Mapping[str, JudgeSpec]
     tasks: Sequence[Task]
+    staging: Staging | None
     analysis: ModuleType
     plan: AnalysisPlan
 
@@ -119,6 +121,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
             f"{min(len({u.item_id for u in listed}) for listed in units.values())}."
         )
     analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
+    staging = staged(units, protocols, parameters)
     return Prepared(
         design=design,
         given=given,
@@ -128,7 +131,10 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         protocols=protocols,
         units=units,
         judges=judges,
-        tasks=list(tasks_of(units, protocols, replicates=parameters["replicates"])),
+        tasks=staging.first()
+        if staging is not None
+        else list(tasks_of(units, protocols, replicates=parameters["replicates"])),
+        staging=staging,
         analysis=analysis,
         plan=analysis.plan(parameters, conditions),
     )
@@ -183,15 +189,16 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected)
         account = collected.account.as_dict()
-        units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
-        by_label = {c.label: p for c, p in prepared.protocols.items()}
-        frame = parse_judgments(raw, protocols=by_label, units=units)
-        known = {"items": prepared.items} if design.uses_items else {}
+        frame = _parsed(prepared, raw)
+        known: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
+        if prepared.staging is not None:
+            known["pipelines"] = prepared.staging.table(frame)
+            known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
         analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
         if said := _refused(raw):
             analysis = dataclasses.replace(analysis, limitations=(said, *analysis.limitations))
         if not collected.complete:
-            analysis = _incomplete(analysis, collected, len(prepared.tasks))
+            analysis = _incomplete(analysis, collected, prepared)
         reports = _record(prepared, run, folder, frame, analysis, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)
@@ -219,6 +226,7 @@ def _dry_run(prepared: Prepared) -> None:
     p = prepared.parameters
     plan = price_plan(
         prepared.tasks,
+        stages=prepared.staging,
         judges=prepared.judges,
         choices_per_request=p["choices"],
         journal=p["journal"],
@@ -256,6 +264,7 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         prices=_prices(prepared),
         timeout_s=p["timeout"],
         progress=True,
+        follow_up=prepared.staging.follow_up if prepared.staging is not None else None,
     )
 
 
@@ -291,9 +300,22 @@ def _refused(raw: pd.DataFrame) -> str:
     )
 
 
-def _incomplete(analysis: Analysis, collected: Collected, planned: int) -> Analysis:
+def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
+    """Every reply read, by the protocol of its condition or of its stage."""
+    if prepared.staging is not None:
+        staging = prepared.staging
+        return parse_judgments(raw, protocols=staging.protocols, units=staging.units)
+    units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
+    by_label = {c.label: p for c, p in prepared.protocols.items()}
+    return parse_judgments(raw, protocols=by_label, units=units)
+
+
+def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) -> Analysis:
     done = collected.account.answered + collected.account.cached
-    text = f"Incomplete: {done} of {planned} planned judgments. {collected.message}"
+    what = f"{done} of {len(prepared.tasks)} planned judgments"
+    if prepared.staging is not None:
+        what = f"{prepared.staging.settled} of {len(prepared.staging)} planned verdicts"
+    text = f"Incomplete: {what}. {collected.message}"
     return dataclasses.replace(analysis, limitations=(text, *analysis.limitations))
 
 
@@ -325,9 +347,10 @@ def _declare(prepared: Prepared, run: Any, folder: Path, command: str) -> None:
     p, first = prepared.parameters, next(iter(prepared.protocols.values()))
     sha = item_set_sha(prepared.items)
     templates = {
-        pr.template.sha: pr.template.text
+        template.sha: template.text
         for pr in prepared.protocols.values()
-        if hasattr(pr, "template")
+        for template in getattr(pr, "templates", [getattr(pr, "template", None)])
+        if template is not None
     }
     write_json(folder / "plan.json", prepared.plan)
     write_json(folder / "session.json", {**session(), "command": command})

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any, cast
 
 from judgestats.errors import InputError
 from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
+from judgestats.protocols.strategies import Strategy
 
-__all__ = ["draw_units", "tasks_of"]
+__all__ = ["draw_units", "staged", "tasks_of"]
 
 
 def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tuple[Unit, ...]:
@@ -90,6 +93,34 @@ def tasks_of(
                     order=unit.order,
                     build=_builder(protocol, unit),
                 )
+
+
+def staged(
+    units: Mapping[Condition, Sequence[Unit]],
+    protocols: Mapping[Condition, JudgingProtocol],
+    parameters: Mapping[str, Any],
+) -> Staging | None:
+    """The stages of a design whose protocols are strategies; None where each judgment is one call.
+
+    Parameters
+    ----------
+    units : mapping of Condition to units
+    protocols : mapping of Condition to protocol
+    parameters : mapping
+        ``replicates``, and ``raised`` (the temperature of votes).
+
+    Returns
+    -------
+    Staging or None
+    """
+    if not all(hasattr(protocol, "calls") for protocol in protocols.values()):
+        return None
+    return Staging(
+        cast("Mapping[Condition, Strategy]", protocols),
+        units,
+        replicates=parameters["replicates"],
+        raised=parameters["raised"],
+    )
 
 
 def _builder(protocol: JudgingProtocol, unit: Unit) -> Callable[[ReplyMode], Prompted]:

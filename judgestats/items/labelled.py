@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item
 
-__all__ = ["LabelledPairs", "draw_labelled_pairs", "label_table", "without_ties"]
+__all__ = [
+    "LabelledPairs",
+    "draw_labelled_pairs",
+    "label_table",
+    "majority_labels",
+    "without_ties",
+]
+
+MAJORITY = "majority"
+"""The annotator's name of a label that stands for a pair's labels together."""
 
 Objects = NDArray[np.object_]
 
@@ -109,6 +118,47 @@ def without_ties(items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(kept)
 
 
+def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
+    """One label a pair: what most of its labels that decide say, as accuracy needs it.
+
+    Parameters
+    ----------
+    items : iterable of Item
+
+    Returns
+    -------
+    tuple of items and int
+        Items with at least one decided pair, their responses all kept; and the number of labelled
+        pairs left out, since ties or an even split leave nothing to be right about.
+
+    Examples
+    --------
+    >>> from judgestats.items.schema import Response
+    >>> two = (Response(turns=("x",)), Response(turns=("y",)))
+    >>> labels = tuple(HumanLabel(annotator=w, a=0, b=1, winner=w) for w in ("tie", "a"))
+    >>> item = Item(id="q", cluster="q", turns=("?",), responses=two, labels=labels)
+    >>> kept, left_out = majority_labels([item])
+    >>> kept[0].labels[0].winner, kept[0].labels[0].annotator, left_out
+    ('a', 'majority', 0)
+    """
+    kept, left_out = [], 0
+    for item in items:
+        votes: dict[tuple[int, int], list[str]] = {}
+        for label in item.labels:
+            pair = (min(label.a, label.b), max(label.a, label.b))
+            votes.setdefault(pair, []).append(_by_position(label))
+        decided = []
+        for (a, b), said in sorted(votes.items()):
+            lead = said.count("a") - said.count("b")
+            if lead:
+                winner = "a" if lead > 0 else "b"
+                decided.append(HumanLabel(annotator=MAJORITY, a=a, b=b, winner=winner))
+        left_out += len(votes) - len(decided)
+        if decided:
+            kept.append(replace(item, labels=tuple(decided)))
+    return tuple(kept), left_out
+
+
 def _by_position(label: HumanLabel) -> str:
     """The winner, with a for the earlier response."""
     if label.a < label.b or label.winner == "tie":
@@ -116,7 +166,9 @@ def _by_position(label: HumanLabel) -> str:
     return "b" if label.winner == "a" else "a"
 
 
-def draw_labelled_pairs(items: Sequence[Item], *, limit: int | None, seed: int) -> tuple[Item, ...]:
+def draw_labelled_pairs(
+    items: Sequence[Item], *, limit: int | None, seed: int, keep_responses: bool = False
+) -> tuple[Item, ...]:
     """Keep labelled pairs only, at most `limit` of them, and the responses that they need.
 
     The draw of a pair hangs on the seed, its item and its place alone; it goes round the questions,
@@ -128,6 +180,8 @@ def draw_labelled_pairs(items: Sequence[Item], *, limit: int | None, seed: int) 
     limit : int or None
         None keeps all labelled pairs.
     seed : int
+    keep_responses : bool
+        Whether an item keeps responses that no drawn pair needs (a crowd to compare with).
 
     Returns
     -------
@@ -160,12 +214,16 @@ def draw_labelled_pairs(items: Sequence[Item], *, limit: int | None, seed: int) 
     drawn: dict[int, set[tuple[int, int]]] = {}
     for _, _, place, pair in sorted(turns)[:limit]:
         drawn.setdefault(place, set()).add(pair)
-    return tuple(_only(items[place], drawn[place]) for place in sorted(drawn))
+    return tuple(
+        _only(items[place], drawn[place], keep_responses=keep_responses) for place in sorted(drawn)
+    )
 
 
-def _only(item: Item, pairs: set[tuple[int, int]]) -> Item:
-    """An item with the responses and labels of some pairs."""
+def _only(item: Item, pairs: set[tuple[int, int]], *, keep_responses: bool) -> Item:
+    """An item with the labels of some pairs, and the responses that they need, or all."""
     kept = sorted({index for pair in pairs for index in pair})
+    if keep_responses:
+        kept = list(range(len(item.responses)))
     place = {old: new for new, old in enumerate(kept)}
     labels = tuple(
         replace(x, a=place[x.a], b=place[x.b])

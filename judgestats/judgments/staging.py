@@ -128,6 +128,11 @@ class Staging:
         """Pipelines in all."""
         return len(self._pipelines)
 
+    @property
+    def settled(self) -> int:
+        """Pipelines that have come to an end."""
+        return sum(pipeline.settled is not None for pipeline in self._pipelines)
+
     def again(self) -> Staging:
         """The same, with nothing heard yet."""
         strategies, units, replicates, raised = self._given

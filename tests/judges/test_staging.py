@@ -38,7 +38,7 @@ def staging_of(names=NAMES, *, judge="sim-crowd", items=2, pairs=2, replicates=1
         if points:
             one = Counted(
                 strategy=one,
-                pairs=frozenset((u.item_id, u.order) for u in own),
+                one_in=1,
                 wording=wording,
             )
         condition = Condition(judge=judge, temperature=0.5, factors={"strategy": one.name})

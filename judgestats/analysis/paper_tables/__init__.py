@@ -10,7 +10,7 @@ import pandas as pd
 from judgestats.stats.grade_score_items import exceeds_grade_score_bound
 from judgestats.stats.result import Result
 
-__all__ = ["PaperTable", "grade_score_table", "omega_tables"]
+__all__ = ["PaperTable", "crowd_table", "grade_score_table", "omega_tables"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -109,4 +109,57 @@ def grade_score_table() -> PaperTable:
             f"higher with the random option in {raised} of {len(by_option)} cells; an option more "
             "changes what chance alone scores, and these scores are not corrected for chance."
         ),
+    )
+
+
+_CROWD_SAID = {
+    1: "Accuracy in percent by judge, strategy and set.",
+    2: "Accuracy in percent of judges trained on judgments; `samples` is their number.",
+    4: "Accuracy in percent of GPT-4o by selection of crowd judgments, with and without their "
+    "verdicts (outcome removal), at 8 and 16 judgments.",
+}
+
+
+def crowd_table(number: int) -> PaperTable:
+    """Table 1, 2 or 4 of arXiv 2502.12501, one row a judge and method, one column a set.
+
+    ``mean_of_row`` is ours: the mean of the printed cells. Where it differs from the printed
+    average by more than rounding allows (.1), ``differs`` is true.
+
+    Parameters
+    ----------
+    number : {1, 2, 4}
+
+    Returns
+    -------
+    PaperTable
+
+    Examples
+    --------
+    >>> table = crowd_table(1).table
+    >>> table.loc[table["differs"], ["judge_or_base", "method"]].to_numpy().tolist()
+    [['Qwen 2.5 72B-Instruct', 'CCE@16'], ['Qwen 2.5 72B-Instruct', 'Vanilla']]
+    """
+    rows = _read("arxiv_2502_12501_tables_1_4.csv")
+    rows = rows[rows["table"] == number]
+    wide = rows.assign(samples=rows["samples"].fillna(0).astype(int)).pivot(
+        index=["judge_or_base", "method", "samples"], columns="set", values="value"
+    )
+    sets = [c for c in wide.columns if c != "average"]
+    wide = wide[[*sets, "average"]].reset_index()
+    wide.columns.name = None
+    wide["mean_of_row"] = wide[sets].mean(axis=1)
+    wide["differs"] = (wide["mean_of_row"] - wide["average"]).abs() > 0.1
+    if not wide["samples"].any():
+        wide = wide.drop(columns="samples")
+    wrong = wide.loc[wide["differs"]]
+    told = "; ".join(
+        f"{r['judge_or_base']} {r['method']}: {r['average']:g} printed, {r['mean_of_row']:.2f}"
+        for r in wrong.to_dict("records")
+    )
+    note = f" The printed average is not the mean of its row for {told}." if told else ""
+    return PaperTable(
+        source=f"arXiv 2502.12501, Table {number}",
+        table=wide,
+        said=_CROWD_SAID[number] + note,
     )

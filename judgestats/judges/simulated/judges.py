@@ -167,13 +167,13 @@ _JUDGES = (
     SimulatedJudge(
         name="sim-crowd",
         about="sees more when it is shown other judgments",
-        discrimination=5.0,
-        crowd_gain=0.4,
+        discrimination=2.5,
+        crowd_gain=0.8,
     ),
     SimulatedJudge(
         name="sim-crowd-deaf",
         about="as sim-crowd, but other judgments do not help it",
-        discrimination=5.0,
+        discrimination=2.5,
     ),
 )
 _BY_NAME = {judge.name: judge for judge in _JUDGES}

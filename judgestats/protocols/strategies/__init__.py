@@ -12,9 +12,10 @@ from judgestats.protocols.strategies.names import STRATEGIES, strategy
 from judgestats.protocols.strategies.one_call import OneCall
 from judgestats.protocols.strategies.selection import SELECTIONS
 from judgestats.protocols.strategies.votes import Aggregate, Majority
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.wording import ORDER_RULES, Wording
 
 __all__ = [
+    "ORDER_RULES",
     "SELECTIONS",
     "STRATEGIES",
     "Aggregate",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from judgestats.items.schema import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit, Verdict
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = [
     "CROWD",
@@ -136,6 +137,10 @@ class Strategy(Protocol):
 
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with nothing before it: how the strategy's last call looks."""

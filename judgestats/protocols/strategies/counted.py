@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 
+from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy
 from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["Counted"]
 
@@ -20,20 +23,24 @@ __all__ = ["Counted"]
 class Counted:
     """A strategy, and one further call that lists the key points of its explanation.
 
-    The count changes neither verdict nor cost of the strategy. Points are counted on the pairs
-    named, in the first repetition only.
+    The count changes neither verdict nor cost of the strategy. Points are counted in the first
+    repetition only, on the same pairs for every strategy.
 
     Parameters
     ----------
     strategy : Strategy
-    pairs : frozenset of (str, str)
-        Ids and orders of the pairs.
+    one_in : int
+        One pair and order in so many, by the hash of its name; 1 counts on all.
     wording : Wording
     """
 
     strategy: Strategy
-    pairs: frozenset[tuple[str, str]]
+    one_in: int
     wording: Wording
+
+    def __post_init__(self) -> None:
+        if self.one_in < 1:
+            raise InputError(f"Counted: one_in must be at least 1, got {self.one_in}.")
 
     @property
     def name(self) -> str:
@@ -52,7 +59,8 @@ class Counted:
     def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
         """The strategy's calls; then the count, where there is an explanation to count in."""
         calls = self.strategy.calls(unit, heard, draw)
-        if draw or (unit.item_id, unit.order) not in self.pairs:
+        name = f"{unit.item_id}\0{unit.order}".encode("utf-8", "surrogatepass")
+        if draw or int.from_bytes(sha256(name).digest()[:8], "big") % self.one_in:
             return calls
         if any(call.key not in heard for call in calls):
             return calls
@@ -75,6 +83,11 @@ class Counted:
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         return self.strategy.at_stage(stage)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The strategy's prompt texts, and that of the count."""
+        return (*self.strategy.templates, *self.wording.templates("key_points"))
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The strategy's final prompt."""

@@ -25,6 +25,7 @@ from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.selection import SELECTIONS, CrowdJudgment, chosen, drawn
 from judgestats.protocols.strategies.votes import with_verdict
 from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["CrowdComparison", "crowd_of"]
 
@@ -230,6 +231,13 @@ class CrowdComparison:
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         return self.wording.at_stage(stage)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates(
+            "vanilla", *(("outcome_removal",) if self.removal else ()), "judge_crowd"
+        )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with no judgment in it."""

@@ -11,6 +11,7 @@ from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled, not_asked
 from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["EvalPlan"]
 
@@ -73,6 +74,11 @@ class EvalPlan:
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         return self.wording.at_stage(stage)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("evaluation_plan", "judge_plan")
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt without a plan in it."""

@@ -10,6 +10,7 @@ from judgestats.items.schema import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled
 from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["ONE_CALL", "OneCall"]
 
@@ -55,6 +56,11 @@ class OneCall:
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         return self.wording.at_stage(stage)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates(ONE_CALL[self.name])
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt."""

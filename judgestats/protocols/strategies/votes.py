@@ -20,6 +20,7 @@ from judgestats.protocols.strategies.base import (
 )
 from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["Aggregate", "Majority", "with_verdict"]
 
@@ -98,6 +99,11 @@ class Majority:
         """Who reads the replies of a stage."""
         return self.wording.at_stage(stage)
 
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("vanilla")
+
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt of a vote: there is no final call."""
         return self.wording.ask("vanilla", unit, mode)
@@ -170,6 +176,11 @@ class Aggregate:
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
         return self.wording.at_stage(stage)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("vanilla", "judge_aggregate")
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with no judgment in it."""

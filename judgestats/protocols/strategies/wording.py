@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from types import MappingProxyType
 
 from judgestats.errors import InputError
@@ -17,13 +18,14 @@ from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.template import PromptTemplate
 from judgestats.protocols.writing import Writing
 
-__all__ = ["ASPECTS", "Wording"]
+__all__ = ["ASPECTS", "ORDER_RULES", "Wording"]
 
 _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
 ASPECTS: Mapping[str, str] = MappingProxyType(
     {"helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"}
 )
 """What a judge is told to consider, by set, where a set has aspects of its own."""
+ORDER_RULES = ("both", "balanced", "ab")
 
 _WRITTEN = {"plan": ("evaluation_plan", "plan"), "removal": ("outcome_removal", "analysis")}
 
@@ -41,7 +43,9 @@ class Wording:
     ----------
     ties : bool
         Whether a tie may be named. Sets whose labels have no ties ask without.
-    orders : tuple of {"ab", "ba"}
+    orders : {"both", "balanced", "ab"}
+        A pair is shown in both orders; in one, the earlier response first in half of the pairs; in
+        one, the earlier response always first. The order shown is recorded with every judgment.
     labelled_only : bool
         Only pairs with a label.
     vanilla : str
@@ -58,13 +62,17 @@ class Wording:
     """
 
     ties: bool = False
-    orders: tuple[str, ...] = ORDERS
+    orders: str = "both"
     labelled_only: bool = True
     vanilla: str = "judge_vanilla"
     aspects: Mapping[str, str] = field(default_factory=lambda: ASPECTS, hash=False)
     limit: int = MAX_INSERTED
 
     def __post_init__(self) -> None:
+        if self.orders not in ORDER_RULES:
+            raise InputError(
+                f"Wording: orders must be one of {', '.join(ORDER_RULES)}, got {self.orders!r}."
+            )
         if not 200 <= self.limit <= 100_000:
             raise InputError(
                 f"Wording: limit must be 200 to 100,000 characters of a judgment, got {self.limit}."
@@ -77,9 +85,13 @@ class Wording:
             template=_template(self.vanilla if prompt == "vanilla" else prompt),
             reasoning="before",
             ties=self.ties,
-            orders=self.orders,
+            orders=ORDERS,
             labelled_only=self.labelled_only,
         )
+
+    def templates(self, *prompts: str) -> tuple[PromptTemplate, ...]:
+        """The texts of some prompts, for the record."""
+        return tuple(_template(self.vanilla if name == "vanilla" else name) for name in prompts)
 
     def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) in their place."""
@@ -90,7 +102,15 @@ class Wording:
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to be judged."""
-        return self.comparison("vanilla").units(items)
+        units = self.comparison("vanilla").units(items)
+        if self.orders == "both":
+            return units
+        shown = dict.fromkeys((u.item_id for u in units), "ab")
+        if self.orders == "balanced":
+            # round the pairs in the order of a hash, so that the order says nothing of the pair
+            drawn = sorted(shown, key=lambda name: sha256(name.encode("utf-8", "replace")).digest())
+            shown = {name: ORDERS[place % 2] for place, name in enumerate(drawn)}
+        return tuple(u for u in units if u.order == shown[u.item_id])
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The verdict of any comparison: all are read alike."""

@@ -1,0 +1,66 @@
+"""Does comparing with a crowd make a judge more often right, and is that worth its price?
+
+All strategies judge the same labelled pairs. Calls that strategies have in common (judgments
+against the crowd, repeated votes) are asked once and used by each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgestats.experiment.crowd_parameters import (
+    CROWD_PARAMETERS,
+    preference_pairs,
+    strategy_names,
+    strategy_protocol,
+)
+from judgestats.experiment.design import Design
+from judgestats.judgments.design import Condition
+from judgestats.protocols.strategies import Strategy
+
+
+def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return tuple(
+        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
+        for judge in parameters["judges"]
+        for temperature in parameters["temperatures"]
+        for name in strategy_names(parameters)
+    )
+
+
+def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:
+    return strategy_protocol(parameters, condition.factors["strategy"])
+
+
+DESIGN = Design(
+    name="crowd",
+    title="Crowd comparative evaluation",
+    question=(
+        "Is a judge more often right when other judgments stand before its verdict, how does that "
+        "grow with their number, which of them help, and what does it cost?"
+    ),
+    conditions=conditions,
+    protocol=protocol,
+    analysis="crowd",
+    items=preference_pairs,
+    uses_items=True,
+    parameters=CROWD_PARAMETERS,
+    defaults={
+        "judges": "sim-crowd,sim-crowd-deaf",
+        "temperatures": "0.5",
+        "responses": "all",
+    },
+    presets={
+        "paper": {
+            "judges": "gpt-4o-2024-08-06",
+            "temperatures": "0",
+            "items": "rewardbench,helpsteer2,mt_bench_human,judgebench,evalbias",
+            "pairs": "all",
+            "k": "16",
+            "scaling": "0,1,2,4,6,8,10,12,14,16",
+            "selections_at": "8,16",
+            "replicates": "3",
+        },
+    },
+)

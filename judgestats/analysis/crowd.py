@@ -1,0 +1,436 @@
+"""Do judgments that stand before a verdict make it more often right, and at what price?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.crowd_case import side_by_side
+from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
+from judgestats.analysis.crowd_describe import describe
+from judgestats.analysis.crowd_plan import REFERENCE, plan
+from judgestats.analysis.crowd_price import price_table
+from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.paper_tables import crowd_table
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.selections import metrics_of, named, selection_limits
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.protocols.strategies import strategy
+from judgestats.stats.cochran import cochran_q_test
+from judgestats.stats.equivalence import equivalence_of_means
+from judgestats.stats.mean_shift import cells_of_means, mean_shift
+from judgestats.stats.result import Comparisons, format_number, format_p
+from judgestats.stats.trend import page_trend_test
+
+__all__ = ["analyse", "plan"]
+
+_METRICS = {
+    "accuracy": "agreement/accuracy",
+    "average": "agreement/accuracy_over_sets",
+    "swap_consistency": "order/swap_consistency",
+    "self_agreement": "reliability/self_agreement",
+    "words": "length/words",
+    "tokens": "cost/tokens_per_verdict",
+    "cost_usd": "cost/usd",
+}
+
+
+def analyse(
+    frame: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    items: Sequence[Item],
+    pipelines: pd.DataFrame,
+) -> Analysis:
+    """Answer the plan's hypotheses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments of all stages.
+    declared : AnalysisPlan
+    items : sequence of Item
+        The items judged, with one label a pair.
+    pipelines : DataFrame
+        One row a strategy's verdict (`judgestats.judgments.staging.Staging.table`).
+
+    Returns
+    -------
+    Analysis
+    """
+    if pipelines.empty:
+        raise InputError(
+            "crowd: no pipeline came to its end, so there is no verdict to analyse. Run the same "
+            "command again to go on from the journal."
+        )
+    gold = gold_labels(items)
+    judges = judged_by(pipelines, gold)
+    results: list[NamedResult] = []
+    rows: list[dict[str, Any]] = []
+    gains: dict[str, Comparisons] = {}
+    tests: dict[str, Any] = {}
+    trends: dict[str, Any] = {}
+    for judged in judges:
+        for name in judged.strategies:
+            row, found = describe(judged, name, declared)
+            rows.append(row)
+            results += found
+        found, test = _strategies(judged, declared)
+        results += found
+        if test is not None:
+            tests[judged.name] = test
+        found, gain = _gain(judged, declared)
+        results += found
+        if gain is not None:
+            gains[judged.name] = gain
+            results.append(
+                named(
+                    f"cost.{judged.name}",
+                    f"Price of a point of accuracy, {judged.name}",
+                    "descriptive",
+                    price_table(judged, gain),
+                )
+            )
+        found, trend = _scaling(judged, declared)
+        results += found
+        if trend is not None:
+            trends[judged.name] = trend
+        results += _selection(judged, declared)
+        results += _points(judged, declared)
+    results += [
+        named(f"published.table_{n}", f"Table {n} as printed", "replicated", crowd_table(n))
+        for n in (1, 2, 4)
+    ]
+    order = {"primary": 0, "secondary": 1, "descriptive": 2, "replicated": 3}
+    results.sort(key=lambda r: order[r.role])
+    table = pd.DataFrame(rows)
+    return Analysis(
+        experiment="crowd",
+        question=declared.question,
+        sentence=_sentence(judges, table, gains, trends, declared),
+        conditions=table,
+        results=tuple(results),
+        limitations=tuple(_limits(frame, pipelines, table, items)),
+        recommendation=_recommend(table, gains),
+        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
+        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        curves=_curves(table, declared),
+        arrays={
+            "scaling": _curve_rows(table, declared),
+            "selection": _selection_rows(table, declared),
+            "case": side_by_side(judges, items, gold, declared),
+        },
+    )
+
+
+def _named(declared: AnalysisPlan, key: str, judged: Judged) -> list[str]:
+    """The strategies that the plan names and that were judged."""
+    names = [n for n in declared.options[key].split(",") if n]
+    return [n for n in names if n in judged.strategies]
+
+
+def _strategies(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Any]:
+    """Cochran's Q and McNemar under both policies for what could not be read."""
+    names = _named(declared, "strategies", judged)
+    if len(names) < 2:
+        return [], None
+    primary = _cochran(judged, names, declared)
+    results = [
+        named(
+            f"strategies.{judged.name}",
+            f"Right verdicts by strategy, {judged.name}",
+            "primary",
+            primary,
+            headline=True,
+        ),
+        named(
+            f"strategies.pairs.{judged.name}",
+            f"Which strategies differ, {judged.name}",
+            "primary",
+            primary.mcnemar(),
+        ),
+    ]
+    if judged.rows["right"].isna().any():
+        results.append(
+            named(
+                f"strategies.unread_wrong.{judged.name}",
+                f"Right verdicts, a missing one counted as wrong, {judged.name}",
+                "secondary",
+                _cochran(judged, names, declared, unread=0.0),
+            )
+        )
+    return results, primary
+
+
+def _cochran(
+    judged: Judged, names: Sequence[str], declared: AnalysisPlan, *, unread: float | None = None
+) -> Any:
+    wide = judged.by_verdict(names, unread=unread)
+    return cochran_q_test(
+        wide.to_numpy(float),
+        names=list(names),
+        cluster=judged.clusters_of(wide.index),
+        level=declared.level,
+        n_permutations=declared.n_resamples,
+        seed=declared.seed,
+    )
+
+
+def _gain(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Comparisons | None]:
+    """Differences from vanilla, and whether none is shown."""
+    asked = dict.fromkeys(
+        [*_named(declared, "strategies", judged), *_named(declared, "scaling", judged)]
+    )
+    if REFERENCE not in asked or len(asked) < 2:
+        return [], None
+    names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
+    right = judged.by_pair("right", names)
+    cells = cells_of_means(right, names, judged.cluster)
+    shifts = mean_shift(cells, reference=REFERENCE, level=declared.level)
+    return [
+        named(
+            f"gain.{judged.name}",
+            f"Accuracy beyond the vanilla judge's, {judged.name}",
+            "secondary",
+            shifts,
+            headline=True,
+        ),
+        named(
+            f"gain.equivalence.{judged.name}",
+            f"Is no difference from vanilla shown? {judged.name}",
+            "secondary",
+            equivalence_of_means(
+                right,
+                margin=declared.margins["accuracy"],
+                conditions=names,
+                cluster=judged.cluster,
+                reference=REFERENCE,
+            ),
+        ),
+    ], shifts
+
+
+def _scaling(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Any]:
+    """Trend of accuracy and of the explanation's length over k."""
+    names = _named(declared, "scaling", judged)
+    if len(names) < 3:
+        return [], None
+    labels = [f"k={strategy(n).k}" for n in names]
+    common: dict[str, Any] = {
+        "names": labels,
+        "cluster": judged.cluster,
+        "level": declared.level,
+        "n_permutations": declared.n_resamples,
+        "seed": declared.seed,
+        "alternative": "two-sided",
+    }
+    accuracy = page_trend_test(judged.by_pair("right", names), **common)
+    return [
+        named(
+            f"scaling.accuracy.{judged.name}",
+            f"Accuracy against the number of crowd judgments, {judged.name}",
+            "secondary",
+            accuracy,
+            headline=True,
+        ),
+        named(
+            f"scaling.length.{judged.name}",
+            f"Length of the explanation against the number of crowd judgments, {judged.name}",
+            "secondary",
+            page_trend_test(judged.by_pair("words", names), **common),
+        ),
+    ], accuracy
+
+
+def _selection(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+    """Selections with and without verdicts, at each k."""
+    results = []
+    by_k: dict[int, list[str]] = {}
+    for name in _named(declared, "selections", judged):
+        by_k.setdefault(strategy(name).k, []).append(name)
+    for k, names in by_k.items():
+        if len(names) < 2:
+            continue
+        test = _cochran(judged, names, declared)
+        results += [
+            named(
+                f"selection.k{k}.{judged.name}",
+                f"Right verdicts by selection at k = {k}, {judged.name}",
+                "secondary",
+                test,
+            ),
+            named(
+                f"selection.pairs.k{k}.{judged.name}",
+                f"Which selections differ at k = {k}, {judged.name}",
+                "secondary",
+                test.mcnemar(),
+            ),
+        ]
+    return results
+
+
+def _points(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
+    """Key points and words beyond vanilla's."""
+    names = _named(declared, "strategies", judged)
+    results = []
+    for column, what in (("points", "Key points"), ("words", "Words of the explanation")):
+        values = judged.by_pair(column, names)
+        if REFERENCE not in names or len(names) < 2 or np.isnan(values).all():
+            continue
+        counted = ~np.isnan(values).all(axis=1)
+        if counted.sum() < 2:
+            continue
+        cells = cells_of_means(values[counted], names, judged.cluster[counted])
+        results.append(
+            named(
+                f"points.{column}.{judged.name}",
+                f"{what} beyond the vanilla judge's, {judged.name}",
+                "descriptive",
+                mean_shift(cells, reference=REFERENCE, level=declared.level),
+            )
+        )
+    return results
+
+
+def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:
+    names = declared.options["scaling"].split(",")
+    kept = [
+        "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "words",
+        "final_tokens_out", "tokens", "used",
+    ]  # fmt: skip
+    own = table[table["factor_strategy"].isin(names)].sort_values(["judge", "temperature", "k"])
+    return [
+        {str(key): value for key, value in row.items()}
+        for row in own.reindex(columns=kept).to_dict("records")
+    ]
+
+
+def _selection_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:
+    rows = []
+    for name in filter(None, declared.options["selections"].split(",")):
+        kind, _, raw = name.partition("@")[0].removeprefix("cce-").partition("-")
+        for row in table[table["factor_strategy"] == name].to_dict("records"):
+            rows.append(
+                {
+                    "judge": row["judge"],
+                    "k": row["k"],
+                    "selection": kind,
+                    "verdicts": "kept" if raw else "removed",
+                    "accuracy": row["accuracy"],
+                    "accuracy_low": row.get("accuracy_low", math.nan),
+                    "accuracy_high": row.get("accuracy_high", math.nan),
+                    "preferred": row["preferred"],
+                    "used": row["used"],
+                }
+            )
+    return rows
+
+
+def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple[int, float]]]:
+    out: dict[str, list[tuple[int, float]]] = {}
+    for row in _curve_rows(table, declared):
+        for column in ("accuracy", "words"):
+            value = float(row[column])
+            if not math.isnan(value):
+                out.setdefault(f"scaling/{column}/{row['judge']}", []).append((row["k"], value))
+    return out
+
+
+def _sentence(
+    judges: Sequence[Judged],
+    table: pd.DataFrame,
+    gains: dict[str, Comparisons],
+    trends: dict[str, Any],
+    declared: AnalysisPlan,
+) -> str:
+    parts = []
+    for judged in judges:
+        gain = gains.get(judged.name)
+        if gain is None:
+            continue
+        own = table[table["judge"] == judged.rows["judge"].iloc[0]]
+        vanilla = own[own["factor_strategy"] == REFERENCE]["accuracy"].iloc[0]
+        shown = [r for r in gain.rows if r.p_adjusted < 1 - declared.level]
+        better = sorted((r for r in shown if r.estimate > 0), key=lambda r: -r.estimate)
+        text = f"{judged.name}: vanilla is right in {100 * vanilla:.1f} %"
+        if better:
+            best = better[0]
+            text += (
+                f"; {best.a} is better by {100 * best.estimate:.1f} points "
+                f"[{100 * best.interval.low:.1f}, {100 * best.interval.high:.1f}]"
+                if best.interval is not None
+                else f"; {best.a} is better by {100 * best.estimate:.1f} points"
+            )
+        else:
+            text += "; no strategy is shown to be better"
+        if judged.name in trends:
+            p = trends[judged.name].p_value
+            rising = trends[judged.name].effects[0].estimate > 0
+            text += (
+                f"; accuracy {'rises' if rising else 'falls'} with k"
+                if p < 0.05
+                else ("; no trend of accuracy with k is shown")
+            )
+            text += f" (Page's test, p {format_p(p)})"
+        parts.append(text)
+    return f"{'; '.join(parts)}." if parts else "Only one strategy was judged."
+
+
+def _recommend(table: pd.DataFrame, gains: dict[str, Comparisons]) -> Recommendation | None:
+    """The cheapest strategy of those shown to be better than vanilla, by judge."""
+    told = []
+    for judge, gain in gains.items():
+        better = {r.a: r for r in gain.rows if r.p_adjusted < 0.05 and r.estimate > 0}
+        own = table[
+            table["factor_strategy"].isin(better.keys())
+            & (table["judge"] == judge.split(" at T=")[0])
+        ]
+        if own.empty:
+            told.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
+            continue
+        row = own.sort_values(["tokens", "factor_strategy"]).iloc[0]
+        name = str(row["factor_strategy"])
+        told.append(
+            f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
+            f"(+{format_number(100 * better[name].estimate, digits=3)} points, "
+            f"{format_number(float(row['tokens']), digits=3)} tokens a verdict)"
+        )
+    return Recommendation(text=f"{'. '.join(told)}.") if told else None
+
+
+def _limits(
+    frame: pd.DataFrame, pipelines: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]
+) -> list[str]:
+    limits = selection_limits(pipelines, table)
+    personas = {label.annotator for item in items for label in item.labels}
+    if personas == {"majority"} and any(r.quality is not None for i in items for r in i.responses):
+        limits.append(
+            "The labels are those of the bundled bank's designed personas, not of people: they "
+            "serve to rehearse the method."
+        )
+    short = pipelines[(pipelines["wanted"] > 0) & (pipelines["used"] < pipelines["wanted"])]
+    if len(short):
+        names = sorted(set(short["factor_strategy"]))
+        limits.append(
+            f"{len(short)} of {len(pipelines)} verdicts had fewer judgments before them than their "
+            f"strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): the "
+            "crowd was too small, or judgments could not be read."
+        )
+    if int(pipelines["cut"].sum()):
+        limits.append(
+            f"{int(pipelines['cut'].sum())} judgments were shortened before a later prompt showed "
+            "them."
+        )
+    before = frame[frame["stage"] != "final"]
+    if len(before) and (before["status"] != "ok").any():
+        lost = int((before["status"] != "ok").sum())
+        limits.append(
+            f"{lost} of {len(before)} calls before a final verdict could not be read; they were "
+            "left out of what the verdict was shown."
+        )
+    return limits

@@ -1,0 +1,141 @@
+"""Verdicts of strategies against labels: one array a judge, pairs x strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.items.schema import Item
+from judgestats.protocols.naming import pair_name
+
+__all__ = ["Judged", "gold_labels", "judged_by"]
+
+Floats = NDArray[np.float64]
+Objects = NDArray[np.object_]
+
+
+def gold_labels(items: Sequence[Item]) -> dict[str, str]:
+    """The label of every labelled pair by the pair's id: ``"a"`` is the earlier response."""
+    gold = {}
+    for item in items:
+        for label in item.labels:
+            winner = label.winner if label.a < label.b else {"a": "b", "b": "a"}[label.winner]
+            gold[pair_name(item, (label.a, label.b))] = winner
+    return gold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """The verdicts of one judge at one temperature under all strategies.
+
+    Attributes
+    ----------
+    name : str
+        ``sim-crowd``, with the temperature where there are several.
+    rows : DataFrame
+        Its pipelines, with ``right`` (1, 0, NaN where there is no verdict) and ``words``.
+    pairs : tuple of str
+        Ids of the pairs.
+    cluster, category : ndarray of object, shape (n_pairs,)
+    strategies : tuple of str
+    """
+
+    name: str
+    rows: pd.DataFrame
+    pairs: tuple[str, ...]
+    cluster: Objects
+    category: Objects
+    strategies: tuple[str, ...]
+
+    def by_pair(
+        self, value: str, strategies: Sequence[str], *, unread: float | None = None
+    ) -> Floats:
+        """A value averaged over orders and repetitions: pairs x strategies.
+
+        Parameters
+        ----------
+        value : str
+            A column of `rows`.
+        strategies : sequence of str
+        unread : float, optional
+            Stands for a missing value; by default it is left out of the average.
+        """
+        rows = self.rows
+        if unread is not None:
+            rows = rows.assign(**{value: rows[value].fillna(unread)})
+        wide = rows.pivot_table(
+            index="item_id", columns="factor_strategy", values=value, aggfunc="mean", dropna=False
+        )
+        return wide.reindex(index=list(self.pairs), columns=list(strategies)).to_numpy(float)
+
+    def by_verdict(self, strategies: Sequence[str], *, unread: float | None = None) -> pd.DataFrame:
+        """``right`` of every single verdict: (pair, order, repetition) x strategies."""
+        rows = self.rows
+        if unread is not None:
+            rows = rows.assign(right=rows["right"].fillna(unread))
+        wide = rows.pivot(
+            index=["item_id", "order", "replicate"], columns="factor_strategy", values="right"
+        )
+        return wide.reindex(columns=list(strategies))
+
+    def clusters_of(self, index: pd.Index) -> Objects:
+        """The clusters of `by_verdict`'s rows."""
+        by_pair = dict(zip(self.pairs, self.cluster, strict=True))
+        return np.array([by_pair[name] for name in index.get_level_values("item_id")], dtype=object)
+
+    def choices(self, strategy: str, order: str) -> Objects:
+        """Choices in one order: pairs x repetitions; empty text where there is none."""
+        own = self.rows[(self.rows["factor_strategy"] == strategy) & (self.rows["order"] == order)]
+        wide = own.pivot(index="item_id", columns="replicate", values="choice")
+        wide = wide.reindex(index=list(self.pairs)).astype(object)
+        return wide.where(wide.notna(), "").to_numpy(object)
+
+
+def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
+    """The verdicts by judge and temperature.
+
+    Parameters
+    ----------
+    pipelines : DataFrame
+        As `judgestats.judgments.staging.Staging.table` gives them.
+    gold : mapping of pair to label
+
+    Returns
+    -------
+    list of Judged
+    """
+    pipelines = pipelines[pipelines["item_id"].isin(gold.keys())]
+    said = pipelines["choice"].to_numpy(object)
+    truth = pipelines["item_id"].map(dict(gold)).to_numpy(object)
+    right = np.where(said == "", np.nan, (said == truth).astype(float))
+    words = [
+        float(len(text.split())) if choice else np.nan
+        for text, choice in zip(pipelines["explanation"], said, strict=True)
+    ]
+    pipelines = pipelines.assign(right=right, words=words)
+    several = pipelines.groupby("judge")["temperature"].nunique(dropna=False).max() > 1
+    found = []
+    for (judge, temperature), rows in pipelines.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
+        once = rows.drop_duplicates("item_id")
+        found.append(
+            Judged(
+                name=f"{judge} at T={_number(temperature)}" if several else str(judge),
+                rows=rows,
+                pairs=tuple(once["item_id"]),
+                cluster=once["cluster"].to_numpy(object),
+                category=once["category"].to_numpy(object),
+                strategies=tuple(dict.fromkeys(rows["factor_strategy"])),
+            )
+        )
+    return found
+
+
+def _number(value: Any) -> str:
+    return "server default" if pd.isna(value) else f"{float(value):g}"

@@ -1,0 +1,235 @@
+"""Items, parameters and strategies of the experiment on crowd comparative evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.pair_parameters import read_one_temperature
+from judgestats.experiment.parameters import (
+    Parameter,
+    read_choice,
+    read_choices,
+    read_names,
+    read_text,
+    read_truth,
+    read_whole,
+)
+from judgestats.items.answers import with_answers
+from judgestats.items.labelled import draw_labelled_pairs, majority_labels
+from judgestats.items.schema import Item
+from judgestats.items.sets import load_items, sets
+from judgestats.protocols.strategies import (
+    ORDER_RULES,
+    SELECTIONS,
+    Counted,
+    Strategy,
+    Wording,
+    strategy,
+)
+
+__all__ = ["CROWD_PARAMETERS", "preference_pairs", "strategy_names", "strategy_protocol"]
+
+_MOST_PAIRS = 10**6
+
+
+def _pairs(name: str, value: str) -> int | None:
+    return None if value == "all" else read_whole(4, _MOST_PAIRS)(name, value)
+
+
+def _numbers(name: str, value: str) -> tuple[int, ...]:
+    if value == "none":
+        return ()
+    numbers = tuple(read_whole(0, 1024)(name, part) for part in read_names(name, value))
+    if any(k > 1 and k % 2 for k in numbers):
+        raise InputError(
+            f"{name}: 0, 1 or even numbers (half of the judgments are about each candidate), got "
+            f"{value!r}."
+        )
+    return tuple(sorted(numbers))
+
+
+def _selections(name: str, value: str) -> tuple[str, ...]:
+    return () if value == "none" else read_choices(*SELECTIONS)(name, value)
+
+
+CROWD_PARAMETERS = (
+    Parameter(
+        name="pairs",
+        default="24",
+        read=_pairs,
+        help="labelled pairs of each set (drawn by seed, round the questions), or all",
+    ),
+    Parameter(
+        name="strategies",
+        default="vanilla,long,plan,criteria,majority,aggregate,cce",
+        read=read_names,
+        help="compared with one another; those with a number of judgments take k, or name@number",
+    ),
+    Parameter(
+        name="k", default="4", read=read_whole(1, 1024), help="judgments where a strategy says none"
+    ),
+    Parameter(
+        name="scaling",
+        default="0,1,2,4,6",
+        read=_numbers,
+        help="numbers of crowd judgments for the scaling curve, or none",
+    ),
+    Parameter(
+        name="selections",
+        default="criticising,praising,balanced,random",
+        read=_selections,
+        help="selections of crowd judgments compared, with and without their verdicts, or none",
+    ),
+    Parameter(
+        name="selections_at",
+        default="4",
+        read=_numbers,
+        help="numbers of judgments at which selections are compared",
+    ),
+    Parameter(
+        name="raised", default="1", read=read_one_temperature, help="temperature of repeated votes"
+    ),
+    Parameter(
+        name="orders",
+        default="both",
+        read=read_choice(*ORDER_RULES),
+        help="both: every pair in both orders; balanced: half of the pairs in each",
+    ),
+    Parameter(name="ties", default="false", read=read_truth, help="true: a tie may be named"),
+    Parameter(
+        name="crowd",
+        default="others",
+        read=read_text,
+        help="others: the item's other responses; or a file of further answers (item_id, author, "
+        "answer)",
+    ),
+    Parameter(
+        name="key_points",
+        default="4",
+        read=read_whole(0, _MOST_PAIRS),
+        help="the judge counts key points of explanations on one pair in so many; 0 on none",
+    ),
+    Parameter(
+        name="replicates",
+        default="2",
+        read=read_whole(1, 100_000),
+        help="how often every pipeline is repeated; from 2 on its reliability is known",
+    ),
+)
+"""Beyond the common ones; ``replicates`` may be 1 here."""
+
+
+def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+    """The labelled pairs of one or several sets (``items=rewardbench:FILE,judgebench:FILE``).
+
+    A pair's label is what most of its labels that decide say; pairs without such a majority are
+    left out. With several sets the set becomes the category, by which accuracy is reported. Other
+    responses of an item stay: they are its crowd. ``crowd=FILE`` adds further ones.
+
+    Parameters
+    ----------
+    parameters : mapping
+
+    Returns
+    -------
+    tuple of Item
+    """
+    sources = [s.strip() for s in parameters["items"].split(",") if s.strip()]
+    options: dict[str, Any] = dict(parameters["item_options"])
+    if parameters["map"]:
+        options["mapping"] = parameters["map"]
+    found: list[Item] = []
+    for source in sources:
+        name = _set_name(source)
+        loaded = load_items(source, **options)
+        items, _ = majority_labels(loaded)
+        if not items:
+            raise InputError(
+                f"items: no pair of {source!r} has a label that decides for one response, so "
+                "there is nothing to be right about. Accuracy needs preference labels."
+            )
+        drawn = draw_labelled_pairs(
+            items, limit=parameters["pairs"], seed=parameters["seed"], keep_responses=True
+        )
+        found += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
+    if parameters["crowd"] != "others":
+        found = _with_crowd(found, parameters["crowd"])
+    return tuple(found)
+
+
+def _set_name(source: str) -> str:
+    layout = source.partition(":")[0]
+    return layout if layout in sets() else source_name(source).rpartition(".")[0] or source
+
+
+def _of_set(item: Item, name: str, *, several: bool) -> Item:
+    """An item that knows its set; ids of several sets must not meet."""
+    if not several:
+        return item if item.category else replace(item, category=name)
+    return replace(item, id=f"{name}/{item.id}", cluster=f"{name}/{item.cluster}", category=name)
+
+
+def _with_crowd(items: Sequence[Item], path: str) -> list[Item]:
+    """Items with the answers of a file after their own responses."""
+    given = {item.id: item.responses for item in with_answers(items, path)}
+    out = []
+    for item in items:
+        own = {response.text.strip() for response in item.responses}
+        further = [r for r in given.get(item.id, ()) if r.text.strip() not in own]
+        out.append(replace(item, responses=(*item.responses, *further)))
+    return out
+
+
+def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every strategy that the parameters ask for, each once.
+
+    Parameters
+    ----------
+    parameters : mapping
+
+    Returns
+    -------
+    tuple of str
+    """
+    asked = list(parameters["strategies"])
+    asked += [f"cce@{k}" for k in parameters["scaling"]]
+    asked += [
+        f"cce-{selection}{raw}@{k}"
+        for k in parameters["selections_at"]
+        if k
+        for selection in parameters["selections"]
+        for raw in ("", "-raw")
+    ]
+    seed = parameters["seed"]
+    return tuple(dict.fromkeys(strategy(name, k=parameters["k"], seed=seed).name for name in asked))
+
+
+@cache
+def _wording(vanilla: str, orders: str, ties: bool) -> Wording:
+    return Wording(vanilla=vanilla, orders=orders, ties=ties)
+
+
+def strategy_protocol(parameters: Mapping[str, Any], name: str) -> Strategy:
+    """A strategy as the parameters want it asked.
+
+    Parameters
+    ----------
+    parameters : mapping
+    name : str
+
+    Returns
+    -------
+    Strategy
+    """
+    wording = _wording(
+        parameters["prompt"] or "judge_vanilla", parameters["orders"], parameters["ties"]
+    )
+    one = strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
+    if not parameters["key_points"]:
+        return one
+    return Counted(strategy=one, one_in=parameters["key_points"], wording=wording)
