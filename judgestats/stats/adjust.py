@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Result, TestResult, format_p
+from judgestats.stats.notation import apa_p, format_p
+from judgestats.stats.result import Result, TestResult
 
 __all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]
 
@@ -188,6 +189,18 @@ class Family(Result):
             for label, test in self.tests.items()
         ]
         return pd.concat(rows, ignore_index=True)
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every test with its adjusted p: see `Result.apa`."""
+        return "; ".join(
+            f"{label}: {test.apa(digits=digits)}"
+            + (
+                f", adjusted {apa_p(self.p_adjusted[label])}"
+                if not math.isnan(self.p_adjusted[label])
+                else ""
+            )
+            for label, test in self.tests.items()
+        )
 
     def sentence(self) -> str:
         """Which tests of the family stand after adjustment."""

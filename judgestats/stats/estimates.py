@@ -62,6 +62,10 @@ class Estimates(Result):
         values |= {term.name: term.estimate for term in self.terms}
         return pd.DataFrame([values | {"n": self.sample.n_items}])
 
+    def apa(self, *, digits: int = 2) -> str:
+        """Every estimate with its interval: see `Result.apa`."""
+        return "; ".join(term.apa(digits=digits) for term in self.terms)
+
     def sentence(self) -> str:
         """All estimates in one sentence."""
         parts = [

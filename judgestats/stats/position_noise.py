@@ -48,6 +48,11 @@ class PositionAndNoise(Result):
         parts = (self.noise, self.between, self.position, self.noise_share)
         return pd.concat([e.tidy() for e in parts], ignore_index=True)
 
+    def apa(self, *, digits: int = 2) -> str:
+        """The four estimates with their intervals: see `Result.apa`."""
+        parts = (self.noise, self.between, self.position, self.noise_share)
+        return "; ".join(e.apa(digits=digits) for e in parts)
+
     def sentence(self) -> str:
         """The decomposition in one sentence."""
         if math.isnan(self.position.estimate):

@@ -132,6 +132,10 @@ class SpreadResult(Result):
             "notes": [{"code": n.code, "message": n.message} for n in self.notes],
         }
 
+    def apa(self, *, digits: int = 2) -> str:
+        """The primary test: see `Result.apa`. The ratios are ``result.ratios.apa()``."""
+        return self.blocked_f.apa(digits=digits)
+
     def sentence(self) -> str:
         """What was found, with effect and mean shift, and what was not shown."""
         f = self.blocked_f
