@@ -87,11 +87,14 @@ def _parser() -> argparse.ArgumentParser:
     analyze.add_argument("--run-name", default="")
 
     report = commands.add_parser(
-        "report", help="render the report of a run again", allow_abbrev=False
+        "report", help="render the report of a run again, or compare several", allow_abbrev=False
     )
-    report.add_argument("run", help="an MLflow run id, or a run's folder")
-    report.add_argument("--to", default="html,pdf", help="html, pdf, ...")
-    report.add_argument("--out", default="", help="folder (by default the run's own artifacts)")
+    report.add_argument(
+        "run", nargs="+", help="an MLflow run id, or a run's folder; several are compared"
+    )
+    report.add_argument("--to", default="html,pdf", help="html, pdf, docx, md, tex")
+    report.add_argument("--out", default="", help="folder (by default the current one)")
+    report.add_argument("--document", default="", help="your own .qmd, or a document's name")
 
     simulate = commands.add_parser(
         "simulate", help="serve the simulated judges over HTTP", allow_abbrev=False

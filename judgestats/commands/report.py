@@ -1,4 +1,4 @@
-"""``judgestats report RUN``: the report of a run, rendered again."""
+"""``judgestats report RUN...``: the report of a run rendered again, or several runs compared."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["report_command"]
 
 
 def report_command(arguments: argparse.Namespace) -> int:
-    """Render a run's report into a folder.
+    """Render a run's report, or the comparison of several runs, into a folder.
 
     Parameters
     ----------
     arguments : Namespace
-        ``run`` (an id or a folder), ``to`` and ``out``.
+        ``run`` (ids or folders), ``to``, ``out`` and ``document``.
 
     Returns
     -------
@@ -34,7 +34,19 @@ def report_command(arguments: argparse.Namespace) -> int:
 
     out = Path(arguments.out or ".")
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, document = run_folder(arguments.run, Path(scratch))
-        made = render_report(folder, to=formats, out_dir=out, document=document)
+        found = []
+        for number, run in enumerate(arguments.run):
+            own = Path(scratch) / str(number)
+            own.mkdir()
+            found.append(run_folder(run, own))
+        folders = [folder for folder, _ in found]
+        document = arguments.document or (found[0][1] if len(found) == 1 else "compare")
+        made = render_report(
+            folders[0] if len(folders) == 1 else folders,
+            to=formats,
+            out_dir=out,
+            document=document,
+            name="report" if len(folders) == 1 else "comparison",
+        )
     console.say(*(f"Report ({kind}): {path}" for kind, path in made.items()))
     return 0

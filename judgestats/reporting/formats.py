@@ -88,10 +88,15 @@ def percent(value: Any, *, digits: int = 1) -> str:
 
     Examples
     --------
-    >>> percent(0.1234), percent(float("nan"))
-    ('12.3 %', '–')
+    >>> percent(0.1234), percent(float("nan")), percent(0.0002)
+    ('12.3 %', '–', '< 0.1 %')
     """
-    return DASH if is_missing(value) else f"{number(100 * float(value), digits=digits)} %"
+    if is_missing(value):
+        return DASH
+    least = 10.0**-digits
+    if 0 < 100 * float(value) < least / 2:  # not none
+        return f"< {least:.{digits}f} %"
+    return f"{number(100 * float(value), digits=digits)} %"
 
 
 def integer(value: Any) -> str:

@@ -107,6 +107,26 @@ class Run:
         return "judge" in self.conditions and len(set(self.conditions["judge"])) > 1
 
     @property
+    def by_judge(self) -> bool:
+        """Whether tables of conditions are grouped by judge: several, one of them at several."""
+        return self.several_judges and bool((self.conditions["judge"].value_counts() > 1).any())
+
+    @cached_property
+    def described(self) -> list[dict[str, Any]]:
+        """The conditions as dicts, those of one judge together, in their order otherwise."""
+        rows = rows_of(self.conditions)
+        if not self.by_judge:
+            return rows
+        order = list(dict.fromkeys(str(row.get("judge", "")) for row in rows))
+        return sorted(rows, key=lambda row: order.index(str(row.get("judge", ""))))
+
+    @property
+    def simulated_judges(self) -> list[str]:
+        """The names of the judges that were simulated."""
+        listed = self.results.get("judges") or []
+        return [str(j.get("name", "")) for j in listed if j.get("simulated")]
+
+    @property
     def simulated(self) -> bool:
         """Whether any judge was simulated."""
         return bool(self.results.get("simulated", False))

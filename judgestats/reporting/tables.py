@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,14 @@ from judgestats.reporting.escape import (
 __all__ = ["Column", "Table"]
 
 _PAGE_POINTS = 460.0  # the text width of an A4 page
-_MOST_KEPT = 24
+_MOST_KEPT = 26  # lines; a longer table may go on on the next page
+_WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
+# typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
+_ROOM = (
+    "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
+    "#v(-9em, weak: false)"
+)
+_WIDE, _STACKED = 92, 46  # letters in a row: smaller type on a page, one value a line on a phone
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
 _LONG_WORD = re.compile(r"\S{25,}")
 _FORMULA = ("=", "+", "-", "@", "\t")
@@ -175,7 +183,9 @@ class Table:
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""
         kinds = {"left": "text", "right": "num", "center": "mid"}
-        out = ['<div class="js-table"><table data-quarto-disable-processing="true">']
+        letters = sum(self._letters())
+        shape = " wide" * (letters > _WIDE) + " stack" * (letters > _STACKED)
+        out = [f'<div class="js-table{shape}"><table data-quarto-disable-processing="true">']
         if caption and self.caption:
             out.append(f"<caption>{escape_html(self.caption)}</caption>")
         head = "".join(
@@ -191,7 +201,8 @@ class Table:
                     f"{escape_html(group)}</td></tr>"
                 )
             cells = "".join(
-                f'<td class="{kinds[c.side]}">{_html_cell(text)}</td>'
+                f'<td class="{kinds[c.side]}" data-label="{escape_html(c.heading)}">'
+                f"{_html_cell(text)}</td>"
                 for c, text in zip(self.columns, row, strict=True)
             )
             out.append(f"<tr>{cells}</tr>")
@@ -219,13 +230,17 @@ class Table:
                 for c, text in zip(self.columns, row, strict=True)
             ]
             body.append(", ".join(f"[{escape_typst(text)}]" for text in texts) + ",")
-        # a short table stays on one page, so that no heading row is left behind at its foot
-        breaks = str(len(body) > _MOST_KEPT).lower()
+        # a short table stays on one page; a longer one leaves no heading row behind at its foot
+        long = self._lines() > _MOST_KEPT
+        breaks = str(long).lower()
+        need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
         rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
         note = f"#align(left, text(size: 0.92em)[{escape_typst(self.note)}])" if self.note else ""
         return "\n".join(
             [
-                f"#block(width: 100%, breakable: {breaks})[#set text(size: {self._points():.2f}pt)",
+                need,
+                f"#block(width: 100%, {above}breakable: {breaks})[",
+                f"#set text(size: {self._points():.2f}pt)",
                 '#set text(number-width: "tabular", hyphenate: false)',
                 "#set par(justify: false, leading: 0.5em)",
                 f"#table(columns: {count}, align: ({sides}),",
@@ -240,18 +255,41 @@ class Table:
             ]
         )
 
+    def _letters(self) -> list[int]:
+        """How many letters wide each column is; text and headings may wrap."""
+        widths = []
+        cells = self.cells()
+        for j, column in enumerate(self.columns):
+            words = max((len(w) for w in column.heading.split(" ")), default=1)
+            if column.side == "left":
+                longest = max(
+                    (len(line) for row in cells for line in row[j].split("\n")), default=1
+                )
+                longest = min(max(longest, words), 20)
+            else:
+                longest = max(words, max((len(row[j]) for row in cells), default=0))
+            widths.append(longest)
+        return widths
+
+    def _lines(self) -> int:
+        """How many lines the table takes, about: rows, and text that wraps in them."""
+        rows = [
+            max(
+                1,
+                *(
+                    math.ceil(len(text) / _WRAPPED_AT) + text.count("\n")
+                    for text, c in zip(row, self.columns, strict=True)
+                    if c.side == "left"
+                ),
+                1,
+            )
+            for row in self.cells()
+        ]
+        return sum(rows) + sum(bool(g) for g in self._groups())
+
     def _points(self) -> float:
         """The type size at which the table fits the page, from 9 down to 6.8 points."""
-        widths = []
-        cells = [*self.cells(), [c.heading for c in self.columns]]
-        for j, column in enumerate(self.columns):
-            longest = max(len(line) for row in cells for line in row[j].split("\n"))
-            if column.side == "left":
-                longest = min(longest, 20)  # left columns may wrap
-            else:
-                words = max(len(w) for w in column.heading.split(" "))
-                longest = max(words, max((len(r[j]) for r in cells[:-1]), default=0))
-            widths.append(longest)
+        widths = self._letters()
         free = _PAGE_POINTS - 7.0 * len(widths)
         return max(6.8, min(9.0, free / (0.52 * max(1, sum(widths)))))
 
@@ -352,12 +390,16 @@ class Table:
 def _column_for(frame: pd.DataFrame, name: Any) -> Column:
     values = frame[name]
     if pd.api.types.is_bool_dtype(values):
-        return Column(key=str(name))
+        return Column(key=str(name), format=_yes_or_no, align="left")
     if pd.api.types.is_integer_dtype(values):
         return Column(key=str(name), format="integer")
     if pd.api.types.is_numeric_dtype(values):
         return Column(key=str(name), format="p" if str(name).startswith("p_") else "number:3")
     return Column(key=str(name))
+
+
+def _yes_or_no(value: Any) -> str:
+    return formats.DASH if formats.is_missing(value) else "yes" if value else "no"
 
 
 def _pipe(text: str) -> str:

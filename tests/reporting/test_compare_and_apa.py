@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from judgestats.errors import InputError
 from judgestats.reporting import Table, apa, load_run
 from judgestats.reporting.report import render_report
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import compare
+from judgestats.reporting.sections import compare, design
 from judgestats.stats.friedman import friedman_test
 from judgestats.stats.result import (
     Comparison,
@@ -40,7 +41,9 @@ def test_differences_are_found(two: list[Run]) -> None:
     changed = with_design(two[1], replicates=9, scale=[1, 10])
     table = compare.differences([two[0], changed])
     assert isinstance(table, Table)
-    assert [(r["what"], r["Run 1"], r["Run 2"]) for r in table.rows] == [("replicates", "5", "9")]
+    assert [(r["what"], r["Run 1"], r["Run 2"]) for r in table.rows] == [
+        ("judgments of each", "5", "9")
+    ]
     assert "same parameters" in str(compare.differences([two[0], two[0]]))
 
 
@@ -50,7 +53,7 @@ def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     assert "scales differ (1 to 10 and 1 to 5)" in compare.refusals(two[0], other)[0]
     far = Run(two[1].folder, two[1].results)
     far.__dict__["judgments"] = two[1].judgments.assign(item_id="only one")
-    assert "share 0 items" in compare.refusals(two[0], far)[0]
+    assert "share no items" in compare.refusals(two[0], far)[0]
     words = Run(two[1].folder, two[1].results)
     words.__dict__["judgments"] = two[1].judgments.assign(score=math.nan)
     assert "one holds scores" in compare.refusals(two[0], words)[0]
@@ -124,3 +127,39 @@ def test_apa_conventions() -> None:
     )
     with pytest.raises(InputError, match="apa: result must be"):
         apa(3)  # type: ignore[arg-type]
+
+
+def test_labels_and_further_responses_do_not_make_items_differ(
+    two: list[Run], tmp_path: Path
+) -> None:
+    """Only what a judge reads is compared: the question, and a response of the same author."""
+    name = str(two[0].judgments["item_id"].iloc[-1])  # q11/author
+    question = name.split("/", maxsplit=1)[0]
+    item = {"id": question, "turns": ["Why?"], "responses": [{"author": "author", "turns": ["A"]}]}
+    richer = {
+        **item,
+        "labels": [{"winner": "a"}],
+        "responses": [*item["responses"], {"author": "b", "turns": ["B"]}],  # type: ignore[misc]
+    }
+    other = {**item, "responses": [{"author": "author", "turns": ["Another"]}]}
+
+    def holding(content: dict[str, object]) -> Run:
+        folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
+        (folder / "data").mkdir(parents=True)
+        two[0].judgments.to_parquet(folder / "data" / "judgments.parquet")
+        (folder / "data" / "items.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
+        return Run(folder, two[0].results)
+
+    assert compare.refusals(holding(item), holding(richer)) == []
+    (reason,) = compare.refusals(holding(item), holding(other))
+    assert "another text" in reason
+    assert name in reason
+
+
+def test_the_banner_says_which_runs_are_simulated(two: list[Run]) -> None:
+    real = Run(two[1].folder, {**two[1].results, "simulated": False})
+    assert "no model was asked. These numbers" in str(design.banner(*two))
+    assert "Run 2: SIMULATED" in str(design.banner(real, two[0]))
+    judges = [{"name": "sim-a", "simulated": True}, {"name": "gpt", "simulated": False}]
+    mixed = Run(two[0].folder, {**two[0].results, "judges": judges})
+    assert "SIMULATED: sim-a" in str(design.banner(mixed))

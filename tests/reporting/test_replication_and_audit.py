@@ -15,7 +15,7 @@ from judgestats.experiment.folder import session, write_json, write_results
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
-from judgestats.reporting.sections import closing, data, figures
+from judgestats.reporting.sections import advice, data, figures
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_audit_of_verdicts(verdicts: Path, tmp_path: Path) -> None:
     text = text_of(made["html"].read_text())
     for part in (
         "Same response after a swap", "Agreement with people", "shown first", "Not read",
-        "As a category", "ambiguous", "two verdicts", "Consistency is not validity",
+        "unread a category", "ambiguous", "two verdicts", "Consistency is not validity",
         "judgestats analyze pairs.csv",
     ):  # fmt: skip
         assert part in text or part in made["html"].read_text(), part
@@ -89,10 +89,11 @@ def test_coefficients_of_verdicts(verdicts: Path) -> None:
     table = data.verdicts(run)
     assert table is not None
     groups = list(dict.fromkeys(r["group"] for r in table.rows))
-    assert groups[0] == "Fleiss' kappa of repetitions"
+    assert groups[0] == "Reliability of one verdict"
+    assert "Fleiss' kappa of repetitions" in groups
     assert "Agreement with people (1 / .5 / 0)" in groups
     assert str(data.descriptives(run)) == ""
-    assert "No number of repeats" in str(closing.recommendation(run))
+    assert "verdicts needed for a target" in str(advice.recommendation(run))
 
 
 def test_replication(run_folder: Path, tmp_path: Path) -> None:

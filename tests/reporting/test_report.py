@@ -17,7 +17,16 @@ from judgestats.errors import InputError, RenderError
 from judgestats.reporting import load_run
 from judgestats.reporting.report import document_path, render_report
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import checks, closing, data, design, figures, findings
+from judgestats.reporting.sections import (
+    advice,
+    checks,
+    closing,
+    data,
+    design,
+    figures,
+    findings,
+    sensitivity,
+)
 from judgestats.reporting.show import Markdown, section, show
 
 CHROMIUM = (
@@ -302,7 +311,7 @@ def test_documents(tmp_path: Path, run_folder: Path) -> None:
 
 def test_left_out_is_what_it_says(run_folder: Path) -> None:
     run = load_run(run_folder)
-    table = checks.left_out(run)
+    table = sensitivity.left_out(run)
     arrays = run.results["arrays"]
     values = np.array(arrays["cell_variances"], dtype=float)[:, 1]
     clusters = np.array(arrays["clusters"])
@@ -310,7 +319,7 @@ def test_left_out_is_what_it_says(run_folder: Path) -> None:
     row = table.rows[1]  # type: ignore[union-attr]
     assert row["low"] == pytest.approx(min(each))
     assert row["high"] == pytest.approx(max(each))
-    primary = checks.left_out_primary(run)
+    primary = sensitivity.left_out_primary(run)
     found = next(r for r in run.results["results"] if r["id"] == "spread.sim-typical")
     statistic = found["glance"][0]["statistic"]
     assert primary.rows[0]["f"] == pytest.approx(statistic)  # type: ignore[union-attr]
@@ -323,13 +332,15 @@ def test_sections_of_a_run_without_anything() -> None:
         design.plan(run), design.plan_notes(run), design.judges(run), design.temperatures(run),
         design.prompts(run), data.items(run), data.exclusions(run), data.exclusion_reasons(run),
         data.descriptives(run), data.reliability(run), data.verdicts(run), checks.checks(run),
-        checks.missing_policies(run), checks.left_out(run), checks.left_out_primary(run),
+        sensitivity.missing_policies(run), sensitivity.left_out(run),
+        sensitivity.left_out_primary(run), sensitivity.left_out_estimates(run),
+        advice.in_short(run), checks.warnings_note(run), findings.descriptive(run),
         checks.warnings(run), findings.primary(run), findings.secondary(run), findings.pairs(run),
         findings.replicated_section(run), findings.prints(run, "primary"), figures.scores(run),
         figures.spread(run), figures.mean_against_spread(run), figures.null_strip(run),
         figures.reliability_by_k(run), figures.positions(run), figures.coefficients(run),
-        closing.limitations(run), closing.recommendation(run), closing.prices(run),
-        closing.uses(run), closing.methods(run),
+        closing.limitations(run), advice.recommendation(run), advice.prices(run),
+        advice.uses(run), closing.methods(run),
         closing.account(run), closing.session(run), closing.command(run),
     ]  # fmt: skip
     assert "Question" in str(show(*parts)) or str(show(*parts))

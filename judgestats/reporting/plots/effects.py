@@ -52,15 +52,18 @@ class Forest(Figure):
     ----------
     rows : tuple of EffectRow
     reference : float
-        Where nothing would lie (0, or 1 for ratios).
+        Where nothing would lie (0, or 1 for ratios); NaN draws no line.
     log : bool
         Logarithmic axis, for ratios.
+    bounded : bool
+        Numbers that cannot exceed 1: written without a leading zero.
     """
 
     rows: tuple[EffectRow, ...]
     x_label: str = "Effect"
     reference: float = 0.0
     log: bool = False
+    bounded: bool = False
     level: float = 0.95
     digits: int = 2
 
@@ -93,7 +96,8 @@ class Forest(Figure):
     def _numbers(self, row: EffectRow) -> str:
         if math.isnan(row.estimate):
             return "undefined"
-        show = _ratio if self.log else partial(number, digits=self.digits)
+        plain = partial(number, digits=self.digits, leading_zero=not self.bounded)
+        show = _ratio if self.log else plain
         if math.isnan(row.low) or math.isnan(row.high):
             return show(row.estimate)
         return f"{show(row.estimate)} [{show(row.low)}, {show(row.high)}]"
@@ -117,7 +121,8 @@ class Forest(Figure):
             if not line.startswith("\t"):
                 by_row.append(centre)
             y += step
-        ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
+        if math.isfinite(self.reference):
+            ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
         for centre, row in zip(by_row, self.rows, strict=True):
             if math.isnan(row.estimate):
                 continue

@@ -120,7 +120,17 @@ class CriticalDifference(Figure):
         """Width and height in inches."""
         names, ranks = self._shown()
         runs = len(self._runs(names, ranks)) if len(names) > 1 else 0
-        return (PAPER_WIDTH, 0.98 + 0.2 * math.ceil(len(names) / 2) + 0.11 * runs)
+        return (PAPER_WIDTH, max(0.9, self._above + self._below(len(names), runs) + 0.1))
+
+    @property
+    def _above(self) -> float:
+        """Inches above the line of ranks: its numbers, and the critical difference."""
+        return 0.55 if math.isfinite(self.critical_difference) else 0.32
+
+    @staticmethod
+    def _below(k: int, runs: int) -> float:
+        """Inches under the line of ranks: bars, then the labels of one side."""
+        return 0.11 * (runs + 1) + 0.08 + 0.2 * (math.ceil(k / 2) - 1) + 0.12
 
     @property
     def alt(self) -> str:
@@ -142,12 +152,10 @@ class CriticalDifference(Figure):
         low, high = 1.0, float(max(k, math.ceil(ranks.max())))
         runs = self._runs(names, ranks)
         half = math.ceil(k / 2)
-        width, height = ax.figure.get_size_inches()  # type: ignore[union-attr]
         # data units: x in ranks, y in inches downwards from the axis line
         side = 0.33 * (high - low) * 1.0
         ax.set_xlim(low - side, high + side)
-        ax.set_ylim(-(height - 0.62), 0.55)
-        del width
+        ax.set_ylim(-self._below(k, len(runs)), self._above)
         ax.hlines(0, low, high, color=INK, lw=1.0)
         step = max(1, math.ceil((high - low) / 12))
         for tick in range(int(low), int(high) + 1):

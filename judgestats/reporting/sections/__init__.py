@@ -1,11 +1,12 @@
 """The parts of a report: each function takes a run and gives tables, figures or sentences.
 
 They are named after what a reader looks for, in the order of a report: `design`, `data`, `checks`,
-`findings`, `figures`, `closing`; `compare` puts several runs side by
+`findings`, `figures`, `sensitivity`, `advice`, `closing`; `compare` puts several runs side by
 side, `claims` re-examines a study.
 """
 
 from judgestats.reporting.sections import (
+    advice,
     checks,
     claims,
     closing,
@@ -14,6 +15,18 @@ from judgestats.reporting.sections import (
     design,
     figures,
     findings,
+    sensitivity,
 )
 
-__all__ = ["checks", "claims", "closing", "compare", "data", "design", "figures", "findings"]
+__all__ = [
+    "advice",
+    "checks",
+    "claims",
+    "closing",
+    "compare",
+    "data",
+    "design",
+    "figures",
+    "findings",
+    "sensitivity",
+]

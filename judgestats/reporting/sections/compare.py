@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,15 +12,25 @@ from judgestats.analysis.drift import drift
 from judgestats.analysis.outcome import NamedResult
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.escape import escape_markdown
+from judgestats.reporting.escape import escape_markdown, verbatim
 from judgestats.reporting.formats import interval
 from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.adjust import p_adjust
 
-__all__ = ["conditions", "differences", "names_of", "paired", "refusals", "summary"]
+__all__ = [
+    "commands",
+    "conditions",
+    "differences",
+    "limits",
+    "names_of",
+    "paired",
+    "refusals",
+    "summary",
+]
 
 _SKIPPED = {"conditions", "columns"}
 _KINDS = ("shift", "ratio", "flips")
@@ -55,6 +64,41 @@ def summary(runs: Sequence[Run]) -> Table:
     )
 
 
+def commands(runs: Sequence[Run]) -> Markdown:
+    """The command that repeats each run."""
+    parts = []
+    for name, run in zip(names_of(runs), runs, strict=True):
+        text = str(run.results.get("command") or run.session.get("command") or "")
+        parts.append(f"{name}:\n\n{verbatim(text or 'not recorded')}")
+    return Markdown("\n\n".join(parts))
+
+
+def limits(runs: Sequence[Run]) -> Markdown:
+    """What limits a comparison of these runs."""
+    texts = []
+    simulated = [n for n, run in zip(names_of(runs), runs, strict=True) if run.simulated]
+    if simulated:
+        texts.append(
+            f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not how "
+            "any real judge behaves."
+        )
+    few = [
+        f"{name} ({run.design.get('clusters')})"
+        for name, run in zip(names_of(runs), runs, strict=True)
+        if 0 < int(run.design.get("clusters") or 0) < 50
+    ]
+    if few:
+        texts.append(
+            f"Few questions: {', '.join(few)}. Intervals are wide, and what holds for these "
+            "questions need not hold for others."
+        )
+    texts.append(
+        "Runs made at different times may differ in more than their parameters: a provider may "
+        "change a model under the same name."
+    )
+    return Markdown("\n".join(f"- {escape_markdown(text)}" for text in texts))
+
+
 def differences(runs: Sequence[Run]) -> Table | Markdown:
     """Every parameter in which the runs differ."""
     facts = [_facts(run) for run in runs]
@@ -78,8 +122,14 @@ def differences(runs: Sequence[Run]) -> Table | Markdown:
     )
 
 
+_FACTS = {"clusters": "questions", "item_source": "items from", "replicates": "judgments of each"}
+
+
 def _facts(run: Run) -> dict[str, str]:
-    facts = {k: _text(v) for k, v in run.design.items() if k not in _SKIPPED}
+    facts = {_FACTS.get(k, k): _text(v) for k, v in run.design.items() if k not in _SKIPPED}
+    scale = run.design.get("scale")
+    if scale:
+        facts["scale"] = " to ".join(_text(v) for v in scale)
     judges = run.results.get("judges") or []
     facts["judges"] = ", ".join(str(j.get("name", "")) for j in judges)
     facts["models reported"] = ", ".join(
@@ -96,6 +146,8 @@ def _facts(run: Run) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "not known"
     if isinstance(value, (list, tuple)):
         return ", ".join(_text(v) for v in value)
     if isinstance(value, Mapping):
@@ -174,38 +226,6 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
 def _bounds(row: dict[str, Any], key: str, *, leading_zero: bool = True) -> str:
     low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
     return interval(low, high, leading_zero=leading_zero)
-
-
-def refusals(first: Run, second: Run) -> list[str]:
-    """Why two runs cannot be tested against each other; empty where they can."""
-    reasons = []
-    one, two = first.judgments, second.judgments
-    if one.empty or two.empty:
-        return ["one of them holds no judgments"]
-    scored = [bool(f["score"].notna().any()) for f in (one, two)]
-    if scored[0] != scored[1]:
-        reasons.append("one holds scores and the other verdicts")
-    if all(scored) and first.scale and second.scale and first.scale != second.scale:
-        reasons.append(
-            f"their scales differ ({first.scale[0]:g} to {first.scale[1]:g} and "
-            f"{second.scale[0]:g} to {second.scale[1]:g})"
-        )
-    shared = set(one["item_id"]) & set(two["item_id"])
-    if len(shared) < 3:
-        reasons.append(f"they share {len(shared)} items, and at least 3 are needed")
-    changed = _changed_items(first, second)
-    if changed:
-        reasons.append(
-            f"{len(changed)} items have the same name but another text (such as {changed[0]!r})"
-        )
-    return reasons
-
-
-def _changed_items(first: Run, second: Run) -> list[str]:
-    """Items of the same id whose content differs; nothing is said where a run kept no items."""
-    one = {str(i.get("id")): json.dumps(i, sort_keys=True) for i in first.items}
-    two = {str(i.get("id")): json.dumps(i, sort_keys=True) for i in second.items}
-    return [key for key in one if key in two and one[key] != two[key]]
 
 
 def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Showable]:

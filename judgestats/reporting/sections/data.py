@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.protocols.base import Status
 from judgestats.reporting.formats import DASH, interval, is_missing, number
-from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.judged import exclusion_reasons, exclusions, items
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
@@ -27,138 +27,6 @@ __all__ = [
 
 _MOST_COLUMNS = 9
 _MANY_CONDITIONS = 5
-_STATUS_LABELS = {
-    "ok": "read",
-    "unparseable": "unparseable",
-    "ambiguous": "ambiguous",
-    "refused": "refused",
-    "truncated": "truncated",
-    "failed": "call failed",
-    "invalid_condition": "condition refused",
-    "out_of_scale": "outside the scale",
-}
-
-
-def items(run: Run) -> Table | Markdown:
-    """Items and questions by category."""
-    frame = run.judgments
-    if frame.empty:
-        design = run.results.get("design") or {}
-        if design.get("streamed"):
-            return Markdown(
-                f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
-                "The judgments were counted in one pass and are not kept in the run."
-            )
-        return Markdown("The run holds no judgments.")
-    once = frame.drop_duplicates("item_id")
-    category = once["category"].replace("", "(none)") if "category" in once else None
-    if category is None or category.nunique() < 2:
-        n, clusters = len(once), once["cluster"].nunique()
-        return Markdown(f"{n} items from {clusters} questions were judged.")
-    grouped = once.assign(category=category).groupby("category", sort=True)
-    rows = [
-        {"category": str(name), "items": len(g), "clusters": g["cluster"].nunique()}
-        for name, g in grouped
-    ]
-    rows.append({"category": "all", "items": len(once), "clusters": once["cluster"].nunique()})
-    return Table(
-        columns=(
-            Column(key="category", label="Category"),
-            Column(key="items", label="Items", format="integer"),
-            Column(key="clusters", label="Questions", format="integer"),
-        ),
-        rows=tuple(rows),
-        caption=(
-            "What was judged. Items of one question are not independent: intervals and tests keep "
-            "them together."
-        ),
-        label="tbl-items",
-    )
-
-
-def exclusions(run: Run) -> Table | Markdown:
-    """Judgments by condition and status; a judgment that was not read is never a number."""
-    frame = run.judgments
-    if frame.empty or "status" not in frame:
-        counts = _counted_statuses(run)
-        if counts.empty:
-            return Markdown("The run holds no judgments.")
-    else:
-        counts = pd.crosstab(frame["condition"], frame["status"])
-        counts = counts.loc[list(dict.fromkeys(frame["condition"]))]
-    statuses = ["ok", *sorted(c for c in counts.columns if c != "ok")]
-    if statuses == ["ok"]:
-        return Markdown(
-            f"All {int(counts.to_numpy().sum()):,} judgments were answered and read; none is "
-            "missing from any number below."
-        )
-    rows: list[dict[str, Any]] = []
-    for condition, line in counts.iterrows():
-        total = int(line.sum())
-        row: dict[str, Any] = {"condition": str(condition), "n": total}
-        row |= {s: int(line.get(s, 0)) for s in statuses}
-        row["unread"] = 1 - row["ok"] / total if total else math.nan
-        rows.append(row)
-    return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="n", label="Planned", format="integer"),
-            *(
-                Column(key=s, label=_STATUS_LABELS.get(s, s.replace("_", " ")), format="integer")
-                for s in statuses
-            ),
-            Column(key="unread", label="Not read", format="percent"),
-        ),
-        rows=tuple(rows),
-        caption=(
-            "Judgments by condition and status. One that was not read has a status and no score; "
-            "it is in no mean and no variance below."
-        ),
-        label="tbl-exclusions",
-    )
-
-
-def _counted_statuses(run: Run) -> pd.DataFrame:
-    """Conditions x statuses of a run that counted its judgments without keeping them."""
-    table = run.conditions
-    columns = {f"n_{s.value}": s.value for s in Status}
-    kept = [c for c in columns if c in table]
-    design = run.results.get("design") or {}
-    if not design.get("streamed") or "n_ok" not in kept:
-        return pd.DataFrame()
-    return table.set_index("condition")[kept].rename(columns=columns).astype(int)
-
-
-def exclusion_reasons(run: Run, *, most: int = 12) -> Table | None:
-    """Why judgments were not read, the commonest reasons."""
-    frame = run.judgments
-    if frame.empty or "status" not in frame:
-        return None
-    lost = frame[frame["status"] != "ok"]
-    if lost.empty:
-        return None
-    why = lost["reason"].where(lost["reason"] != "", lost["failure"])
-    counted = (
-        lost.assign(why=why.where(why != "", "(no reason recorded)"))
-        .groupby(["status", "why"])
-        .size()
-        .sort_values(ascending=False)
-    )
-    rows = [
-        {"status": str(pair[0]), "why": str(pair[1]), "n": int(n)}
-        for pair, n in zip(counted.index.tolist()[:most], counted.tolist(), strict=False)
-    ]
-    return Table(
-        columns=(
-            Column(key="status", label="Status"),
-            Column(key="why", label="Reason"),
-            Column(key="n", label="Judgments", format="integer"),
-        ),
-        rows=tuple(rows),
-        caption="Why judgments were not read"
-        + (f" (the {most} commonest reasons)." if len(counted) > most else "."),
-        label="tbl-reasons",
-    )
 
 
 def descriptives(run: Run) -> Table | Markdown:
@@ -168,9 +36,9 @@ def descriptives(run: Run) -> Table | Markdown:
         return Markdown("No condition could be described.")
     if "mean" not in frame:
         return Markdown("") if coefficients_of(run) else _as_it_is(frame)
-    judged = run.several_judges
+    judged = run.by_judge
     rows = []
-    for row in rows_of(frame):
+    for row in run.described:
         rows.append(
             {
                 "group": str(row.get("judge", "")) if judged else "",
@@ -217,13 +85,25 @@ def descriptives(run: Run) -> Table | Markdown:
 
 
 COEFFICIENTS = {
+    "grade_score": "Grade Score",
+    "corrected": "Grade Score above chance",
+    "vote_share": "Reliability of one verdict",
+    "vote_share_all": "Reliability of all verdicts' shares",
+    "vote_share_unread_a_category": "Reliability, unread as a category",
+    "vote_share_unread_missing": "Reliability, unread left out",
     "fleiss_kappa": "Fleiss' kappa of repetitions",
     "ac1": "AC1 of repetitions",
-    "vote_share": "Reliability of one verdict",
+    "self_agreement": "Same verdict on asking again",
     "flip_rate": "Verdict changes on asking again",
     "swap_consistency": "Same response after a swap",
+    "first_preference": "First place preferred, of items that lean",
     "alignment": "Agreement with people (1 / .5 / 0)",
     "accuracy": "Same verdict as people",
+    "kappa": "Cohen's kappa with people",
+    "chosen_preferred": "Chooses the preferred answer",
+    "chosen_right": "Chooses the right answer",
+    "unrelated_wins": "Chooses the unrelated answer",
+    "as_judged": "Share judged correct",
 }
 """Columns that describe verdicts, in the order shown."""
 
@@ -247,12 +127,12 @@ def verdicts(run: Run) -> Table | list[Table] | None:
     if len(run.conditions) > _MANY_CONDITIONS:
         return _wide_verdicts(run, names)
     rows: list[dict[str, Any]] = []
-    for row in rows_of(run.conditions):
+    for row in run.described:
         for key, label in names.items():
             rows.append(
                 {
                     "group": label,
-                    "condition": str(row.get("condition", "")),
+                    "condition": short_condition(row, run),
                     "n": row.get("n_items"),
                     "value": number_of(row.get(key)),
                     "ci": interval(
@@ -288,11 +168,11 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
         part = keys[start : start + 4]
         rows = [
             {
-                "group": str(row.get("judge", "")) if run.several_judges else "",
+                "group": str(row.get("judge", "")) if run.by_judge else "",
                 "condition": short_condition(row, run),
                 **{k: _with_interval(row, k) for k in part},
             }
-            for row in rows_of(run.conditions)
+            for row in run.described
         ]
         tables.append(
             Table(
@@ -301,7 +181,7 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
                     *(Column(key=k, label=names[k], align="right") for k in part),
                 ),
                 rows=tuple(rows),
-                group="group" if run.several_judges else "",
+                group="group" if run.by_judge else "",
                 caption=(
                     f"Verdicts by condition, with {100 * run.level:g}% intervals"
                     + (f" ({start // 4 + 1})." if len(keys) > 4 else ".")
@@ -323,9 +203,9 @@ def reliability(run: Run) -> Table | Markdown:
     frame = run.conditions
     if "icc1" not in frame:
         return Markdown("")
-    judged = run.several_judges
+    judged = run.by_judge
     rows = []
-    for row in rows_of(frame):
+    for row in run.described:
         rows.append(
             {
                 "group": str(row.get("judge", "")) if judged else "",
@@ -371,10 +251,10 @@ def reliability(run: Run) -> Table | Markdown:
 
 
 def short_condition(row: dict[str, Any], run: Run) -> str:
-    """A condition's name without the judge, where a table is grouped by judge."""
+    """A condition's name without the judge, where the table says the judge or there is one."""
     name = str(row.get("condition", ""))
     judge = str(row.get("judge", ""))
-    if run.several_judges and judge and name.startswith(f"{judge}, "):
+    if judge and name.startswith(f"{judge}, ") and (run.by_judge or not run.several_judges):
         return name[len(judge) + 2 :]
     return name
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from judgestats.reporting.escape import (
+    clean,
     escape_html,
     escape_markdown,
     escape_typst,
     fallback,
+    shorten,
     verbatim,
 )
 from judgestats.reporting.formats import integer, number
@@ -33,21 +36,46 @@ __all__ = [
 _SIMULATED = "SIMULATED: no model was asked. These numbers show the method, not any real judge."
 
 
-def banner(run: Run) -> Markdown:
-    """A warning on every page where a judge was simulated; nothing otherwise."""
-    if not run.simulated:
+def banner(*runs: Run) -> Markdown:
+    """A warning on every page where a judge was simulated; nothing otherwise.
+
+    Where only some of several runs or judges were simulated, it says which.
+    """
+    said = _what_is_simulated(runs)
+    if not said:
         return Markdown("")
-    html = f'<div class="simulated-banner" role="note"><p>{escape_html(_SIMULATED)}</p></div>'
-    typst = f"#metadata([{escape_typst(_SIMULATED)}]) <simulated>"
-    other = f"**{escape_markdown(_SIMULATED)}**"
+    html = f'<div class="simulated-banner" role="note"><p>{escape_html(said)}</p></div>'
+    typst = f"#metadata([{escape_typst(said)}]) <simulated>"
+    other = f"**{escape_markdown(said)}**"
     return Markdown(
         f"```{{=html}}\n{html}\n```\n\n```{{=typst}}\n{typst}\n```\n\n" + fallback(other)
     )
 
 
+def _what_is_simulated(runs: Sequence[Run]) -> str:
+    marked = [i for i, run in enumerate(runs, start=1) if run.simulated]
+    if not marked:
+        return ""
+    if len(marked) < len(runs):
+        named = " and ".join(f"Run {i}" for i in marked)
+        return f"{named}: SIMULATED, no model was asked. Those numbers show the method only."
+    if len(runs) == 1:
+        names = runs[0].simulated_judges
+        asked = len(runs[0].results.get("judges") or [])
+        if 0 < len(names) < asked:
+            return (
+                f"SIMULATED: {shorten(', '.join(names), limit=60)} (no model was asked). Those "
+                "numbers show the method only."
+            )
+    return _SIMULATED
+
+
 def answer(run: Run) -> Markdown:
     """The answer and the recommendation, in one box at the top."""
-    parts = [escape_markdown(run.results.get("sentence", ""))]
+    text = " ".join(clean(run.results.get("sentence", "")).split())
+    listed = text.count("; ") > 2 and run.results.get("kind") == "audit"
+    parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in text.split("; "))
+             if listed else escape_markdown(text)]  # fmt: skip
     advice = (run.results.get("recommendation") or {}).get("text")
     if advice:
         parts.append(f"**Recommendation.** {escape_markdown(advice)}")
@@ -73,7 +101,7 @@ def overview(run: Run) -> Markdown:
         parts.append(_count(count, "condition"))
     if d.get("items"):
         inside = f"{_count(int(d['items']), 'item')} from {_count(int(d['clusters']), 'question')}"
-        parts.append(f"{inside}, the same in every condition")
+        parts.append(inside + _same_items(run))
     if d.get("replicates"):
         parts.append(f"{_count(int(d['replicates']), 'independent judgment')} of each")
     text = "; ".join(parts) + "."
@@ -87,8 +115,18 @@ def overview(run: Run) -> Markdown:
         text += f" Scores run from {number(low, digits=0)} to {number(high, digits=0)}."
     source = d.get("item_source")
     if source:
-        text += f" Items: {escape_markdown(source)}."
+        named = "the bundled item bank" if source == "bank" else str(source)
+        text += f" Items: {escape_markdown(named)}."
     return Markdown(text)
+
+
+def _same_items(run: Run) -> str:
+    """``, the same in every condition``, where the judgments show it."""
+    frame = run.judgments
+    if frame.empty:
+        return ""
+    sets = {frozenset(g["item_id"]) for _, g in frame.groupby("condition", sort=False)}
+    return ", the same in every condition" if len(sets) == 1 else ""
 
 
 def _count(n: int, noun: str) -> str:
@@ -120,11 +158,17 @@ def plan(run: Run) -> Table | Markdown:
         caption=(
             "The analysis plan. The judgments were there already: it is fixed by the program, not "
             "by their sight."
-            if run.results.get("kind") == "audit"
+            if run.results.get("kind") in {"audit", "replication"}
             else "The analysis plan, written to the run before the first judgment was asked for."
         ),
         label="tbl-plan",
     )
+
+
+_ADJUSTMENTS = {
+    "bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli", "hochberg": "Hochberg",
+    "holm": "Holm", "hommel": "Hommel",
+}  # fmt: skip
 
 
 def _family(hypothesis: dict[str, Any]) -> str:
@@ -133,7 +177,7 @@ def _family(hypothesis: dict[str, Any]) -> str:
         return "nothing is tested" if hypothesis.get("role") == "descriptive" else "not adjusted"
     if adjustment in {"", "none"}:
         return family
-    return f"{family}; {adjustment}"
+    return f"{family}; {_ADJUSTMENTS.get(adjustment, adjustment)}"
 
 
 def plan_notes(run: Run) -> Markdown:
@@ -142,8 +186,9 @@ def plan_notes(run: Run) -> Markdown:
     parts = [escape_markdown(p[key]) for key in ("blocks", "missing") if p.get(key)]
     if p:
         tail = (
-            f"Intervals have level {number(run.level, leading_zero=False)}; bootstraps and "
-            f"permutations use {integer(p.get('n_resamples'))} draws with seed {p.get('seed')}."
+            f"Confidence intervals (CI) have level {number(run.level, leading_zero=False)}; "
+            f"bootstraps and permutations use {integer(p.get('n_resamples'))} draws with seed "
+            f"{p.get('seed')}."
         )
         margins = p.get("margins") or {}
         if margins:

@@ -51,9 +51,11 @@ def scores(run: Run) -> Captioned | None:
     frame = on_one_scale(run)
     if frame.empty or "score" not in frame or not frame["score"].notna().any():
         return None
-    frame = frame[frame["score"].notna()]
-    names = list(dict.fromkeys(frame["condition"].astype(str)))[:_MOST_ROWS]
-    values = tuple(frame.loc[frame["condition"] == n, "score"].to_numpy(dtype=float) for n in names)
+    scored = frame[frame["score"].notna()]
+    names = list(dict.fromkeys(scored["condition"].astype(str)))[:_MOST_ROWS]
+    values = tuple(
+        scored.loc[scored["condition"] == n, "score"].to_numpy(dtype=float) for n in names
+    )
     return Captioned(
         figure=plots.ScoreDistribution(labels=tuple(names), scores=values, scale=run.scale),
         label="fig-scores",
@@ -181,7 +183,7 @@ def null_strip(run: Run) -> Captioned | None:
                 null_mean=number_of(r.get("icc1_null_mean")),
                 null_q95=number_of(r.get("icc1_null_q95")),
             )
-            for r in rows_of(table)[:_MOST_ROWS]
+            for r in run.described[:_MOST_ROWS]
         ]
         what, name, also = "Reliability of one judgment", "ICC(1,1)", ""
     else:
@@ -218,17 +220,22 @@ def coefficients(run: Run) -> Captioned | None:
     names = coefficients_of(run)
     rows = [
         plots.EffectRow(
-            label=str(row["condition"]), estimate=number_of(row.get(key)),
+            label=short_condition(row, run), estimate=number_of(row.get(key)),
             low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
             group=label,
         )
         for key, label in names.items()
-        for row in rows_of(run.conditions)
+        for row in run.described
+        if not math.isnan(number_of(row.get(key)))
     ]  # fmt: skip
+    while len(rows) > _MOST_ROWS and len({r.group for r in rows}) > 1:
+        rows = [r for r in rows if r.group != rows[-1].group]  # the first are the main ones
     if not rows or len(rows) > 2 * _MOST_ROWS:
         return None
     return Captioned(
-        figure=plots.Forest(rows=tuple(rows), x_label="Estimate", level=run.level, reference=0.0),
+        figure=plots.Forest(
+            rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
+        ),
         label="fig-coefficients",
         caption=f"Coefficients of verdicts with {100 * run.level:g}% intervals.",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from judgestats.reporting.escape import clean, escape_markdown, verbatim
@@ -11,8 +12,10 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import figures
 from judgestats.reporting.sections.result_tables import results_tables, shape_of
 from judgestats.reporting.show import Markdown, Showable
+from judgestats.stats.notation import format_p
 
 __all__ = [
+    "descriptive",
     "pairs",
     "primary",
     "prints",
@@ -21,22 +24,55 @@ __all__ = [
     "secondary",
 ]
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 _MOST_SPOKEN = 6
 _MOST_PRIMARY = 8
 _MOST_PRINTED = 16
 
 
-def primary(run: Run) -> list[Showable]:
-    """Each primary result as a sentence, then all of them in one table."""
+def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
+    """Each primary result as a sentence, then all of them in one table.
+
+    Parameters
+    ----------
+    run : Run
+    tables_elsewhere : bool
+        Estimates are left out of the table, since the document shows them in one of its own.
+    """
     found = run.of_role("primary")
     if not found:
         return [Markdown("The plan names no primary result.")]
     spoken = found
     if len(found) > _MOST_PRIMARY:  # the tables say it better, and the appendix in full
         spoken = [r for r in found if shape_of(r) != "estimates"]
-    shown: list[Showable] = [Markdown(_sentences(spoken))]
-    shown += results_tables(found, run=run, label="primary", caption="Primary results")
+    families = [r for r in spoken if len(r.get("glance") or []) > 1 and shape_of(r) == "tests"]
+    adjusted = _adjusted(families, spoken)
+    if adjusted:  # each test is told with its adjusted p: the family would say it again
+        spoken = [r for r in spoken if r not in families]
+    shown: list[Showable] = [Markdown(_sentences(spoken, adjusted))]
+    tabled = found
+    if tables_elsewhere:
+        tabled = [r for r in found if shape_of(r) != "estimates"]
+    shown += results_tables(tabled, run=run, label="primary", caption="Primary results")
     return shown
+
+
+def _adjusted(
+    families: Sequence[dict[str, Any]], tests: Sequence[dict[str, Any]]
+) -> dict[str, str]:
+    """What to say of each test's adjusted p, by the test's id; found by its statistic."""
+    said: dict[str, str] = {}
+    for family in families:
+        lines = [x for x in family.get("glance") or [] if x.get("p_adjusted") is not None]
+        for test in tests:
+            glance = (test.get("glance") or [{}])[0]
+            for line in lines:
+                same = line.get("statistic") == glance.get("statistic")
+                if test is not family and same and glance.get("statistic") is not None:
+                    how = str(line.get("adjust") or "adjusted").capitalize()
+                    p = format_p(float(line["p_adjusted"]))
+                    said[str(test["id"])] = f" ({how}-adjusted over {len(lines)} tests, p {p})"
+    return said
 
 
 def secondary(run: Run, *, pairs_in: str = "") -> list[Showable]:
@@ -93,10 +129,14 @@ def replicated(run: Run) -> list[Showable]:
     found = run.of_role("replicated")
     if not found:
         return []
+    tested = any(shape_of(r) in {"tests", "comparisons"} for r in found)
     text = (
         "These are the tests that the replicated study printed, or that its text implies. They "
         "ignore the pairing of items, and some have the wrong size on such data; they are here to "
         "be compared with the published figures, not to conclude from."
+        if tested
+        else "These figures are the replicated study's own, of its own judges and items. They are "
+        "here to be compared with, not to conclude from."
     )
     return [
         Markdown(text),
@@ -112,6 +152,16 @@ def replicated_section(run: Run) -> list[Showable]:
         if found
         else []
     )
+
+
+def descriptive(run: Run) -> list[Showable]:
+    """The descriptive results, which test nothing: tables only, those the text shows left out."""
+    shown_above = {"icc", "omega", "reliability"} if "icc1" in run.conditions else set()
+    found = [
+        r for r in run.of_role("descriptive")
+        if str(r.get("id", "")).partition(".")[0] not in shown_above
+    ]  # fmt: skip
+    return list(results_tables(found, run=run, label="descriptive", caption="Descriptive results"))
 
 
 def _questions(run: Run) -> dict[str, str]:
@@ -147,21 +197,55 @@ def hypothesis_of(result_id: str, questions: dict[str, str]) -> str:
     return {"ranks": "spread", "ranks_f": "spread", "posthoc": "spread"}.get(stem, stem)
 
 
-def _sentences(results: Sequence[dict[str, Any]]) -> str:
+def _sentences(results: Sequence[dict[str, Any]], adjusted: Mapping[str, str] = _NONE) -> str:
+    """Results as sentences; how several of them end alike is said once, at the end."""
+    texts = [" ".join(clean(r.get("text", "")).split()) for r in results]
+    common = _common_end(texts)
     lines = []
-    for result in results:
-        title, text = escape_markdown(result.get("title", "")), sentence(result.get("text", ""))
-        lines.append(f"- **{title}.** {text}")
-    return "\n".join(lines)
+    for result, text in zip(results, texts, strict=True):
+        own = text.removesuffix(common).strip() if common else text
+        more = adjusted.get(str(result.get("id", "")), "")
+        if more:  # behind the p-value it belongs to
+            own = re.sub(r"(?<![\w.])(p [=<>] [.\d]+)", rf"\1{more}", own, count=1)
+        title = escape_markdown(result.get("title", ""))
+        lines.append(f"- **{title}.** {sentence(own)}")
+    return "\n".join([*lines, *(["", sentence(common)] if common else [])])
+
+
+def _common_end(texts: Sequence[str]) -> str:
+    """The sentences with which all of several texts end."""
+    if len(texts) < 2:
+        return ""
+    split = [re.split(r"(?<=[a-z)]\.) (?=[A-Z])", t) for t in texts]
+    common: list[str] = []
+    while all(len(parts) > len(common) + 1 for parts in split):
+        last = {parts[-1 - len(common)] for parts in split}
+        if len(last) > 1:
+            break
+        common.insert(0, last.pop())
+    return " ".join(common)
+
+
+_SIGN = re.compile(
+    r"(?<![\w*\\])(F|H|L|M|N|SD|U|V|W|d|g|p|r|t|z)(?= \\[=<>] |\\\([\d., N\\=]+\\\) \\[=<>] )"
+)
 
 
 def sentence(text: object) -> str:
-    """A result's sentence as Markdown: ends in a full stop, sentences begin with a capital."""
+    """A result's sentence as Markdown: ends in a full stop, sentences begin with a capital.
+
+    Letters that stand for a statistic are set in italics, as the APA manual asks.
+
+    Examples
+    --------
+    >>> print(sentence("t(3) = 2.10, p < .001"))
+    *t*\\(3\\) \\= 2\\.10\\, *p* \\< \\.001\\.
+    """
     plain = " ".join(clean(text).split())
     plain = re.sub(r"(?<=\.\s)[a-z](?=[a-z]* )", lambda m: m.group(0).upper(), plain)
     if plain and plain[-1] not in ".!?":
         plain += "."
-    return escape_markdown(plain)
+    return _SIGN.sub(r"*\1*", escape_markdown(plain))
 
 
 def prints(run: Run, *roles: str) -> Markdown:

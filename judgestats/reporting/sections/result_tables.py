@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting.escape import shorten
 from judgestats.reporting.formats import DASH, integer, interval, is_missing, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.tables import Column, Table
+from judgestats.stats.notation import at_most_one, symbol_of
 from judgestats.stats.result import format_number
 
 __all__ = [
@@ -78,10 +78,12 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
                     "statistic": _statistic(line, symbols),
                     "p": number_of(line.get("p_value")),
                     "p_adjusted": number_of(line.get("p_adjusted")),
-                    "effect": str(line.get("effect") or "").replace("_", " "),
-                    "value": number_of(line.get("estimate")),
+                    "effect": effect_name(str(line.get("effect") or "")),
+                    "value": _effect(line),
                     "ci": interval(
-                        number_of(line.get("conf_low")), number_of(line.get("conf_high"))
+                        number_of(line.get("conf_low")),
+                        number_of(line.get("conf_high")),
+                        leading_zero=not at_most_one(str(line.get("effect") or "")),
                     ),
                     "n": integer(number_of(line.get("n"))),
                     "key": line.get("statistic"),
@@ -96,20 +98,19 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
         Column(key="p", label="p", format="p"),
         Column(key="p_adjusted", label="p, adjusted", format="p"),
         Column(key="effect", label="Effect"),
-        Column(key="value", label="Value", format="number:2"),
+        Column(key="value", label="Value", align="right"),
         Column(key="ci", label="Interval", align="right"),
         Column(key="n", label="Items", align="right"),
     ]
     if not adjusted:
         columns = [c for c in columns if c.key != "p_adjusted"]
-    if all(math.isnan(row["value"]) for row in rows):
+    if all(row["value"] == DASH for row in rows):
         columns = [c for c in columns if c.key not in {"effect", "value", "ci"}]
     note = _without_common_start(rows)
-    for key, name in (("test", "Test"), ("effect", "Effect"), ("n", "Items")):
-        values = {str(row[key]) for row in rows}
-        if len(values) == 1 and len(rows) > 1 and any(c.key == key for c in columns):
-            note += f"{name}: {values.pop()}. "
-            columns = [c for c in columns if c.key != key]
+    columns, said = _said_once(columns, rows, ("test", "effect", "n"))
+    note += said
+    if any(0 < row["p"] <= 0.001 and "permut" in _all_text(results) for row in rows):
+        note += _SMALLEST
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
@@ -117,6 +118,64 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
         note=note.strip(),
         label=label,
     )
+
+
+_SMALLEST = (
+    "A p-value from permutations cannot be smaller than 1 / (their number + 1): with 999 of them "
+    "the smallest is .001. "
+)
+
+
+def _all_text(results: Sequence[dict[str, Any]]) -> str:
+    return " ".join(str(r.get("text", "")) + str(r.get("print", "")) for r in results).lower()
+
+
+def _said_once(
+    columns: Sequence[Column], rows: Sequence[dict[str, Any]], keys: Sequence[str]
+) -> tuple[list[Column], str]:
+    """The columns without those that say the same in every row, and the note that says it once."""
+    kept, note = list(columns), ""
+    for key in keys:
+        column = next((c for c in kept if c.key == key), None)
+        values = {str(row[key]) for row in rows}
+        if column is not None and len(values) == 1 and len(rows) > 1:
+            kept.remove(column)
+            note += f"{column.heading}: {values.pop()}. "
+    return kept, note
+
+
+_EFFECTS = {
+    "first_position_preference": "share leaning to the first place",
+    "mean_rank_trend": "rank correlation with the order",
+    "kendalls_w": "Kendall's W",
+    "spearman_rho": "Spearman's rho",
+    "kendall_tau_b": "Kendall's tau-b",
+    "rank_biserial_paired": "rank-biserial r, paired",
+    "rank_biserial": "rank-biserial r",
+    "partial_eta_squared": "partial η²",
+    "epsilon_squared": "ε²",
+    "cliffs_delta": "Cliff's delta",
+    "vargha_delaney_a": "Vargha and Delaney's A",
+}
+
+
+def effect_name(name: str) -> str:
+    """An effect size's name for a reader.
+
+    Examples
+    --------
+    >>> effect_name("kendalls_w"), effect_name("position_1_share"), effect_name("hedges_g")
+    ("Kendall's W", 'share of place 1', 'g')
+    """
+    place = re.fullmatch(r"position_(\d+)_share", name)
+    if place:
+        return f"share of place {place.group(1)}"
+    return _EFFECTS.get(name, symbol_of(name))
+
+
+def _effect(line: dict[str, Any]) -> str:
+    name = str(line.get("effect") or "")
+    return number(number_of(line.get("estimate")), leading_zero=not at_most_one(name))
 
 
 def _without_common_start(rows: list[dict[str, Any]]) -> str:
@@ -144,10 +203,13 @@ def _statistic(line: dict[str, Any], symbols: dict[str, str]) -> str:
     if math.isnan(value):
         return DASH
     name = symbols.get(format_number(value, digits=5), "")
-    name = "χ²" if name.endswith("chi-squared") else name
+    name = "χ²" if name.lower().endswith(("chi-squared", "x-squared")) else name
     inside = _df(line)
     shown = f"{name}({inside})" if name and inside else name
-    return f"{shown} = {number(value)}" if shown else number(value)
+    # counts and sums of ranks are whole or halves: no decimals that say nothing
+    digits = 0 if not inside and value.is_integer() else 2
+    text = number(value, digits=digits, leading_zero=name not in {"rho", "tau", "r"})
+    return f"{shown} = {text}" if shown else text
 
 
 def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
@@ -180,18 +242,24 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
     how = "; ".join(m for m in methods if m)
     several = len(methods) > 1
     for row in rows:
-        row["group"] = (
-            shorten(f"{row['group']}: {row['method']}", limit=64) if several else row["group"]
-        )
+        row["group"] = f"{row['group']}: {row['method']}" if several else row["group"]
+    columns = [
+        Column(key="pair", label="Pair"),
+        Column(key="estimate", label="Estimate", format="number:3"),
+        Column(key="ci", label="Interval", align="right"),
+        Column(key="statistic", label="Statistic", format="number:2"),
+        Column(key="p", label="p", format="p"),
+        Column(key="p_adjusted", label="p, adjusted", format="p"),
+    ]
+    if all(row["ci"] == DASH for row in rows):
+        columns = [c for c in columns if c.key != "ci"]
+    adjusts = {str(r.get("adjust", "")) for result in results for r in result.get("tidy") or []}
+    if adjusts <= {"", "none"}:
+        columns = [c for c in columns if c.key != "p_adjusted"]
+    elif all(row["p"] == row["p_adjusted"] or math.isnan(row["p"]) for row in rows):
+        columns = [c for c in columns if c.key != "p"]
     return Table(
-        columns=(
-            Column(key="pair", label="Pair"),
-            Column(key="estimate", label="Estimate", format="number:3"),
-            Column(key="ci", label="Interval", align="right"),
-            Column(key="statistic", label="Statistic", format="number:2"),
-            Column(key="p", label="p", format="p"),
-            Column(key="p_adjusted", label="p, adjusted", format="p"),
-        ),
+        columns=tuple(columns),
         rows=tuple(rows),
         group="group",
         caption=f"{caption}: pairs.",
@@ -211,13 +279,16 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
                 {
                     "group": title,
                     "what": condition or title,
-                    "term": str(line.get("term", "")).replace("_", " "),
-                    "value": number_of(line.get("estimate")),
+                    "term": _estimand(str(line.get("term", ""))),
+                    "value": _bounded(line, "estimate"),
                     "ci": interval(
-                        number_of(line.get("conf_low")), number_of(line.get("conf_high")), digits=3
+                        number_of(line.get("conf_low")),
+                        number_of(line.get("conf_high")),
+                        digits=3,
+                        leading_zero=not at_most_one(str(line.get("term", ""))),
                     ),
-                    "null": number_of(line.get("null_mean")),
-                    "q95": number_of(line.get("null_q95")),
+                    "null": _bounded(line, "null_mean", digits=2),
+                    "q95": _bounded(line, "null_q95", digits=2),
                     "p": number_of(line.get("p_value")),
                     "n": line.get("n"),
                 }
@@ -229,20 +300,54 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
     columns = [
         Column(key="what", label="Condition" if grouped else "Result"),
         Column(key="term", label="Estimand"),
-        Column(key="value", label="Estimate", format="number:3"),
+        Column(key="value", label="Estimate", align="right"),
         Column(key="ci", label="Interval", align="right"),
-        Column(key="null", label="Null mean", format="number:2"),
-        Column(key="q95", label="Null, 95th pct.", format="number:2"),
+        Column(key="null", label="Null mean", align="right"),
+        Column(key="q95", label="Null, 95th pct.", align="right"),
         Column(key="p", label="p", format="p"),
         Column(key="n", label="Items", format="integer"),
     ]
+    columns = [
+        c for c in columns if not all(is_missing(row[c.key]) or row[c.key] == DASH for row in rows)
+    ]
+    if grouped and all(len({r["term"] for r in rows if r["group"] == g}) == 1 for g in order):
+        columns = [c for c in columns if c.key != "term"]  # the group's name says it
+    columns, note = _said_once(columns, rows, ("term", "n"))
+    if any(c.key == "q95" for c in columns):
+        note += "Null: the same computation where nothing is to be found. "
     return Table(
-        columns=tuple(c for c in columns if not all(is_missing(row[c.key]) for row in rows)),
+        columns=tuple(columns),
         rows=tuple(rows),
         group="group" if grouped else "",
         caption=f"{caption}: estimates.",
+        note=note.strip(),
         label=label,
     )
+
+
+_ESTIMANDS = {
+    "icc_1_1": "ICC(1,1)",
+    "omega_total": "McDonald's omega",
+    "ac1": "Gwet's AC1",
+    "gwet_ac1": "Gwet's AC1",
+    "cohen_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "accuracy_include_ties": "accuracy, a tie is an outcome",
+    "accuracy_exclude_ties": "accuracy without ties",
+    "vote_share_reliability": "vote-share reliability",
+    "grade_score": "Grade Score",
+    "grade_score_corrected": "Grade Score above chance",
+}
+
+
+def _estimand(name: str) -> str:
+    return _ESTIMANDS.get(name, name.replace("_", " "))
+
+
+def _bounded(line: dict[str, Any], key: str, *, digits: int = 3) -> str:
+    """An estimate, or its null, without a leading zero where it cannot exceed 1."""
+    bounded = at_most_one(str(line.get("term", "")))
+    return number(number_of(line.get(key)), digits=digits, leading_zero=not bounded)
 
 
 def _with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -259,8 +364,9 @@ def rows_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -
     """Rows of any other kind, as they are; at most nine columns."""
     frame = pd.DataFrame([line for result in results for line in result.get("tidy") or []])
     kept = [c for c in frame.columns if not frame[c].isna().all()][:9]
-    notes = "; ".join(str(r.get("title", "")) for r in results)
-    return Table.from_frame(frame[kept], caption=f"{caption}: {notes}.", label=label)
+    notes = "; ".join(dict.fromkeys(str(r.get("title", "")) for r in results))
+    said = "" if notes.lower().startswith(caption.lower()) else f"{caption}: "
+    return Table.from_frame(frame[kept], caption=f"{said}{notes}.", label=label)
 
 
 def _df(line: dict[str, Any]) -> str:

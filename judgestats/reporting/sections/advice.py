@@ -1,0 +1,314 @@
+"""What to do with a judge: for what it can be used, how many repeats it needs, at what price."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from judgestats.reporting.escape import escape_markdown
+from judgestats.reporting.formats import DASH, integer, interval, money, number
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.data import short_condition
+from judgestats.reporting.show import Markdown
+from judgestats.reporting.tables import Column, Table
+from judgestats.stats.mean_share import mean_share
+from judgestats.stats.step_up import replications_needed
+
+__all__ = ["in_short", "prices", "recommendation", "uses"]
+
+TARGETS = (0.80, 0.90)
+_AVERAGED = (1, 3, 10)
+_MOST_SHORT = 24
+_Z = 1.959963984540054
+
+
+def in_short(run: Run) -> Table | Markdown:
+    """The questions of an audit, a row a condition: the same again, for what, at what price."""
+    rows = [_short_row(row, run) for row in run.described[:_MOST_SHORT]]
+    level = f"{100 * run.level:g}% CI"
+    columns = [
+        Column(key="condition", label="Condition"),
+        Column(key="again", label=f"Same again: one judgment, {level}", align="right"),
+        Column(key="swap", label=f"Same after a swap, {level}", align="right"),
+        Column(key="people", label=f"Same as people, {level}", align="right"),
+        Column(key="apart", label="Tells apart two scores from", align="right"),
+        Column(key="repeats", label="Repeats for .90", align="right"),
+        Column(key="price", label="Price of these an item", align="right"),
+    ]
+    kept = [c for c in columns if any(row[c.key] not in {DASH, ""} for row in rows)]
+    if len(kept) < 2:
+        return Markdown("")
+    note = "Same again: reliability, 1 where noise plays no part. "
+    if all(row["price"] == DASH for row in rows):
+        note += _SIMULATED_PRICE if run.simulated else _NO_PRICE
+    return Table(
+        columns=tuple(kept),
+        rows=tuple(rows),
+        group="group" if run.by_judge else "",
+        caption="Can this judge be trusted, for what, with how many repeats, at what price?",
+        note=note.strip(),
+        label="tbl-answers",
+    )
+
+
+def _short_row(row: dict[str, Any], run: Run) -> dict[str, str]:
+    name = next((c for c in ("icc1", "vote_share", "self_agreement") if c in row), "")
+    single, sem = number_of(row.get(name)), number_of(row.get("sem"))
+    need = _needed(single, TARGETS[-1]) if name in {"icc1", "vote_share"} else math.nan
+    price = _price(_cost_of_one(row), need)
+    people = next((c for c in ("accuracy", "alignment") if c in row), "")
+    apart = _Z * math.sqrt(2.0) * sem
+    return {
+        "group": str(row.get("judge", "")) if run.by_judge else "",
+        "condition": short_condition(row, run),
+        "again": _told(row, name),
+        "swap": _told(row, "swap_consistency"),
+        "people": _told(row, people),
+        "apart": f"{number(apart)} points" if math.isfinite(apart) else DASH,
+        "repeats": _count(need),
+        "price": DASH if price == "unknown" or run.simulated else price,
+    }
+
+
+def _told(row: dict[str, Any], key: str) -> str:
+    if not key or math.isnan(number_of(row.get(key))):
+        return DASH
+    low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
+    text = number(number_of(row.get(key)), leading_zero=False)
+    bounds = interval(low, high, leading_zero=False)
+    return text if bounds == DASH else f"{text} {bounds}"
+
+
+def recommendation(run: Run) -> Markdown:
+    """What to do."""
+    advice = run.results.get("recommendation") or {}
+    text = advice.get("text")
+    if not text:
+        if "icc1" not in run.conditions:
+            return Markdown(_repeats_of_verdicts(run))
+        return Markdown(
+            "No condition showed a positive reliability, so no number of repeats can be advised."
+        )
+    return Markdown(escape_markdown(text))
+
+
+def _repeats_of_verdicts(run: Run) -> str:
+    """What can be said about repeats where verdicts, not scores, were given."""
+    frame = run.judgments
+    repeated = not frame.empty and frame.groupby(["condition", "item_id", "order"]).size().max() > 1
+    if not repeated:
+        return (
+            "No number of repeats can be advised: every verdict was asked for once, so what asking "
+            "again would give is not known. Judge some of the items again in the same order (three "
+            "times or more), and in both orders, to learn how much of the disagreement is noise "
+            "that repeats can average out; a preference for a place they cannot."
+        )
+    if "vote_share" in run.conditions:
+        return "The verdicts needed for a target reliability stand in the table below."
+    return "No number of repeats is advised: the plan did not ask what repeats buy."
+
+
+def prices(run: Run) -> Table | Markdown:
+    """Judgments an item for a target reliability, and what they cost in tokens and money."""
+    table = run.conditions
+    if table.empty:
+        return Markdown("")
+    name = next((c for c in ("icc1", "vote_share") if c in table), "")
+    rows = [_price_row(row, run, name) for row in run.described]
+    known = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
+    tokens = any(not math.isnan(r["tokens"]) for r in rows)
+    if not name and not known and not tokens:
+        return Markdown(_NO_PRICE)
+    columns = [Column(key="condition", label="Condition")]
+    if name:
+        label = "ICC(1,1)" if name == "icc1" else "Reliability of one"
+        columns.append(Column(key="single", label=label, format="coefficient:3"))
+    if tokens:
+        columns.append(Column(key="tokens", label="Tokens of one", format="integer"))
+    if known:
+        columns.append(Column(key="each", label="Cost of one", format="money"))
+    for target in TARGETS if name else ():
+        shown = number(target, leading_zero=False)
+        columns.append(Column(key=f"k{target}", label=f"Judgments for {shown}", align="right"))
+        if known:
+            columns.append(Column(key=f"cost{target}", label="Cost an item", align="right"))
+    if not name and known:
+        columns.append(Column(key="item", label="Cost an item here", format="money"))
+    if known:
+        note = (
+            "Unknown: the model is not in the price table. "
+            if any(math.isnan(r["each"]) for r in rows)
+            else ""
+        )
+    else:
+        note = _SIMULATED_PRICE if run.simulated else _NO_PRICE + " "
+    tail = "" if not name else "Reliability is not validity: a judge can be consistent and wrong."
+    what = (
+        "How many judgments an item must be averaged for a reliability of .80 and .90"
+        if name == "icc1"
+        else "How many verdicts an item needs for shares with a reliability of .80 and .90"
+        if name
+        else "What a judgment takes"
+    )
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group" if run.by_judge else "",
+        caption=what
+        + (", and what that costs an item at the prices of this run." if known else "."),
+        note=(note + tail).strip(),
+        label="tbl-prices",
+    )
+
+
+_SIMULATED_PRICE = (
+    "A simulated judge has no price; the tokens (in and out) are those of its prompts and replies. "
+)
+_AT_WHAT_COST = ", and what that costs an item at the prices of this run."
+_NO_PRICE = (
+    "The judgments carry no cost, so no price can be given: map columns cost_usd, or tokens_in and "
+    "tokens_out, to see it."
+)
+
+
+def _price_row(row: dict[str, Any], run: Run, name: str) -> dict[str, Any]:
+    single = number_of(row.get(name)) if name else math.nan
+    still = number_of(row.get("constant_share")) >= 0.95 or single >= 1.0
+    each = _cost_of_one(row)
+    frame = run.judgments
+    mine = frame[frame["condition"] == row.get("condition")] if not frame.empty else frame
+    tokens = math.nan
+    if len(mine) and {"tokens_in", "tokens_out"} <= set(mine.columns):
+        tokens = float((mine["tokens_in"] + mine["tokens_out"]).mean())
+    calls = len(mine) / mine["item_id"].nunique() if len(mine) else math.nan
+    line: dict[str, Any] = {
+        "group": str(row.get("judge", "")) if run.by_judge else "",
+        "condition": short_condition(row, run),
+        "single": single,
+        "each": each,
+        "tokens": tokens if tokens > 0 else math.nan,
+        "item": each * calls,
+    }
+    for target in TARGETS:
+        need = math.nan if still else _needed(single, target)
+        line[f"k{target}"] = "no spread" if still else _count(need)
+        line[f"cost{target}"] = "" if still else _price(each, need)
+    return line
+
+
+def uses(run: Run) -> Table | Markdown:
+    """What the judge can tell apart, with one judgment and with means of several."""
+    table = run.conditions
+    if "sem" not in table or "icc1" not in table:
+        return _uses_of_verdicts(run)
+    judged = run.by_judge
+    rows: list[dict[str, Any]] = []
+    for row in run.described:
+        sem, single = number_of(row.get("sem")), number_of(row.get("icc1"))
+        line: dict[str, Any] = {
+            "group": str(row.get("judge", "")) if judged else "",
+            "condition": short_condition(row, run),
+            "sd": number_of(row.get("sd_between")),
+        }
+        for k in _AVERAGED:
+            line[f"sdc{k}"] = _Z * math.sqrt(2.0 / k) * sem
+            line[f"rel{k}"] = k * single / (1 + (k - 1) * single) if single > 0 else math.nan
+        rows.append(line)
+    columns = [
+        Column(key="condition", label="Condition"),
+        Column(key="sd", label="SD between items", format="number:2"),
+    ]
+    for k in _AVERAGED:
+        noun = "one judgment" if k == 1 else f"mean of {k}"
+        columns += [
+            Column(key=f"rel{k}", label=f"Reliability, {noun}", format="coefficient:2"),
+            Column(key=f"sdc{k}", label=f"Smallest difference, {noun}", format="number:2"),
+        ]
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group" if judged else "",
+        caption=(
+            "What can be told apart. Two answers whose scores differ by less than the smallest "
+            "difference (in score points) are not told apart by this judge: noise alone exceeds it "
+            "5 times in 100."
+        ),
+        label="tbl-uses",
+    )
+
+
+_LEAST_IN_CATEGORY = 10
+
+
+def _uses_of_verdicts(run: Run) -> Table | Markdown:
+    """On which kind of item verdicts agree least and most with people's, by condition."""
+    frame = run.judgments
+    if frame.empty or "label" not in frame or "category" not in frame:
+        return Markdown("")
+    known = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
+    known = known.assign(right=known["choice"].astype(str) == known["label"].astype(str))
+    rows: list[dict[str, Any]] = []
+    for row in run.described:
+        mine = known[known["condition"] == row.get("condition")]
+        found: list[tuple[float, str, str, int]] = []
+        for name, group in mine.groupby("category", sort=True):
+            by_item = group.groupby("item_id")["right"].mean()
+            if name and len(by_item) >= _LEAST_IN_CATEGORY:
+                clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
+                value = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy())
+                shown = number(value.estimate, leading_zero=False)
+                if value.interval is not None:
+                    bounds = (value.interval.low, value.interval.high)
+                    shown += " " + interval(*bounds, leading_zero=False)
+                found.append((value.estimate, str(name), shown, len(by_item)))
+        if len(found) < 2:
+            continue
+        low, high = min(found), max(found)
+        rows.append(
+            {
+                "group": str(row.get("judge", "")) if run.by_judge else "",
+                "condition": short_condition(row, run),
+                "low": f"{low[1]} ({low[3]})", "low_value": low[2],
+                "high": f"{high[1]} ({high[3]})", "high_value": high[2],
+            }
+        )  # fmt: skip
+    if not rows:
+        return Markdown("")
+    return Table(
+        columns=(
+            Column(key="condition", label="Condition"),
+            Column(key="low", label="Agrees least on (items)"),
+            Column(key="low_value", label="Same as people", align="right"),
+            Column(key="high", label="Agrees most on (items)"),
+            Column(key="high_value", label="Same as people", align="right"),
+        ),
+        rows=tuple(rows),
+        group="group" if run.by_judge else "",
+        caption=(
+            "Where verdicts agree least and most with people's: shares of the same verdict with "
+            f"{100 * run.level:g}% intervals, categories of at least {_LEAST_IN_CATEGORY} items. "
+            "The least and the most of many categories look more extreme than they are."
+        ),
+        label="tbl-uses",
+    )
+
+
+def _cost_of_one(row: dict[str, Any]) -> float:
+    cost, n = number_of(row.get("cost_usd")), number_of(row.get("n"))
+    return cost / n if n else math.nan
+
+
+def _needed(single: float, target: float) -> float:
+    if not single > 0:
+        return math.inf if single <= 0 else math.nan
+    return max(1.0, math.ceil(float(replications_needed(single, target=target)) - 1e-9))
+
+
+def _count(need: float) -> str:
+    if math.isnan(need):
+        return DASH
+    return "not reachable" if math.isinf(need) else integer(need)
+
+
+def _price(each: float, need: float) -> str:
+    return DASH if not math.isfinite(need) else money(each * need)

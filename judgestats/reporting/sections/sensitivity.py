@@ -1,0 +1,359 @@
+"""How far results hang on what was done with unread judgments, and on single questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from judgestats.judgments.shapes import score_array
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.scales import on_one_scale
+from judgestats.reporting.show import Markdown
+from judgestats.reporting.tables import Column, Table
+from judgestats.stats.cells import cell_statistics
+from judgestats.stats.intraclass import icc
+
+__all__ = ["left_out", "left_out_estimates", "left_out_primary", "missing_policies"]
+
+_MOST_LEFT_OUT = 500
+"""With more questions than this no single one can matter much."""
+
+
+def missing_policies(run: Run) -> Table | Markdown:
+    """Means and spreads with all readable scores, and with completely read items only."""
+    frame = on_one_scale(run)
+    if frame.empty:
+        return Markdown("")
+    if "score" not in frame or not frame["score"].notna().any():
+        return _verdict_policies(run)
+    if frame["status"].eq("ok").all():
+        return Markdown(
+            "Every judgment was read, so leaving unread judgments out and leaving their items out "
+            "altogether give the same numbers."
+        )
+    lost = set(frame.loc[frame["status"].ne("ok"), "item_id"])
+    kept = frame[~frame["item_id"].isin(lost)]
+    rows = []
+    for condition, part in frame.groupby("condition", sort=False):
+        if not part["score"].notna().any():
+            continue  # verdicts, not scores
+        complete = kept[kept["condition"] == condition]
+        a, b = _mean_and_variance(part), _mean_and_variance(complete)
+        rows.append(
+            {
+                "condition": str(condition), "mean": a[0], "variance": a[1], "items": a[2],
+                "mean_c": b[0], "variance_c": b[1], "items_c": b[2],
+            }
+        )  # fmt: skip
+    return Table(
+        columns=(
+            Column(key="condition", label="Condition"),
+            Column(key="items", label="Items", format="integer"),
+            Column(key="mean", label="Mean", format="number:2"),
+            Column(key="variance", label="Variance", format="number:3"),
+            Column(key="items_c", label="Complete items", format="integer"),
+            Column(key="mean_c", label="Mean", format="number:2"),
+            Column(key="variance_c", label="Variance", format="number:3"),
+        ),
+        rows=tuple(rows),
+        caption=(
+            "Two policies for unread judgments: every score that was read, and only items of which "
+            "every judgment was read in every condition."
+        ),
+        label="tbl-missing",
+    )
+
+
+def _verdict_policies(run: Run) -> Table | Markdown:
+    """Agreement of an item's verdicts, unread ones left out, and as a category of their own."""
+    frame = run.judgments
+    if frame["status"].eq("ok").all():
+        return Markdown(
+            "Every verdict was read, so both policies for unread ones give the same numbers."
+        )
+    rows: list[dict[str, Any]] = []
+    for condition, part in frame.groupby("condition", sort=False):
+        keys = ["item_id", "order"]
+        read = part[part["choice"].ne("")]
+        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(not read)"))
+        rows.append(
+            {
+                "condition": str(condition),
+                "lost": len(part) - len(read),
+                "missing": _modal_share(read, keys),
+                "own": _modal_share(own, keys),
+                "swap": _same_after_swap(read),
+                "swap_own": _same_after_swap(own),
+                "right": _right(read),
+                "right_own": _right(own),
+            }
+        )
+    repeated = part.groupby(keys).size().max() > 1
+    return Table(
+        columns=(
+            Column(key="condition", label="Condition"),
+            Column(key="lost", label="Not read", format="integer"),
+            *(
+                Column(key=key, label=label, format="coefficient:3")
+                for key, label in (
+                    ("missing", "Commonest verdict, unread left out"),
+                    ("own", "Commonest verdict, unread a category"),
+                    ("swap", "Same after a swap, unread left out"),
+                    ("swap_own", "Same after a swap, unread a category"),
+                    ("right", "As people, unread left out"),
+                    ("right_own", "As people, unread a category"),
+                )
+                if (repeated or key not in {"missing", "own"})
+                and any(not math.isnan(row[key]) for row in rows)
+            ),
+        ),
+        rows=tuple(rows),
+        caption=(
+            "Two policies for unread verdicts: left out, and as a category of their own (which "
+            "agrees with nothing that people said)."
+        ),
+        label="tbl-missing",
+    )
+
+
+def _same_after_swap(frame: pd.DataFrame) -> float:
+    """Share of items with one verdict in each of two orders whose verdicts are the same."""
+    if "order" not in frame or frame["order"].nunique() != 2:
+        return math.nan
+    sets = frame.groupby("item_id").agg(orders=("order", "nunique"), n=("choice", "size"),
+                                        kinds=("choice", "nunique"))  # fmt: skip
+    both = sets[(sets["orders"] == 2) & (sets["n"] == 2)]
+    return float((both["kinds"] == 1).mean()) if len(both) else math.nan
+
+
+def _right(frame: pd.DataFrame) -> float:
+    """Share of verdicts that are people's, where the frame holds theirs."""
+    if "label" not in frame:
+        return math.nan
+    known = frame[frame["label"].astype(str).ne("")]
+    same = known["choice"].astype(str).eq(known["label"].astype(str))
+    return float(same.mean()) if len(known) else math.nan
+
+
+def _modal_share(frame: pd.DataFrame, keys: list[str]) -> float:
+    counts = frame.groupby([*keys, "choice"]).size()
+    grouped = counts.groupby(level=keys)
+    return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan
+
+
+def _mean_and_variance(frame: pd.DataFrame) -> tuple[float, float, int]:
+    """Mean of item means, mean of item variances, number of items with a score."""
+    cells = frame.dropna(subset=["score"]).groupby("item_id")["score"].agg(["mean", "var"])
+    if cells.empty:
+        return (math.nan, math.nan, 0)
+    return (float(cells["mean"].mean()), float(cells["var"].mean()), len(cells))
+
+
+def left_out_estimates(run: Run) -> Table | Markdown:
+    """Reliability, or what verdicts agree with, by condition, each question left out in turn."""
+    frame = run.judgments
+    if frame.empty:
+        return Markdown("")
+    whole: dict[tuple[str, str], list[float]] = {}
+    extreme: dict[tuple[str, str], str] = {}
+    for condition, part in frame.groupby("condition", sort=False):
+        for what, value in _estimators(part):
+            questions = part["cluster"].astype(str)
+            names = list(dict.fromkeys(questions))
+            if not 3 <= len(names) <= _MOST_LEFT_OUT:
+                continue
+            every, without = value(np.ones(len(part), dtype=bool)), []
+            for name in names:
+                without.append(value((questions != name).to_numpy()))
+            values = np.array(without)
+            if math.isnan(every) or np.isnan(values).all():
+                continue
+            key = (what, str(condition))
+            whole[key] = [every, float(np.nanmin(values)), float(np.nanmax(values))]
+            extreme[key] = names[int(np.nanargmax(np.abs(values - every)))]
+    if not whole:
+        return Markdown("")
+    rows = [
+        {
+            "group": what, "condition": condition, "all": v[0], "low": v[1], "high": v[2],
+            "question": extreme[what, condition] if v[1] < v[2] else None,
+        }
+        for (what, condition), v in sorted(whole.items(), key=lambda pair: pair[0][0])
+    ]  # fmt: skip
+    return Table(
+        columns=(
+            Column(key="condition", label="Condition"),
+            Column(key="all", label="All questions", format="coefficient:3"),
+            Column(key="low", label="Lowest, one left out", format="coefficient:3"),
+            Column(key="high", label="Highest, one left out", format="coefficient:3"),
+            Column(key="question", label="Question that matters most"),
+        ),
+        rows=tuple(rows),
+        group="group",
+        caption="Estimates with each question left out in turn.",
+        label="tbl-left-out-estimates",
+    )
+
+
+def _estimators(part: pd.DataFrame) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
+    """What can be estimated from a condition's judgments, as functions of the rows kept."""
+    if "score" in part and part["score"].notna().any():
+        array = part.pivot_table(
+            index="item_id", columns="replicate", values="score", aggfunc="first", sort=False
+        )
+        if array.shape[1] < 2:
+            return []
+        ids = part["item_id"].to_numpy()
+
+        def reliability(kept: np.ndarray[Any, Any]) -> float:
+            chosen = array.loc[array.index.isin(set(ids[kept]))].to_numpy(dtype=float)
+            return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
+
+        return [("Reliability of one judgment, ICC(1,1)", reliability)]
+    read = part["choice"].astype(str).ne("").to_numpy()
+    found: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
+    for what, statistic in (
+        ("Same verdict as people", _right),
+        ("Same verdict after a swap", _same_after_swap),
+        ("Commonest verdict of an item, share", _repeated_share),
+    ):
+        if not math.isnan(statistic(part[read])):
+            found.append((what, _of_kept(statistic, part, read)))
+    return found
+
+
+def _of_kept(
+    statistic: Callable[[pd.DataFrame], float], part: pd.DataFrame, read: np.ndarray[Any, Any]
+) -> Callable[[np.ndarray[Any, Any]], float]:
+    return lambda kept: statistic(part[read & kept])
+
+
+def _repeated_share(frame: pd.DataFrame) -> float:
+    keys = ["item_id", "order"] if "order" in frame else ["item_id"]
+    return (
+        _modal_share(frame, keys)
+        if len(frame) and frame.groupby(keys).size().max() > 1
+        else math.nan
+    )
+
+
+def left_out(run: Run) -> Table | Markdown:
+    """How far the within-item variance of each condition hangs on one question.
+
+    The pooled variance is computed again with each question left out in turn; the extremes are
+    shown. The arrays are those of the analysis, nothing is drawn at random.
+    """
+    arrays: dict[str, Any] = dict(run.results.get("arrays") or {})
+    if "cell_variances" not in arrays:
+        return Markdown("")
+    variances = np.array(
+        [[math.nan if v is None else float(v) for v in row] for row in arrays["cell_variances"]]
+    )
+    clusters = np.array([str(c) for c in arrays["clusters"]])
+    if len(set(clusters.tolist())) < 3:
+        return Markdown("With fewer than three questions none can be left out.")
+    names, codes = np.unique(clusters, return_inverse=True)
+    rows = []
+    for j, condition in enumerate(arrays["conditions"]):
+        column = variances[:, j]
+        seen = np.isfinite(column)
+        if not seen.any():
+            continue
+        values = np.where(seen, column, 0.0)
+        without = seen.sum() - np.bincount(codes, weights=seen, minlength=len(names))
+        rest = values.sum() - np.bincount(codes, weights=values, minlength=len(names))
+        means = np.full(len(names), math.nan)
+        np.divide(rest, without, out=means, where=without > 0)
+        low, high = int(np.nanargmin(means)), int(np.nanargmax(means))
+        rows.append(
+            {
+                "condition": str(condition),
+                "all": float(column[seen].mean()),
+                "low": float(means[low]),
+                "without_low": str(names[low]) if means[low] < column[seen].mean() else None,
+                "high": float(means[high]),
+            }
+        )
+    return Table(
+        columns=(
+            Column(key="condition", label="Condition"),
+            Column(key="all", label="All questions", format="number:3"),
+            Column(key="low", label="Lowest, one left out", format="number:3"),
+            Column(key="high", label="Highest, one left out", format="number:3"),
+            Column(key="without_low", label="Question that adds most"),
+        ),
+        rows=tuple(rows),
+        caption="Within-item variance with each question left out in turn.",
+        label="tbl-left-out",
+    )
+
+
+def left_out_primary(run: Run) -> Table | Markdown:
+    """The blocked F test of spread, judge by judge, with each question left out in turn.
+
+    Here the p-value is that of the F distribution: what is shown is how much it moves, not a new
+    result. The statistic of a cell is the mean distance of its scores from their mean.
+    """
+    frame, table = run.judgments, run.conditions
+    if frame.empty or not run.with_prefix("spread") or "judge" not in table:
+        return Markdown("")
+    rows = []
+    for judge, chosen in table.groupby("judge", sort=False):
+        names = [str(c) for c in chosen["condition"]]
+        if len(names) < 2:
+            continue
+        array = score_array(frame, conditions=tuple(names))
+        cells = cell_statistics(array.scores).from_mean
+        whole = np.isfinite(cells).all(axis=1)
+        y, owner = cells[whole], np.array([str(c) for c in array.clusters])[whole]
+        questions = list(dict.fromkeys(owner.tolist()))
+        if not 4 <= len(questions) <= _MOST_LEFT_OUT:
+            continue
+        every = _blocked_f(y)
+        found = [_blocked_f(y[owner != q]) for q in questions]
+        weakest = int(np.argmin([f for f, _ in found]))
+        rows.append(
+            {
+                "judge": str(judge),
+                "f": every[0],
+                "low": found[weakest][0],
+                "high": max(f for f, _ in found),
+                "p": max(p for _, p in found),
+                "question": str(questions[weakest]),
+            }
+        )
+    if not rows:
+        return Markdown("")
+    return Table(
+        columns=(
+            Column(key="judge", label="Judge"),
+            Column(key="f", label="F, all questions", format="number:2"),
+            Column(key="low", label="Lowest F, one left out", format="number:2"),
+            Column(key="high", label="Highest F", format="number:2"),
+            Column(key="p", label="Largest p", format="p"),
+            Column(key="question", label="Question that matters most"),
+        ),
+        rows=tuple(rows),
+        caption=(
+            "The primary test with each question left out in turn (p of the F distribution, to "
+            "show how much it moves)."
+        ),
+        label="tbl-left-out-primary",
+    )
+
+
+def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """F of the conditions after removing the blocks, and its p by the F distribution."""
+    n, k = y.shape
+    centred = y - y.mean(axis=1, keepdims=True)
+    between = n * float(np.sum(centred.mean(axis=0) ** 2)) / (k - 1)
+    residual = float(np.sum((centred - centred.mean(axis=0)) ** 2)) / ((n - 1) * (k - 1))
+    if residual <= 0:
+        return (math.nan, math.nan)
+    f = between / residual
+    return (f, float(stats.f.sf(f, k - 1, (n - 1) * (k - 1))))
