@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -104,9 +107,12 @@ def plan_for(
     -------
     AnalysisPlan
     """
-    if frame["score"].notna().any():
-        return plan(n_resamples=n_resamples, seed=seed, level=level)
-    return verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
+    scores = plan(n_resamples=n_resamples, seed=seed, level=level)
+    verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
+    in_scores, in_words = kinds(frame)
+    if in_scores and in_words:
+        return both_plans(scores, verdicts)
+    return scores if in_scores else verdicts
 
 
 def audit(
@@ -149,14 +155,30 @@ def audit(
     [12]
     """
     frame = validate_parsed(judgments)
-    declared = plan_for(frame, n_resamples=n_resamples, seed=seed, level=level)
-    if frame["score"].notna().sum() == 0:
-        if (frame["choice"] != "").any():
-            return audit_verdicts(frame, declared)
+    options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "level": level}
+    in_scores, in_words = kinds(frame)
+    if not (in_scores or in_words):
         raise InputError(
             "audit: no judgment could be read. Verdicts in words need a choice column: "
             "read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
+    if in_scores and in_words:
+        found = both_audits(
+            frame,
+            in_words,
+            scores=lambda part: _audit_scores(part, plan_for(part, **options)),
+            verdicts=lambda part: audit_verdicts(part, plan_for(part, **options)),
+        )
+    elif in_scores:
+        found = _audit_scores(frame, plan_for(frame, **options))
+    else:
+        found = audit_verdicts(frame, plan_for(frame, **options))
+    notes = judgments.attrs.get("notes", ())
+    return replace(found, limitations=(*found.limitations, *map(str, notes)))
+
+
+def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
     if int(np.max(np.sum(~np.isnan(array.scores), axis=2))) < 2:
         raise InputError(

@@ -32,7 +32,8 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     Parameters
     ----------
     asked : DataFrame
-        Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty.
+        Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty;
+        or both in other words (pass and fail), of which only being the same is asked.
     declared : AnalysisPlan
 
     Returns
@@ -42,6 +43,9 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     """
     pairs = asked[asked["label"] != ""]
     judge, human = pairs["choice"].to_numpy(object), pairs["label"].to_numpy(object)
+    said = {*judge, *human} - {""}
+    of_pairs = said <= set(_OUTCOMES)
+    names = _OUTCOMES if of_pairs else tuple(sorted(said))
     # Several judgments of one item are not independent: the item is the least cluster.
     options: dict[str, Any] = {
         "cluster": pairs["cluster"].to_numpy(object),
@@ -49,25 +53,29 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     }
     found: list[tuple[str, str, Estimate, Callable[[Floats], Floats]]] = [
         (
-            "people.alignment",
-            "Agreement with people (1 / .5 / 0)",
-            alignment_score(judge, human, **options),
-            lambda t: _share(t, _CREDIT),
-        ),
-        (
             "people.accuracy",
             "Same verdict as people",
             accuracy(judge, human, **options),
-            lambda t: _share(t, np.eye(3)),
+            lambda t: _share(t, np.eye(len(names))),
         ),
         (
             "people.kappa",
             "Same verdict as people, beyond chance",
-            cohen_kappa(judge, human, categories=list(_OUTCOMES), **options),
+            cohen_kappa(judge, human, categories=list(names), **options),
             _kappa,
         ),
     ]
-    if "tie" in {*judge, *human}:
+    if of_pairs:
+        found.insert(
+            0,
+            (
+                "people.alignment",
+                "Agreement with people (1 / .5 / 0)",
+                alignment_score(judge, human, **options),
+                lambda t: _share(t, _CREDIT),
+            ),
+        )
+    if of_pairs and "tie" in said:
         found.append(
             (
                 "people.accuracy_decided",
@@ -77,7 +85,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             )
         )
     return [
-        (kind, title, _by_item(result, pairs, value, declared))
+        (kind, title, _by_item(result, pairs, value, declared, names))
         for kind, title, result, value in found
     ]
 
@@ -93,7 +101,11 @@ def _kappa(table: Floats) -> Floats:
 
 
 def _by_item(
-    result: Estimate, pairs: pd.DataFrame, value: Callable[[Floats], Floats], declared: AnalysisPlan
+    result: Estimate,
+    pairs: pd.DataFrame,
+    value: Callable[[Floats], Floats],
+    declared: AnalysisPlan,
+    names: tuple[str, ...],
 ) -> Estimate:
     """The result with items counted as items, and with its null.
 
@@ -128,17 +140,19 @@ def _by_item(
             )
         )
     counts = pd.crosstab(read["item_id"], read["choice"]).reindex(
-        index=per_item.index, columns=list(_OUTCOMES), fill_value=0
+        index=per_item.index, columns=list(names), fill_value=0
     )
     first = read.drop_duplicates("item_id").set_index("item_id").loc[per_item.index]
     clusters = first["cluster"].to_numpy(object)
     null = permutation_null(
         (
-            first["label"].map({o: i for i, o in enumerate(_OUTCOMES)}).to_numpy(int),
+            first["label"].map({o: i for i, o in enumerate(names)}).to_numpy(int),
             counts.to_numpy(float),
         ),
         lambda drawn, said: value(
-            np.einsum("nv,bnl->bvl", said, (drawn[..., None] == np.arange(3)).astype(float))
+            np.einsum(
+                "nv,bnl->bvl", said, (drawn[..., None] == np.arange(len(names))).astype(float)
+            )
         ),
         scheme="labels",
         cluster=clusters if len(set(clusters)) < len(clusters) else None,

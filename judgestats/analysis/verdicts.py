@@ -157,8 +157,11 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     strange: tuple[str, ...] = ()
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        frame = frame.assign(label=outcomes(frame["label"], strict=True))
-        frame, strange = _comparable(frame)
+        if _in_same_words(frame):
+            frame = frame.assign(**{c: _lower(frame[c]) for c in ("choice", "label")})
+        else:
+            frame = frame.assign(label=outcomes(frame["label"], strict=True))
+            frame, strange = _comparable(frame)
     else:
         frame = frame.assign(choice=outcomes(frame["choice"]))
     counts = status_table(frame)
@@ -203,6 +206,16 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         },
         condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
     )
+
+
+def _lower(values: pd.Series) -> pd.Series:
+    return values.astype(str).str.strip().str.lower()
+
+
+def _in_same_words(frame: pd.DataFrame) -> bool:
+    """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
+    labels = set(_lower(frame["label"])) - {""}
+    return not labels <= set(OUTCOMES) and bool(labels & set(_lower(frame["choice"])))
 
 
 def _comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -325,7 +338,11 @@ def _order_results(
 
 def _credits(asked: pd.DataFrame) -> pd.Series:
     """Mean agreement score of each item."""
-    score = alignment_credit(asked["choice"].to_numpy(object), asked["label"].to_numpy(object))
+    judge, human = asked["choice"].to_numpy(object), asked["label"].to_numpy(object)
+    if {*judge, *human} <= {"a", "b", "tie", ""}:
+        score = alignment_credit(judge, human)
+    else:
+        score = np.where((judge == "") | (human == ""), np.nan, (judge == human).astype(float))
     return pd.Series(score, index=asked["item_id"].to_numpy()).groupby(level=0).mean()
 
 
@@ -424,6 +441,7 @@ _SAID = (
     ("fleiss_kappa", "kappa of repetitions"),
     ("swap_consistency", "swap consistency"),
     ("alignment", "agreement with people"),
+    ("accuracy", "same verdict as people"),
 )
 
 
@@ -434,7 +452,9 @@ def verdict_sentence(table: pd.DataFrame) -> str:
         told = [
             f"{label} {_with_interval(row, key)}"
             for key, label in _SAID
-            if key in row and not math.isnan(row[key])
+            if key in row
+            and not math.isnan(row[key])
+            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
         ]
         parts.append(f"{row['condition']}: {', '.join(told) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
@@ -472,7 +492,7 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
             "Repetitions are compared within the order named in the title; the other order is used "
             "in the results on position."
         )
-    if frame["order"].nunique() < 2:
+    if frame["order"].nunique() < 2 and set(frame["choice"]) <= {"a", "b", "tie", ""}:
         limits.append(
             "One order only: a preference for a place cannot be told from a preference for a "
             "response."

@@ -1,0 +1,204 @@
+"""Inspect logs: ``.eval`` archives and ``.json`` files, every scorer's grade of every epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.archive import archive
+from judgestats.judgments.readers.grades import failed, grade
+from judgestats.judgments.readers.logs import Log, Reader, Rows, digest
+from judgestats.judgments.readers.untrusted import number, short, text
+
+__all__ = ["INSPECT"]
+
+_STOPPED = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+}
+_WORDS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
+"""Inspect's own grades. Spelled out, a C cannot be taken for the tie of a comparison of A and B."""
+
+_START = "_journal/start.json"
+
+
+def _fits(log: Log) -> bool:
+    if log.kind == "zip":
+        with archive(log.path) as found:
+            return bool({"header.json", _START} & set(found.names))
+    return log.kind == "json" and log.has("eval", "status", "version")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _read(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
+    if log.kind == "zip":
+        with archive(log.path) as found:
+            whole = "header.json" in found.names
+            header = _object(found.json("header.json" if whole else _START))
+            if not whole:
+                rows.note(
+                    "The evaluation was interrupted: only the samples that were written are here."
+                )
+            names = (n for n in found.names if n.startswith("samples/") and n.endswith(".json"))
+            _samples(rows, header, (found.json(name) for name in names), log.judge)
+    else:
+        _samples(rows, log.first, iter(_listed(log.first.get("samples"))), log.judge)
+        if log.first.get("samples") is None:
+            rows.note("The log has only its header, without samples.")
+    frame = rows.frame()
+    for _, own in frame.groupby("condition", sort=False):
+        if set(own["choice"]) - {""} <= set(_WORDS):
+            frame.loc[own.index, "choice"] = own["choice"].replace(_WORDS)
+    return frame
+
+
+def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], named: str) -> None:
+    about = _object(header.get("eval"))
+    grader = _object(_object(about.get("model_roles")).get("grader"))
+    scorers = {
+        text(s.get("name"), 200): digest(text(s["options"])) if s.get("options") else ""
+        for s in map(_object, _listed(about.get("scorers")))
+    }
+    common = {
+        "task": text(about.get("task"), 200),
+        "answerer": text(about.get("model"), 200),
+    }
+    for sample in samples:
+        if not isinstance(sample, dict):
+            raise InputError(f"{rows.path}: a sample is {short(sample)}, not a JSON object.")
+        calls = _calls(sample)
+        epoch = number(sample.get("epoch"))
+        cluster = text(sample.get("id"), 300)
+        metadata = _object(sample.get("metadata"))
+        place = {
+            **common,
+            "cluster": cluster,
+            "item_id": f"{cluster}/{common['answerer']}",
+            "category": text(metadata.get("category"), 200),
+            "replicate": int(epoch) - 1 if 1 <= epoch < 1e9 else -1,
+        }
+        scores = dict(_named_scores(_object(sample.get("scores"))))
+        stopped = text(_object(sample.get("error")).get("message"), 300)
+        if not scores and (stopped or not scorers):
+            scores = dict.fromkeys(scorers or ("(no scorer)",))
+        for name, score in scores.items():
+            _add(rows, name, score, calls, grader, place, stopped, scorers, named)
+
+
+def _named_scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each scorer's score; a scorer that gives several values becomes several."""
+    for name, score in scores.items():
+        score = dict(_object(score))
+        value = score.get("value")
+        if isinstance(value, dict):
+            for part, single in value.items():
+                yield f"{name}.{part}", {**score, "value": single}
+        elif isinstance(value, list):
+            for i, single in enumerate(value):
+                yield f"{name}.{i}", {**score, "value": single}
+        else:
+            yield name, score
+
+
+def _calls(sample: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The last call of a model by each scorer: spans (or steps, in older logs) say whose it is."""
+    spans: dict[str, str] = {}
+    inside = ""
+    calls: dict[str, Mapping[str, Any]] = {}
+    for event in map(_object, _listed(sample.get("events"))):
+        kind, name = event.get("event"), text(event.get("name"), 200)
+        if kind == "span_begin":
+            parent = spans.get(text(event.get("parent_id"), 200), "")
+            own = name if event.get("type") == "scorer" else parent
+            spans[text(event.get("id"), 200)] = own
+        elif kind == "step" and event.get("type") == "scorer":
+            inside = name if event.get("action") == "begin" else ""
+        elif kind == "model":
+            whose = spans.get(text(event.get("span_id"), 200), "") or inside
+            if whose:
+                calls[whose] = event
+    return calls
+
+
+def _add(
+    rows: Rows,
+    name: str,
+    score: Mapping[str, Any] | None,
+    calls: Mapping[str, Mapping[str, Any]],
+    grader: Mapping[str, Any],
+    place: Mapping[str, Any],
+    stopped: str,
+    scorers: Mapping[str, str],
+    named: str,
+) -> None:
+    whole = name if name in scorers else name.split(".", 1)[0]
+    call = calls.get(whole, calls.get(name, {}))
+    output = _object(call.get("output"))
+    config = _object(call.get("config")) or _object(grader.get("config"))
+    usage = _object(output.get("usage"))
+    judge = text(call.get("model"), 200) or text(grader.get("model"), 200) or named
+    if not judge:
+        judge = name
+        rows.note(
+            f"No model's call is recorded for the scorer {name!r}: it stands as the judge itself."
+        )
+    choices = _listed(output.get("choices"))
+    finish = text(_object(choices[0]).get("stop_reason"), 40) if choices else ""
+    raw = text(output.get("completion"))
+    if not raw and choices:
+        raw = text(_object(_object(choices[0]).get("message")).get("content"))
+    score = score or {}
+    explanation = text(score.get("explanation"))
+    why = text(score.get("reason") or _object(score.get("metadata")).get("unscored_reason"), 300)
+    if stopped and score.get("value") is None:
+        found = failed(stopped)
+    elif text(call.get("error")) and _missing(score.get("value")):
+        found = failed(text(call.get("error"), 300))
+    else:
+        found = grade(
+            score.get("value"),
+            raw=raw or explanation,
+            why=f"unscored: {why}" if why else "",
+            finish_reason=_STOPPED.get(finish, ""),
+        )
+    rows.add(
+        **place,
+        **found,
+        judge=judge,
+        scorer=name,
+        temperature=number(config.get("temperature")),
+        raw_text=raw or explanation,
+        explanation=explanation,
+        finish_reason=finish,
+        prompt_sha=scorers.get(whole, ""),
+        model_reported=text(output.get("model"), 200),
+        tokens_in=number(usage.get("input_tokens")),
+        tokens_out=number(usage.get("output_tokens")),
+        cost_usd=number(usage.get("total_cost")),
+        latency_s=number(output.get("time")),
+        asked_at=text(call.get("timestamp"), 40),
+    )
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+INSPECT = Reader(
+    about="Inspect logs: .eval, or .json with eval, status, samples; a folder of them",
+    fits=_fits,
+    read=_read,
+)

@@ -1,0 +1,278 @@
+"""MLflow: exported traces with assessments, and tables of the older evaluation."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.grades import failed, grade, unread
+from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, named_text
+from judgestats.judgments.readers.untrusted import json_value, number, text
+
+__all__ = ["MLFLOW", "MLFLOW_TABLE", "trace_frame"]
+
+_CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
+_META = "mlflow.assessment."
+_RAW = "Raw output:"
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json_value(value, "assessments")
+        except InputError:
+            return []
+    return value if isinstance(value, list) else []
+
+
+def _fits(log: Log) -> bool:
+    if log.has("info") and isinstance(log.first["info"], dict):
+        return "trace_id" in log.first["info"] or "request_id" in log.first["info"]
+    return log.has("trace_id", "assessments")
+
+
+def _read(log: Log) -> pd.DataFrame:
+    return trace_frame((r for _, r in log.records()), path=log.path, judge=log.judge)
+
+
+def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = "") -> pd.DataFrame:
+    """Traces with assessments as judgments: what judges said, with people's feedback as labels.
+
+    Parameters
+    ----------
+    traces : iterable of dict
+        As ``Trace.to_dict()`` gives them, or rows of ``search_traces``.
+    path : Path
+        For messages.
+    judge : str
+        The judge's name where an assessment does not tell it.
+
+    Returns
+    -------
+    DataFrame
+        The parsed frame, not yet validated.
+    """
+    rows = Rows(path)
+    kept: list[tuple[str, str, list[Mapping[str, Any]]]] = []
+    judges: dict[str, str] = {}
+    for trace in traces:
+        info = _object(trace.get("info")) or trace
+        said = [
+            a
+            for a in map(_object, _listed(info.get("assessments")))
+            if a.get("valid") is not False
+            and (a.get("feedback") is not None or a.get("expectation"))
+        ]
+        for a in said:
+            source = _object(a.get("source"))
+            if source.get("source_type") in {"LLM_JUDGE", "AI_JUDGE"}:
+                judges[_name(a)] = text(source.get("source_id"), 200)
+        kept.append((*_judged(trace, info), said))
+    rules: set[str] = set()
+    for asked, answered, said in kept:
+        _add_trace(rows, asked, answered, said, judges, rules, judge)
+    left = sorted(rules - set(judges))
+    if left:
+        rows.note(
+            f"Scorers in code, and judges that failed every time, were left out: {', '.join(left[:8])}."
+        )
+    return rows.frame()
+
+
+def _name(assessment: Mapping[str, Any]) -> str:
+    return text(assessment.get("assessment_name") or assessment.get("name"), 200)
+
+
+def _judged(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
+    """What went in and what came out: from the root span, else from the trace's own record."""
+    metadata = _object(info.get("trace_metadata"))
+    data = _object(trace.get("data"))
+    spans = data.get("spans", trace.get("spans"))
+    root = next(
+        (
+            s
+            for s in map(_object, spans if isinstance(spans, list) else [])
+            if not s.get("parent_span_id")
+        ),
+        {},
+    )
+    attributes = _object(root.get("attributes"))
+    asked = (
+        attributes.get("mlflow.spanInputs")
+        or metadata.get("mlflow.traceInputs")
+        or info.get("request_preview")
+        or trace.get("request")
+    )
+    answered = (
+        attributes.get("mlflow.spanOutputs")
+        or metadata.get("mlflow.traceOutputs")
+        or info.get("response_preview")
+        or trace.get("response")
+    )
+    return _plain(asked), _plain(answered)
+
+
+def _plain(value: object) -> str:
+    """Inputs as text: of an object with one text, that text; JSON with its keys sorted otherwise."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return text(value)
+    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
+        return text(next(iter(value.values())))
+    if isinstance(value, dict):
+        value = dict(sorted(value.items()))
+    return text(value)
+
+
+def _add_trace(
+    rows: Rows,
+    asked: str,
+    answered: str,
+    said: list[Mapping[str, Any]],
+    judges: Mapping[str, str],
+    rules: set[str],
+    named: str,
+) -> None:
+    cluster = named_text(asked) or "(no input)"
+    labels: dict[str, str] = {}
+    for a in said:
+        if _object(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
+            told = _object(a.get("feedback") or a.get("expectation")).get("value")
+            labels[_name(a)] = _word(told)
+    for a in said:
+        source = text(_object(a.get("source")).get("source_type"), 40)
+        name = _name(a)
+        if source == "HUMAN" or a.get("feedback") is None:
+            continue
+        if name not in judges:
+            rules.add(name)
+            continue
+        metadata = _object(a.get("metadata"))
+        rationale = text(a.get("rationale"))
+        rows.add(
+            **_feedback(_object(a.get("feedback")), rationale),
+            judge=judges[name] or named or name,
+            scorer=name,
+            cluster=cluster,
+            item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
+            replicate=-1,
+            label=labels.get(name, ""),
+            raw_text=rationale,
+            explanation=rationale,
+            prompt_sha=digest(text(metadata.get("guideline"))),
+            tokens_in=number(metadata.get(f"{_META}judgeInputTokens")),
+            tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
+            cost_usd=number(metadata.get(f"{_META}judgeCost")),
+            asked_at=text(a.get("create_time"), 40),
+        )
+
+
+def _word(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else text(value, 100)
+
+
+def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
+    error = feedback.get("error")
+    if error is not None and _missing(feedback.get("value")):
+        told = _object(error)
+        why = text(told.get("error_message") or told.get("error_code") or error, 300)
+        if any(mark in why.lower() for mark in _CALL_FAILED):
+            return failed(why)
+        return unread(rationale, f"MLflow could not read the reply: {why}")
+    return grade(feedback.get("value"), raw=rationale)
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _fits_table(log: Log) -> bool:
+    columns = log.first.get("columns")
+    return (
+        log.kind == "json"
+        and log.has("columns", "data")
+        and isinstance(columns, list)
+        and any(isinstance(c, str) and c.endswith("/score") for c in columns)
+    )
+
+
+def _read_table(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
+    columns = [text(c, 300) for c in log.first["columns"]]
+    data = log.first["data"]
+    if not isinstance(data, list):
+        raise InputError(f"{log.path}: data must be a list of rows.")
+    metrics = [
+        c.removesuffix("/score")
+        for c in columns
+        if c.endswith("/score") and f"{c.removesuffix('/score')}/justification" in columns
+    ]
+    if not metrics:
+        raise InputError(
+            f"{log.path}: no metric was graded by a model (a column NAME/score with NAME/justification). "
+            f"The columns are {', '.join(columns[:20])}."
+        )
+    judge = log.judge
+    if not judge:
+        judge = "judge"
+        rows.note("MLflow's evaluation table does not name the judge (--judge NAME does).")
+    for i, row in enumerate(data):
+        if not isinstance(row, list) or len(row) != len(columns):
+            raise InputError(f"{log.path}, row {i}: expected {len(columns)} values.")
+        told = dict(zip(columns, row, strict=True))
+        for fields in _graded(told, metrics, i):
+            rows.add(judge=judge, **fields)
+    return rows.frame()
+
+
+def _graded(told: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dict[str, Any]]:
+    asked = next((_plain(told[c]) for c in ("inputs", "request", "question") if c in told), "")
+    answered = next(
+        (_plain(told[c]) for c in ("outputs", "predictions", "response") if c in told), ""
+    )
+    cluster = named_text(asked) or f"row {i}"
+    item = f"{cluster}/{digest(answered)[:8]}" if answered and asked else cluster
+    for metric in metrics:
+        said = text(told.get(f"{metric}/justification"))
+        score = told.get(f"{metric}/score")
+        raw = said.split(_RAW, 1)[1].strip() if _RAW in said else said
+        if _missing(score) and "Failed to score model on payload" in said:
+            found = failed(said)
+        elif _missing(score):
+            found = unread(raw, said.split(_RAW, 1)[0].strip() or "no score in the table")
+        else:
+            found = grade(score, raw=raw)
+        yield {
+            **found,
+            "scorer": metric,
+            "cluster": cluster,
+            "item_id": item,
+            "replicate": -1,
+            "raw_text": raw,
+            "explanation": said,
+            "answerer": text(told.get("model"), 200) if "model" in told else "",
+        }
+
+
+MLFLOW = Reader(
+    about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
+    fits=_fits,
+    read=_read,
+)
+MLFLOW_TABLE = Reader(
+    about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
+    fits=_fits_table,
+    read=_read_table,
+)

@@ -1,0 +1,201 @@
+"""Files that other programs wrote, opened as what they are: data of unknown origin and bounded size.
+
+Nothing here trusts a name: a link is followed only to a plain file, JSON is refused where it names
+a key twice or nests too deeply, and what is decompressed is counted while it is read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from judgestats.errors import InputError
+
+__all__ = [
+    "MAX_BYTES",
+    "Records",
+    "cut",
+    "head",
+    "json_document",
+    "json_value",
+    "number",
+    "records",
+    "short",
+    "text",
+]
+
+MAX_BYTES = 2_000_000_000
+"""Largest JSON lines file, after decompression; it is read line by line."""
+MAX_DOCUMENT = 500_000_000
+"""Largest JSON document (one value), after decompression: it is held in memory as a whole."""
+MAX_LINE = 20_000_000
+MAX_TEXT = 200_000
+_HEAD = 65_536
+
+Records = Iterator[tuple[str, dict[str, Any]]]
+"""Where each record stands (``"line 3"``), and the record."""
+
+
+def cut(value: str, most: int = MAX_TEXT) -> str:
+    """A text of bounded length that can be written as UTF-8 (a lone surrogate cannot)."""
+    value = value[:most]
+    return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else value
+
+
+def short(value: object) -> str:
+    """A value as it may stand in a message."""
+    said = cut(repr(value), 80)
+    return said if len(said) < 80 else f"{said[:77]}..."
+
+
+def text(value: object, most: int = MAX_TEXT) -> str:
+    """A field as text: empty where it is missing, JSON where it is no text."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return cut(value, most)
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    try:
+        return cut(json.dumps(value, ensure_ascii=False, default=str), most)
+    except (ValueError, RecursionError):
+        return cut(str(type(value).__name__))
+
+
+def number(value: object) -> float:
+    """A finite number, or NaN where the field holds none.
+
+    Examples
+    --------
+    >>> number("0.5"), number(True), number(10**400), number(float("inf"))
+    (0.5, nan, nan, nan)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return math.nan
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ValueError(f"the key {short(twice)} stands twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def json_value(raw: str, where: str) -> Any:
+    """Decode one JSON value; ``NaN`` and ``Infinity``, which Python's tools write, are let through.
+
+    Raises
+    ------
+    InputError
+        No JSON, a key twice, too deep, a number with too many digits.
+    """
+    try:
+        return _DECODER.decode(raw)
+    except RecursionError:
+        raise InputError(f"{where} is nested too deeply to be a log. Nothing was read.") from None
+    except ValueError as error:
+        raise InputError(
+            f"{where} is no valid JSON ({cut(str(error), 200)}). If the file was cut short, write "
+            "or download it again."
+        ) from None
+
+
+def plain_file(path: Path) -> None:
+    """Refuse what is no plain file (a pipe or a device would never end)."""
+    try:
+        known = path.is_file()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{cut(str(path), 200)!r} cannot be looked up ({error}).") from None
+    if not known:
+        raise InputError(f"{path} is no plain file.")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file's bytes, decompressed where it is gzip; faults become one sentence."""
+    plain_file(path)
+    try:
+        with path.open("rb") as plain:
+            zipped = plain.read(2) == b"\x1f\x8b"
+            plain.seek(0)
+            if zipped:
+                with gzip.open(plain) as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield plain
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is no complete gzip file ({error}). Write it again.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}).") from None
+
+
+def head(path: Path, size: int = _HEAD) -> bytes:
+    """The first bytes, decompressed where the file is gzip."""
+    with opened(path) as stream:
+        return stream.read(size)
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from None
+
+
+def json_document(path: Path, *, most: int = MAX_DOCUMENT) -> Any:
+    """The one JSON value of a file.
+
+    Raises
+    ------
+    InputError
+        Too large, not UTF-8, or no valid JSON.
+    """
+    with opened(path) as stream:
+        raw = stream.read(most + 1)
+    if len(raw) > most:
+        raise InputError(
+            f"{path} holds more than {most:,} bytes of JSON in one value. Export it as JSON lines."
+        )
+    return json_value(_decoded(raw, str(path)), str(path))
+
+
+def records(path: Path) -> Records:
+    """The objects of a JSON lines file, one at a time.
+
+    Raises
+    ------
+    InputError
+        A line that is too long, not UTF-8, no JSON or no object; the message names it.
+    """
+    read = 0
+    with opened(path) as stream:
+        for number_, raw in enumerate(iter(lambda: stream.readline(MAX_LINE + 1), b""), start=1):
+            where = f"line {number_}"
+            read += len(raw)
+            if len(raw) > MAX_LINE or read > MAX_BYTES:
+                raise InputError(
+                    f"{path}, {where}: more than {MAX_LINE:,} bytes in a line or {MAX_BYTES:,} in "
+                    "the file. Split the file."
+                )
+            if not raw.strip():
+                continue
+            value = json_value(_decoded(raw, f"{path}, {where}"), f"{path}, {where}")
+            if not isinstance(value, dict):
+                raise InputError(f"{path}, {where} holds {short(value)}, not a JSON object.")
+            yield where, value
