@@ -22,6 +22,19 @@ examples:
   judgestats run temperature --items my.jsonl --prompt my.txt --dry-run true
 """
 
+_ANALYZE_EPILOG = """\
+recognised by what they hold (docs/readers.md):
+  Inspect logs (.eval, .json)          MLflow traces with assessments, eval_results_table.json
+  promptfoo results (JSON, database)   lm-evaluation-harness samples_*.jsonl
+  AlpacaEval annotations.json          FastChat *_single.jsonl, *_pair.jsonl
+  judgekeeper run-NN.jsonl             anything else: a table, one row a judgment
+
+examples:
+  judgestats analyze logs/
+  judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10
+  judgestats analyze 0123456789abcdef0123456789abcdef    judges' assessments of an MLflow run
+"""
+
 
 class _Parser(argparse.ArgumentParser):
     """argparse that reports wrong words as everything else is reported."""
@@ -50,13 +63,20 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("experiment", nargs="?", default="")
 
     analyze = commands.add_parser(
-        "analyze", help="analyse judgments you already have", allow_abbrev=False
+        "analyze",
+        help="analyse judgments you already have",
+        epilog=_ANALYZE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     analyze.add_argument(
         "file",
-        help="CSV, TSV, JSON lines, JSON or Parquet, or a folder of Parquet; one row a judgment",
+        help="a log, a table (CSV, TSV, JSON lines, JSON, Parquet), a folder of logs or of "
+        "Parquet, or an MLflow run id",
     )
-    analyze.add_argument("--reader", default="table", help="how the file is laid out")
+    analyze.add_argument(
+        "--reader", default="auto", help="what the file is, where it should not be recognised"
+    )
     analyze.add_argument(
         "--map",
         action="append",
@@ -72,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COLUMN",
         help="a further column that tells conditions apart (repeat)",
     )
-    analyze.add_argument("--judge", default="", help="the judge's name, if no column tells it")
+    analyze.add_argument(
+        "--judge", default="", help="the judge's name, if the file does not tell it"
+    )
     analyze.add_argument(
         "--stream",
         nargs="?",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 os.environ.update(OPENAI_API_KEY="none", OPENAI_BASE_URL=sys.argv[1])
-from alpaca_eval import annotators  # noqa: E402
+from alpaca_eval import annotators
 
 here = Path(__file__).parent
 items = json.loads((here / "items.json").read_text())

@@ -18,9 +18,9 @@ os.environ.update(
     MLFLOW_GENAI_EVAL_MAX_WORKERS="2",
     MLFLOW_GENAI_EVAL_ENABLE_SCORER_TRACING="false",
 )
-import mlflow  # noqa: E402
-import pandas as pd  # noqa: E402
-from mlflow.entities import AssessmentSource, AssessmentSourceType  # noqa: E402
+import mlflow
+import pandas as pd
+from mlflow.entities import AssessmentSource, AssessmentSourceType
 
 out = Path(sys.argv[2])
 out.mkdir(parents=True, exist_ok=True)

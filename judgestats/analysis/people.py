@@ -55,7 +55,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
         (
             "people.accuracy",
             "Same verdict as people",
-            accuracy(judge, human, **options),
+            accuracy(judge, human, categories=names, **options),
             lambda t: _share(t, np.eye(len(names))),
         ),
         (

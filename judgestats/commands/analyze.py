@@ -31,6 +31,7 @@ class _Judged:
     declared: AnalysisPlan
     found: Analysis
     line: str
+    reader: str
     judges: tuple[str, ...]
     design: dict[str, Any]
     head: pd.DataFrame
@@ -82,7 +83,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
             {
                 "judge/models": ", ".join(judged.judges),
                 "data/items": path.name,
-                "data/reader": arguments.reader,
+                "data/reader": judged.reader,
                 "data/sha256": digest,
                 "data/streamed": streamed,
                 "design/conditions": len(found.conditions),
@@ -140,7 +141,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
             )
     elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
         return False
-    if arguments.reader != "table":
+    if arguments.reader not in {"auto", "table"}:
         raise InputError(
             f"analyze: only --reader table can be streamed, got {arguments.reader!r}. Use --stream "
             "no."
@@ -166,6 +167,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
         declared=declared,
         found=found,
         line=_read_lines(path, frame),
+        reader=str(frame.attrs["reader"]),
         judges=tuple(dict.fromkeys(frame["judge"])),
         design={
             "items": int(frame["item_id"].nunique()),
@@ -173,6 +175,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
             "replicates": int(frame["replicate"].nunique()),
             "columns": to_plain(frame.attrs.get("columns_read", {})),
             "scale": to_plain(frame.attrs.get("scale")),
+            "notes": to_plain(frame.attrs["notes"]),
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
         whole=frame,
@@ -203,6 +206,7 @@ def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
             f"{reduced.n_files:,} files of {path.name}"
             + (f"; {unread:,} not read as a verdict." if unread else ".")
         ),
+        reader="table",
         judges=judges,
         design={
             "items": len(reduced.items),
@@ -233,11 +237,16 @@ def _mapping(given: list[str]) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of the file, or of a folder's Parquet files in order."""
-    from judgestats.judgments.large.dataset import parquet_files
+    """SHA-256 of the file, or of a folder's files in order."""
+    from judgestats.judgments.large.dataset import is_parquet, parquet_files
+    from judgestats.judgments.readers.folder import files_in
 
+    if is_parquet(path):
+        files = list(parquet_files(path))
+    else:
+        files = files_in(path) if path.is_dir() else [path]
     digest = hashlib.sha256()
-    for name in parquet_files(path):
+    for name in files:
         with name.open("rb") as file:
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
@@ -247,16 +256,18 @@ def _digest(path: Path) -> str:
 def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     statuses = frame["status"].value_counts()
     unread = ", ".join(f"{n} {s}" for s, n in statuses.items() if s != "ok")
-    return (
+    told = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
         f"{frame['cluster'].nunique()} clusters by {frame['judge'].nunique()} judges from "
-        f"{path.name}" + (f"; not read as a verdict: {unread}." if unread else ".")
+        f"{path.name} ({frame.attrs['reader']})"
+        + (f"; not read as a verdict: {unread}." if unread else ".")
     )
+    return "\n".join([told, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
 def _command(arguments: argparse.Namespace) -> str:
     words = ["judgestats analyze", shlex.quote(Path(arguments.file).name)]
-    if arguments.reader != "table":
+    if arguments.reader != "auto":
         words.append(f"--reader {arguments.reader}")
     words += [f"--map {shlex.quote(m)}" for m in arguments.map]
     words += [f"--factor {shlex.quote(f)}" for f in arguments.factor]
@@ -284,7 +295,7 @@ def _about(
             "conditions": list(judged.found.conditions["condition"]),
             **judged.design,
             "item_source": path.name,
-            "reader": arguments.reader,
+            "reader": judged.reader,
             "seed": arguments.seed,
             "resamples": arguments.resamples,
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 from judgestats.stats.alignment import (
+    OUTCOMES,
     TIE,
     labelled_pairs,
     outcome_codes,
@@ -28,6 +30,7 @@ def accuracy(
     human: ArrayLike,
     *,
     ties: Literal["include", "exclude", "half"] = "include",
+    categories: Sequence[str] = OUTCOMES,
     cluster: ArrayLike | None = None,
     level: float = 0.95,
     interval: IntervalMethod = "jackknife",
@@ -43,6 +46,8 @@ def accuracy(
     ties : {"include", "exclude", "half"}
         ``include``: a tie is an outcome like the others. ``exclude``: only pairs that both decide.
         ``half``: only pairs the human decides, a judge's tie earns .5.
+    categories : sequence of str
+        The outcomes; others than a, b, tie (as pass, fail) have no tie, so `ties` is ``include``.
     cluster, level, interval, n_resamples, seed
         See `alignment_score`.
 
@@ -53,7 +58,8 @@ def accuracy(
     Raises
     ------
     InputError
-        If `ties` is unknown, an outcome is none of the three, or the lengths differ.
+        If `ties` is unknown or has no meaning for the categories, an outcome is none of them, or
+        the lengths differ.
 
     Notes
     -----
@@ -75,7 +81,12 @@ def accuracy(
         raise InputError(
             f"{where}: ties must be include, exclude or half, got {ties!r}. Choose one."
         )
-    a, b, used, sample = labelled_pairs(judge, human, where)
+    if tuple(categories) != OUTCOMES and ties != "include":
+        raise InputError(
+            f"{where}: ties={ties!r} needs the outcomes a, b and tie, got {list(categories)}. "
+            "Leave ties out."
+        )
+    a, b, used, sample = labelled_pairs(judge, human, where, categories=categories)
     decided = used & (b != TIE)
     kept = {"include": used, "exclude": decided & (a != TIE), "half": decided}[ties]
     right = np.where(a == b, 1.0, 0.0)
@@ -107,7 +118,7 @@ def accuracy(
         proportion=True,
         details={
             "decided": float(np.mean(a[decided] != TIE)) if decided.any() else math.nan,
-            "chance": 1 / 3 if ties == "include" else 0.5,
+            "chance": 1 / len(categories) if ties == "include" else 0.5,
         },
     )
 

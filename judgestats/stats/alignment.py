@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from judgestats.stats.result import Estimate, NullReference, Sample
 from judgestats.stats.sum_statistics import IntervalMethod, SumStatistic, estimate_from_sums
 
 __all__ = [
+    "OUTCOMES",
     "alignment_by_category",
     "alignment_credit",
     "alignment_score",
@@ -31,9 +33,11 @@ OUTCOMES = ("a", "b", "tie")
 TIE = 2
 
 
-def outcome_codes(verdicts: ArrayLike, where: str) -> IntArray:
-    """Outcome codes 0 = a, 1 = b, 2 = tie, -1 = missing."""
-    return encode_verdicts(verdicts, categories=OUTCOMES, where=where)[0]
+def outcome_codes(
+    verdicts: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES
+) -> IntArray:
+    """Outcome codes 0 = a, 1 = b, 2 = tie (or by `categories`), -1 = missing."""
+    return encode_verdicts(verdicts, categories=categories, where=where)[0]
 
 
 def pair_credit(judge: IntArray, human: IntArray) -> FloatArray:
@@ -89,10 +93,10 @@ def alignment_credit(judge: ArrayLike, human: ArrayLike) -> FloatArray:
 
 
 def labelled_pairs(
-    judge: ArrayLike, human: ArrayLike, where: str
+    judge: ArrayLike, human: ArrayLike, where: str, *, categories: Sequence[str] = OUTCOMES
 ) -> tuple[IntArray, IntArray, NDArray[np.bool_], Sample]:
     """Codes of judge and human per pair, which pairs have both, and the sample."""
-    a, b = outcome_codes(judge, where), outcome_codes(human, where)
+    a, b = (outcome_codes(v, where, categories=categories) for v in (judge, human))
     if a.ndim != 1 or a.shape != b.shape or a.size == 0:
         raise InputError(
             f"{where}: judge and human must be one outcome for each pair, got shapes {a.shape} and "

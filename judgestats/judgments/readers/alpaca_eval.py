@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -26,13 +27,13 @@ def _of(record: dict[str, Any], name: str) -> object:
 
 def _read(log: Log) -> pd.DataFrame:
     found = [(number(r.get("preference")), r) for _, r in log.records()]
-    weighted = any(p == p and p not in _CHOICE for p, _ in found)
+    weighted = any(not math.isnan(p) and p not in _CHOICE for p, _ in found)
     rows = Rows(log.path)
     for preference, record in found:
         one, two = (text(record.get(f"generator_{k}"), 200) or f"output {k}" for k in (1, 2))
         cluster = named_text(text(record.get("instruction")))
         raw = text(_of(record, "raw_completion"))
-        if preference != preference or not 0 <= preference <= 2 or 0 < preference < 1:
+        if math.isnan(preference) or not 0 <= preference <= 2 or 0 < preference < 1:
             read = unread(raw, "no preference; AlpacaEval does not keep the reason")
         elif weighted:
             read = grade(preference - 1 if preference else 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -69,7 +70,7 @@ def _score(value: object, said: str) -> dict[str, Any]:
     score = number(value)
     if score == -1:
         return unread(said, "no rating in the reply")
-    return grade(None if score != score else score, raw=said)
+    return grade(None if math.isnan(score) else score, raw=said)
 
 
 def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: str) -> None:

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.readers.logs import Log, Reader, open_log
 
-__all__ = ["read_folder"]
+__all__ = ["files_in", "read_folder"]
 
 _MOST_FILES = 5_000
 _DEPTH = 3
@@ -47,7 +47,7 @@ def read_folder(
     """
     found: dict[str, list[Log]] = {}
     unknown = 0
-    for path in _files(folder):
+    for path in files_in(folder):
         log, name = _look(path, readers, judge)
         if log is None or not name or (reader not in {"auto", name}):
             unknown += 1
@@ -79,13 +79,14 @@ def read_folder(
 
 
 def _content(frame: pd.DataFrame) -> str:
-    """What a log says, whatever the form it is written in: an export beside its source is no repetition."""
+    """What a log says, in whatever form: an export beside its source is no repetition."""
     said = frame[["condition", "item_id", "order", "status", "score", "choice", "raw_text"]]
     hashed = pd.util.hash_pandas_object(said.astype(str), index=False).sort_values()
     return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
 
 
-def _files(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
+    """The plain files of a folder and of three levels below, in order; no links, nothing hidden."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, followlinks=False):
         depth = len(Path(place).relative_to(folder).parts)
@@ -119,11 +120,11 @@ def _together(frames: list[pd.DataFrame], told: list[str], unknown: int) -> pd.D
     if len({t for f in frames if "task" in f for t in f["task"].unique()}) > 1:
         frames = [_named_by_task(f) for f in frames]
     frame = pd.concat(frames, ignore_index=True)
-    for column in frame.columns.intersection(_WORDS):
+    for column in frame.columns.intersection(list(_WORDS)):
         frame[column] = frame[column].fillna("")
     factors = []
     for name in ("scorer", "task"):
-        if name in frame and frame[name].nunique() > 1:
+        if name in frame and len(set(frame[name])) > 1:
             frame[f"factor_{name}"] = frame[name]
             factors.append(f"factor_{name}")
     frame["condition"] = condition_labels(frame, factors)

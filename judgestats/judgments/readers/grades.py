@@ -17,7 +17,7 @@ _NUMERALS = frozenset("0123456789.+-eE")
 
 
 def unread(raw: str, why: str, *, finish_reason: str = "") -> dict[str, Any]:
-    """The fields of a judgment without a verdict: refused, truncated or unparseable, by its text."""
+    """The fields of a judgment without a verdict: refused, truncated or unparseable."""
     found = no_verdict(raw, finish_reason, cut(why, 300))
     return {
         "status": found.status.value,

@@ -90,7 +90,9 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
             "category": text(metadata.get("category"), 200),
             "replicate": int(epoch) - 1 if 1 <= epoch < 1e9 else -1,
         }
-        scores = dict(_named_scores(_object(sample.get("scores"))))
+        scores: dict[str, dict[str, Any] | None] = dict(
+            _named_scores(_object(sample.get("scores")))
+        )
         stopped = text(_object(sample.get("error")).get("message"), 300)
         if not scores and (stopped or not scorers):
             scores = dict.fromkeys(scorers or ("(no scorer)",))
@@ -100,8 +102,8 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
 
 def _named_scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each scorer's score; a scorer that gives several values becomes several."""
-    for name, score in scores.items():
-        score = dict(_object(score))
+    for name, given in scores.items():
+        score = dict(_object(given))
         value = score.get("value")
         if isinstance(value, dict):
             for part, single in value.items():
@@ -160,16 +162,16 @@ def _add(
     raw = text(output.get("completion"))
     if not raw and choices:
         raw = text(_object(_object(choices[0]).get("message")).get("content"))
-    score = score or {}
-    explanation = text(score.get("explanation"))
-    why = text(score.get("reason") or _object(score.get("metadata")).get("unscored_reason"), 300)
-    if stopped and score.get("value") is None:
+    told = score or {}
+    explanation = text(told.get("explanation"))
+    why = text(told.get("reason") or _object(told.get("metadata")).get("unscored_reason"), 300)
+    if stopped and told.get("value") is None:
         found = failed(stopped)
-    elif text(call.get("error")) and _missing(score.get("value")):
+    elif text(call.get("error")) and _missing(told.get("value")):
         found = failed(text(call.get("error"), 300))
     else:
         found = grade(
-            score.get("value"),
+            told.get("value"),
             raw=raw or explanation,
             why=f"unscored: {why}" if why else "",
             finish_reason=_STOPPED.get(finish, ""),

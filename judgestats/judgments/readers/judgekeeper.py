@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def _verdict(value: object, score: object, said: str, error: str) -> dict[str, A
     if value == "error" or error:
         return unread(said, error or "no verdict") if said else failed(error)
     told = number(score)
-    return grade(told) if told == told else grade(value, raw=said)
+    return grade(value, raw=said) if math.isnan(told) else grade(told)
 
 
 def _run(log: Log, rows: Rows) -> None:

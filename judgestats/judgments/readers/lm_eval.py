@@ -45,7 +45,7 @@ def _task(path: Path, about: dict[str, Any]) -> str:
     if isinstance(configs, dict):
         fitting = [t for t in configs if name.startswith(text(t))]
         if fitting:
-            return max(fitting, key=len)
+            return text(max(fitting, key=len))
     return name.rsplit("_", 1)[0] if "T" in name.rsplit("_", 1)[-1] else name
 
 

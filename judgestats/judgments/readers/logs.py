@@ -184,7 +184,7 @@ class Rows:
             self.notes.append(said)
 
     def frame(self, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
-        """The parsed frame; conditions are judge, temperature, and the scorer where there are several.
+        """The parsed frame; a condition is judge and temperature, and the scorer if there are more.
 
         Raises
         ------
@@ -201,11 +201,11 @@ def finished(
     table: pd.DataFrame, *, notes: list[str], scale: tuple[float, float] | None
 ) -> pd.DataFrame:
     """Number the repetitions, name the conditions, and settle the columns."""
-    if table["task"].nunique() > 1:
+    if len(set(table["task"])) > 1:
         for column in ("item_id", "cluster"):
             table[column] = table["task"] + ": " + table[column]
     factors: tuple[str, ...] = ()
-    if table["scorer"].nunique() > 1:
+    if len(set(table["scorer"])) > 1:
         table["factor_scorer"] = table["scorer"]
         factors = ("factor_scorer",)
     for name in ("item_id", "cluster", "judge"):

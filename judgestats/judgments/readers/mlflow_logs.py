@@ -84,7 +84,8 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
     left = sorted(rules - set(judges))
     if left:
         rows.note(
-            f"Scorers in code, and judges that failed every time, were left out: {', '.join(left[:8])}."
+            "Scorers in code, and judges that failed every time, were left out: "
+            f"{', '.join(left[:8])}."
         )
     return rows.frame()
 
@@ -123,7 +124,7 @@ def _judged(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str
 
 
 def _plain(value: object) -> str:
-    """Inputs as text: of an object with one text, that text; JSON with its keys sorted otherwise."""
+    """Inputs as text: an object with one text is that text, any other is sorted JSON."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -221,8 +222,8 @@ def _read_table(log: Log) -> pd.DataFrame:
     ]
     if not metrics:
         raise InputError(
-            f"{log.path}: no metric was graded by a model (a column NAME/score with NAME/justification). "
-            f"The columns are {', '.join(columns[:20])}."
+            f"{log.path}: no metric was graded by a model (a column NAME/score with "
+            f"NAME/justification). The columns are {', '.join(columns[:20])}."
         )
     judge = log.judge
     if not judge:

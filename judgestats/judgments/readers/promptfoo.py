@@ -24,7 +24,9 @@ _GRADED = re.compile(
     r"answer-relevance|context-(?:recall|relevance|faithfulness)|conversation-relevance|pi|moderation)$"
 )
 _MOST_ROWS = 5_000_000
-_JSON_COLUMNS = ("test_case", "prompt", "provider", "grading_result", "response")
+_JSON_COLUMNS = ("test_case", "prompt", "provider", "grading_result", "metadata")
+_RESULTS = """SELECT test_idx, prompt_idx, test_case, prompt, provider, grading_result, metadata
+FROM eval_results WHERE eval_id = ? ORDER BY test_idx, prompt_idx"""
 
 
 def _fits(log: Log) -> bool:
@@ -103,14 +105,14 @@ def _vars(record: Mapping[str, Any]) -> str:
 
 
 def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
-    """A name of each test: its description where that is its own, else the number of its first run."""
+    """A name of each test: its description, or else the number of its first run."""
     names: dict[str, str] = {}
     for record in listed:
         key = _vars(record)
         if key not in names:
             told = text(_object(record.get("testCase")).get("description"), 200)
             index = number(record.get("testIdx"))
-            name = named_text(told) or (f"test {index:g}" if index == index else "test")
+            name = named_text(told) or (f"test {index:g}" if not math.isnan(index) else "test")
             names[key] = name if name not in names.values() else f"{name} {digest(key)[:8]}"
     return names
 
@@ -152,7 +154,7 @@ def _numeric(graded: list[tuple[dict[str, Any], list[Mapping[str, Any]]]]) -> di
         for component in components:
             if _GRADED.match(text(_object(component.get("assertion")).get("type"), 100)):
                 score = number(component.get("score"))
-                other = score == score and score not in {0.0, 1.0}
+                other = not math.isnan(score) and score not in {0.0, 1.0}
                 found[_metric(component)] = found.get(_metric(component), False) or other
     return found
 
@@ -265,19 +267,19 @@ def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, 
         identity, created, config = evals[-1]
         if len(evals) > 1:
             rows.note(
-                f"The database holds {len(evals)} evaluations; the latest is read, {short(identity)} of "
-                f"{moment(number(created) / 1000) or 'unknown time'}. Export another with promptfoo export."
+                f"The database holds {len(evals)} evaluations; the latest is read, "
+                f"{short(identity)} of {moment(number(created) / 1000) or 'unknown time'} "
+                "(promptfoo export writes another)."
             )
-        names = ("test_idx", "prompt_idx", *_JSON_COLUMNS, "metadata")
         listed = []
         for row in _rows(
             log,
             connection,
-            f"SELECT {', '.join(names)} FROM eval_results WHERE eval_id = ? ORDER BY test_idx, prompt_idx",  # noqa: S608
+            _RESULTS,
             (identity,),
         ):
-            told = dict(zip(names, row, strict=True))
-            for name in (*_JSON_COLUMNS, "metadata"):
+            told = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
+            for name in _JSON_COLUMNS:
                 told[name] = _json(log, told[name], name)
             listed.append(
                 {

@@ -180,6 +180,6 @@ def _read_file(
 def _understood() -> str:
     tools = "; ".join(reader.about for reader in LOGS.values())
     return (
-        f"Recognised by their content are: {tools}. Anything else is read as a table with one row a "
-        "judgment: --map item_id=COLUMN,score=COLUMN (or choice=COLUMN) names its columns."
+        f"Recognised by their content are: {tools}. Anything else is read as a table with one row "
+        "a judgment: --map item_id=COLUMN,score=COLUMN (or choice=COLUMN) names its columns."
     )

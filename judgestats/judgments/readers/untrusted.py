@@ -1,4 +1,4 @@
-"""Files that other programs wrote, opened as what they are: data of unknown origin and bounded size.
+"""Files that other programs wrote, opened as what they are: data of unknown origin.
 
 Nothing here trusts a name: a link is followed only to a plain file, JSON is refused where it names
 a key twice or nests too deeply, and what is decompressed is counted while it is read.
