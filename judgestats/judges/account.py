@@ -23,6 +23,7 @@ class Stop(StrEnum):
     UNREACHABLE = "unreachable"
     TOLD_TO_WAIT = "told_to_wait"
     FAILING = "failing"
+    CANCELLED = "cancelled"
     NO_QUOTA = "no_quota"
 
 
@@ -87,6 +88,14 @@ class Account:
     def total_cost_usd(self) -> float:
         """Known cost and cost in vain together; NaN if any answer's cost is unknown."""
         return math.nan if self.cost_unknown else self.cost_usd + self.cost_in_vain_usd
+
+    def add(self, other: Account) -> None:
+        """Take another account's counts in."""
+        for name, value in vars(other).items():
+            if name != "failures":
+                setattr(self, name, getattr(self, name) + value)
+        for kind, count in other.failures.items():
+            self.failures[kind] = self.failures.get(kind, 0) + count
 
     def failure(self, kind: str) -> None:
         """Count a failed judgment."""

@@ -21,7 +21,7 @@ from judgestats.judges.request import DRAW_HEADER, Ready, Sampling, draw_header,
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
 
-__all__ = ["Asked", "Asker", "Halt"]
+__all__ = ["Asked", "Asker", "Halt", "share_of", "taught"]
 
 _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
@@ -159,7 +159,7 @@ class Asker:
                 if outcome.kind is Kind.ANSWERED:
                     return await deliver(await self._store(lane, wanted, outcome, one))
                 self._book_failure(lane, outcome, one)
-                if outcome.kind is Kind.BAD_REQUEST and _taught(lane, one.sent, outcome):
+                if outcome.kind is Kind.BAD_REQUEST and taught(lane, one.sent, outcome):
                     return 0
                 self._end_if_fatal(lane, outcome)
                 draw = draw or random.Random(wanted[0])
@@ -255,8 +255,8 @@ class Asker:
                 temperature_sent=one.sent.temperature,
                 seed_sent=one.seed,
                 choices=len(wanted),
-                tokens_in=_share(outcome.tokens_in, share),
-                tokens_out=_share(outcome.tokens_out, share),
+                tokens_in=share_of(outcome.tokens_in, share),
+                tokens_out=share_of(outcome.tokens_out, share),
                 cost_usd=None if math.isnan(cost) else cost * share,
                 latency_s=outcome.latency_s,
                 attempts=one.tried,
@@ -343,16 +343,17 @@ def _leave(lane: Lane, outcome: Outcome, entered: float) -> None:
         lane.limit.left()
 
 
-def _taught(lane: Lane, sent: Sent, outcome: Outcome) -> bool:
+def taught(lane: Lane, sent: Sent, outcome: Outcome) -> bool:
     """Whether the refusal teaches something that makes asking anew worth while."""
-    taught = lane.abilities.taught_by(outcome, sent=sent)
-    if taught is None:
+    lesson = lane.abilities.taught_by(outcome, sent=sent)
+    if lesson is None:
         lane.learn(lane.abilities.unsettled())
         return False
     lane.notes[f"{lane.spec.name}: {outcome.detail} ({_LESSONS[outcome.about]})"] = None
-    lane.learn(taught)
+    lane.learn(lesson)
     return True
 
 
-def _share(tokens: int | None, share: float) -> float | None:
+def share_of(tokens: int | None, share: float) -> float | None:
+    """One choice's part of a request's tokens."""
     return None if tokens is None else tokens * share

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from judgestats.errors import BudgetError, InputError
 
-__all__ = ["Budget", "Purse"]
+__all__ = ["Budget", "Purse", "unknown_price"]
+
+
+def unknown_price() -> BudgetError:
+    """What to say of a cost limit for a judge whose price is unknown."""
+    return BudgetError(
+        "max_cost: the price of this judge is unknown, so the limit cannot be held. Give its price "
+        "in a price file (prices=my-prices.yaml), or limit requests (max_requests) instead."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +91,7 @@ class Purse:
             if limits.max_cost is None:
                 break
             if math.isnan(estimate):
-                raise BudgetError(
-                    "max_cost: the price of this judge is unknown, so the limit cannot be held. "
-                    "Give its price in a price file (prices=my-prices.yaml), or limit requests "
-                    "(max_requests) instead."
-                )
+                raise unknown_price()
             total = self.spent + self.perhaps_spent + self.untold + self._held + estimate
             if total <= limits.max_cost or (estimate == 0 and self._held == 0):
                 break

@@ -113,14 +113,14 @@ class JudgeClient:
             answer = error.response
             return read_error(
                 answer.status_code,
-                self._without_key(answer.content),
+                self.without_key(answer.content),
                 _plain(answer.headers),
                 time.perf_counter() - started,
             )
         except openai.APITimeoutError:
             return _failed(Kind.TIMED_OUT, "no reply within the time limit", started)
         except openai.APIConnectionError as error:
-            return self._connection(error.__cause__, started)
+            return self.connection_failure(error.__cause__, started)
         except ConnectionError as error:  # the in-process server breaks a connection
             return _failed(Kind.BROKEN, type(error).__name__, started)
         latency = time.perf_counter() - started
@@ -128,7 +128,7 @@ class JudgeClient:
             return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
         if 300 <= reply.status_code < 400:
             return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
-        return read_reply(self._without_key(reply.content), _plain(reply.headers), latency)
+        return read_reply(self.without_key(reply.content), _plain(reply.headers), latency)
 
     async def models(self) -> httpx2.Response:
         """The endpoint's list of models as it comes, bounded as every reply is.
@@ -140,16 +140,22 @@ class JudgeClient:
         """
         return await self._sdk.get("/models", cast_to=httpx2.Response)
 
-    def _without_key(self, body: bytes) -> bytes:
+    def without_key(self, body: bytes) -> bytes:
         """The body without the key, which some servers repeat in their messages."""
         hidden = len(self._key_bytes) >= _SHORTEST_SECRET and self._key_bytes in body
         return body.replace(self._key_bytes, b"***") if hidden else body
 
-    def _connection(self, cause: BaseException | None, started: float) -> Outcome:
+    @property
+    def sdk(self) -> LeanOpenAI:
+        """The SDK's client, for other calls than judging."""
+        return self._sdk
+
+    def connection_failure(self, cause: BaseException | None, started: float) -> Outcome:
+        """What a failed connection means."""
         if isinstance(cause, BodyTooLarge):
             return _failed(Kind.TOO_LARGE, str(cause), started)
         # aiohttp quotes what it could not read, and that may be anything, our own key included
-        said = self._without_key(str(cause).encode("utf-8", "replace")).decode("utf-8")
+        said = self.without_key(str(cause).encode("utf-8", "replace")).decode("utf-8")
         detail = one_line(said[:200]) or type(cause).__name__
         if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
             return _failed(Kind.BROKEN, detail, started)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from judgestats.judges.account import Account, Collected, Stop
 from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collector import Collector, FollowUp
+from judgestats.judges.interrupts import signals
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
 from judgestats.judges.prices import PriceTable, default_prices
@@ -28,7 +28,7 @@ from judgestats.judges.spec import JudgeSpec, parse_judge
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["collect", "collect_judgments"]
+__all__ = ["bundled_app", "check_options", "collect", "collect_judgments"]
 
 _MAX_CONCURRENCY = 4096
 
@@ -116,7 +116,7 @@ async def collect(
     StoreError
         The journal cannot be used. What was stored is kept.
     """
-    _check(concurrency, choices_per_request, max_tokens, timeout_s, seed)
+    check_options(concurrency, choices_per_request, max_tokens, timeout_s, seed)
     if top_k is not None and top_k < 1:
         raise InputError(f"top_k: expected at least 1, got {top_k}.")
     sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
@@ -145,7 +145,7 @@ async def collect(
                         spec,
                         connections=0,  # the lanes' limits bound the connections
                         timeout_s=timeout_s,
-                        app=(simulated_app or _bundled_app()) if spec.in_process else None,
+                        app=(simulated_app or bundled_app()) if spec.in_process else None,
                     )
                     stack.push_async_exit(client)
                     clients[spec.base_url] = client
@@ -175,7 +175,7 @@ async def collect(
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
         ticker = asyncio.create_task(_tick(show, collector.account))
         try:
-            with _signals(collector) if handle_signals else contextlib.nullcontext(), _calm_gc():
+            with signals(collector) if handle_signals else contextlib.nullcontext(), _calm_gc():
                 await collector.run(sources, grace_s=2.0)
         except JudgestatsError as error:
             if collector.account.answered and book.path is not None:
@@ -199,7 +199,10 @@ async def collect(
 
 
 def collect_judgments(tasks: Iterable[Task], **options: Any) -> Collected:
-    """`collect` for code that is not asynchronous; takes the same parameters.
+    """`collect` for code that is not asynchronous; takes the same parameters, and ``mode``.
+
+    ``mode="batch"`` hands the plan to the provider's Batch API instead (see
+    `judgestats.judges.batches.collect.collect_in_batches`).
 
     Ctrl-C (and SIGTERM) end the collection in order within seconds: requests in flight get two
     seconds to bring their answers, all answers are kept, and `Collected.message` says how to go on.
@@ -222,22 +225,36 @@ def collect_judgments(tasks: Iterable[Task], **options: Any) -> Collected:
     >>> collected.account.answered, collected.complete
     (1, True)
     """
+    run = _way(options.pop("mode", "online"))
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         main_thread = threading.current_thread() is threading.main_thread()
-        return asyncio.run(collect(tasks, handle_signals=main_thread, **options))
-    return _in_thread(tasks, options)
+        return asyncio.run(run(tasks, handle_signals=main_thread, **options))
+    return _in_thread(run, tasks, options)
 
 
-def _in_thread(tasks: Iterable[Task], options: dict[str, Any]) -> Collected:
+_Way = Callable[..., Coroutine[Any, Any, Collected]]
+
+
+def _way(mode: str) -> _Way:
+    if mode == "online":
+        return collect
+    if mode == "batch":
+        from judgestats.judges.batches.collect import collect_in_batches
+
+        return collect_in_batches
+    raise InputError(f"mode: expected online or batch, got {mode!r}.")
+
+
+def _in_thread(run: _Way, tasks: Iterable[Task], options: dict[str, Any]) -> Collected:
     """Run in a thread with a loop of its own; an interrupt here ends the work there."""
     result: list[Collected] = []
     failure: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Collected]]] = []
 
     async def main() -> None:
-        task = asyncio.create_task(collect(tasks, **options))
+        task = asyncio.create_task(run(tasks, **options))
         running.append((asyncio.get_running_loop(), task))
         result.append(await task)
 
@@ -261,7 +278,8 @@ def _in_thread(tasks: Iterable[Task], options: dict[str, Any]) -> Collected:
     return result[0]
 
 
-def _bundled_app() -> AsgiApp:
+def bundled_app() -> AsgiApp:
+    """The simulated server, inside this process."""
     from judgestats.judges.simulated.app import SimulatedServer
 
     return SimulatedServer()
@@ -298,28 +316,6 @@ async def _tick(show: Reporter, account: Account) -> None:
 
 
 @contextlib.contextmanager
-def _signals(collector: Collector) -> Iterator[None]:
-    """The first SIGINT or SIGTERM winds the collection down, the second ends it at once."""
-    loop = asyncio.get_running_loop()
-
-    def on_signal() -> None:
-        if collector.halt.called.is_set():
-            collector.hurry.set()
-        collector.halt.stop(Stop.INTERRUPTED)
-
-    handled = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # Windows: asyncio.run's own handling
-            loop.add_signal_handler(number, on_signal)
-            handled.append(number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
-
-
-@contextlib.contextmanager
 def _calm_gc() -> Iterator[None]:
     """Keep the cyclic garbage collector from walking all that was imported again and again.
 
@@ -336,9 +332,10 @@ def _calm_gc() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _check(
+def check_options(
     concurrency: int, choices: int, max_tokens: int | None, timeout_s: float, seed: int | None
 ) -> None:
+    """Raise InputError for a parameter that is out of range."""
     if not 1 <= concurrency <= _MAX_CONCURRENCY:
         raise InputError(
             f"concurrency: expected 1 to {_MAX_CONCURRENCY} requests in flight, got {concurrency}."
@@ -370,6 +367,7 @@ def _message(collector: Collector, book: Journal, budget: Budget) -> str:
         Stop.UNREACHABLE: collector.halt.detail,
         Stop.TOLD_TO_WAIT: collector.halt.detail,
         Stop.FAILING: collector.halt.detail,
+        Stop.CANCELLED: collector.halt.detail,
         Stop.NO_QUOTA: f"the quota is used up ({collector.halt.detail})",
     }[collector.halt.why]
     if not why:

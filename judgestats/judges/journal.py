@@ -19,13 +19,14 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 
 from judgestats.errors import StoreError
+from judgestats.judges.batches.book import BATCH_SCHEMA, BatchBook
 from judgestats.judges.journal_file import (
     APPLICATION_ID,
     VERSION,
@@ -36,7 +37,10 @@ from judgestats.judges.journal_file import (
 )
 from judgestats.judges.negotiation import Abilities
 
-__all__ = ["Answer", "Journal"]
+__all__ = ["UNTOLD", "Answer", "Journal"]
+
+UNTOLD = -1.0
+"""A latency that is not told, as for an answer that came in a batch."""
 
 _SCHEMA = """
 CREATE TABLE answers (
@@ -63,7 +67,10 @@ _KEY_BYTES = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """One answered judgment as it is kept; None where the server did not say."""
+    """One answered judgment as it is kept; None where the server did not say.
+
+    `latency_s` is `UNTOLD` where there is none.
+    """
 
     text: str
     mode: str
@@ -88,6 +95,7 @@ _PUT = (
     f"INSERT OR REPLACE INTO answers (key, {_COLUMNS}) "  # noqa: S608 - names of this file only
     f"VALUES ({', '.join('?' * (1 + len(_NAMES)))})"
 )
+_PUT_NEW = _PUT.replace("INSERT OR REPLACE", "INSERT OR IGNORE", 1)
 _GET = f"SELECT {_COLUMNS} FROM answers WHERE key = ?"  # noqa: S608
 
 
@@ -127,6 +135,7 @@ class Journal:
         self._db = self._open()
         self._batch: _Batch | None = None
         self._closed = False
+        self.batches = BatchBook(self._db, lambda error: store_error(error, self.path))
         self._next_id = self._first_free_id()
         self._lost = self._read_lost()
 
@@ -155,6 +164,7 @@ class Journal:
                 self._lay_out(db)
             elif application != APPLICATION_ID:
                 raise self._foreign()
+            self._update(db)
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except (sqlite3.Error, StoreError) as error:
@@ -178,11 +188,22 @@ class Journal:
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign()
-        for statement in _SCHEMA.split(";\n"):
+        self._add(db, _SCHEMA)
+        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+
+    @staticmethod
+    def _add(db: sqlite3.Connection, schema: str) -> None:
+        for statement in schema.split(";\n"):
             if statement.strip():
                 db.execute(statement)
-        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _update(self, db: sqlite3.Connection) -> None:
+        """Bring a journal of an earlier version up to this one; nothing is taken away."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version < 2:
+            self._add(db, BATCH_SCHEMA)
+        if version < VERSION:
+            db.execute(f"PRAGMA user_version={VERSION}")
 
     def _foreign(self) -> StoreError:
         return StoreError(
@@ -244,7 +265,8 @@ class Journal:
             self._db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
         except sqlite3.Error as error:
             raise store_error(error, self.path) from None
-        return lost
+        # Asked online while they wait in a batch, they are paid for twice.
+        return lost | {key for key in self.batches.waiting() if self.get(key) is None}
 
     def _one(self, query: str, values: Sequence[object] = ()) -> tuple[object, ...] | None:
         try:
@@ -293,6 +315,11 @@ class Journal:
         batch.ended.append((number,))
         batch.answers.extend((key, *_values(answer)) for key, answer in answers)
         await self._committed(batch)
+
+    def fetched(self, batch: str, answers: Mapping[bytes, Answer]) -> frozenset[bytes]:
+        """Store a batch's answers, and that it has ended; gives what was not answered before."""
+        values = {key: _values(answer) for key, answer in answers.items()}
+        return self.batches.end(batch, _PUT_NEW, values)
 
     def failed(self, number: int, *, billed_in_vain: str = "") -> None:
         """A request ended without an answer; `billed_in_vain` says why it may have cost money."""

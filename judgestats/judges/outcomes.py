@@ -42,6 +42,9 @@ class Kind(StrEnum):
     BAD_REQUEST = "bad_request"
     MALFORMED = "malformed_reply"
     TOO_LARGE = "reply_too_large"
+    EXPIRED = "batch_expired"
+    CANCELLED = "batch_cancelled"
+    MISSING = "missing_from_batch"
 
 
 class Parameter(StrEnum):
@@ -90,7 +93,13 @@ class Outcome:
     @property
     def maybe_billed(self) -> bool:
         """Whether the request may have cost money although there is no answer to show for it."""
-        return self.kind in {Kind.BROKEN, Kind.TIMED_OUT, Kind.MALFORMED, Kind.TOO_LARGE}
+        return self.kind in {
+            Kind.BROKEN,
+            Kind.TIMED_OUT,
+            Kind.MALFORMED,
+            Kind.TOO_LARGE,
+            Kind.MISSING,
+        }
 
 
 # ----------------------------------------------------------------------------- answers

@@ -35,6 +35,17 @@ class Price:
         """Whether both prices are known."""
         return not (math.isnan(self.input) or math.isnan(self.output))
 
+    @property
+    def in_batch(self) -> Price:
+        """The price through a Batch API: half.
+
+        Examples
+        --------
+        >>> Price(input=0.15, output=0.6).in_batch.output
+        0.3
+        """
+        return Price(input=self.input / 2, output=self.output / 2)
+
     def cost(self, tokens_in: float | None, tokens_out: float | None) -> float:
         """Dollars for so many tokens; NaN where price or tokens are unknown.
 

@@ -66,7 +66,7 @@ def answer_row(
     row["tokens_in"] = answer.tokens_in
     row["tokens_out"] = answer.tokens_out
     row["cost_usd"] = answer.cost_usd
-    row["latency_s"] = answer.latency_s
+    row["latency_s"] = None if answer.latency_s < 0 else answer.latency_s
     row["attempts"] = answer.attempts
     row["cached"] = cached
     row["asked_at"] = answer.asked_at

@@ -88,6 +88,10 @@ class LeanHttpClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request and read its reply."""
         del options  # stream, authentication and redirects: none is used here
+        try:
+            _ = request.content
+        except httpx2.RequestNotRead:  # a file to be uploaded
+            await request.aread()
         response = await self._lean_transport.handle_async_request(request)
         response.request = request
         await response.aread()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping
@@ -30,11 +31,13 @@ from judgestats.judges.simulated.answerers import (
     simulated_answerers,
 )
 from judgestats.judges.simulated.asked import asked_question, read_request
+from judgestats.judges.simulated.desk import Desk
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.judges.simulated.replies import distribution, reply_text
 from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import (
+    MAX_FILE_BYTES,
     Receive,
     RefusedError,
     Send,
@@ -52,6 +55,7 @@ _MAX_CHOICES = 128
 _REMEMBERED = 2048
 _COUNTED = 1_000_000
 
+_OF_DESK = re.compile(r"/(?:files|batches)(?:/|$)")
 _DRAW = b"x-judgestats-draw"
 _FAULTS = b"x-judgestats-faults"
 
@@ -92,6 +96,7 @@ class SimulatedServer:
         self.answered = 0
         self.billed_tokens = 0
         self.in_flight = 0
+        self.desk = Desk(self._answered_in_batch)
         self.peak_in_flight = 0
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self._times: OrderedDict[bytes, int] = OrderedDict()
@@ -114,6 +119,8 @@ class SimulatedServer:
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return
+        if await self._at_the_desk(scope, path, receive, send):
+            return
         if method != "POST" or not path.endswith("/chat/completions"):
             await send_json(
                 send, 404, error("unknown path: POST /v1/chat/completions", code="not_found")
@@ -123,21 +130,64 @@ class SimulatedServer:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
-            await self._complete(scope, receive, send)
+            await self._complete(scope, receive, send, self.faults)
         except RefusedError as refused:
             value = error(refused.message, param=refused.param, code=refused.code)
             await send_json(send, refused.status, value)
         finally:
             self.in_flight -= 1
 
+    # ------------------------------------------------------------------ files and batches
+
+    async def _at_the_desk(
+        self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send
+    ) -> bool:
+        headers = dict(scope["headers"])
+        if self.faults.no_batches or not _OF_DESK.search(path):
+            return False
+        if not _key_accepted(self.faults, headers):
+            await send_json(send, 401, error("Incorrect API key provided."))
+            return True
+        try:
+            body = await read_body(receive, most=MAX_FILE_BYTES)
+            query = scope.get("query_string", b"")
+            return await self.desk.handle(
+                scope["method"], path, query, headers, body, self.faults, send
+            )
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+            return True
+
+    async def _answered_in_batch(self, body: bytes, draw: bytes) -> tuple[int, bytes]:
+        """One request of a batch: what befalls online requests by chance does not befall it."""
+        got: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            got.append(message)
+
+        headers = [(_DRAW, draw)] if draw else []
+        try:
+            await self._complete({"headers": headers}, receive, send, self.faults.standing)
+        except RefusedError as refused:
+            value = error(refused.message, param=refused.param, code=refused.code)
+            await send_json(send, refused.status, value)
+        return int(got[0]["status"]), bytes(got[1]["body"])
+
     # ------------------------------------------------------------------ one request
 
     async def _complete(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+        faults: Faults,
     ) -> None:
         headers = dict(scope["headers"])
         body = await read_body(receive)
-        faults = self.faults
         if _FAULTS in headers:
             try:
                 faults = Faults.parse(headers[_FAULTS].decode("latin-1"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from judgestats.errors import InputError
 from judgestats.judges.simulated.quality import normal_of, uniform_of
@@ -25,6 +25,9 @@ _RATES = (
     "cut_off",
 )
 """In this order a single uniform number decides which fault, if any, befalls a request."""
+
+
+_LINES = ("batch_error", "batch_missing", "batch_malformed", "batch_repeated", "batch_foreign")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,17 @@ class Faults:
     refuse_n, ignore_n : bool
         Refuse several choices with status 400; or silently answer one.
     refuse_schema, ignore_schema, refuse_tools, refuse_seed, refuse_top_k : bool
+    no_batches, batch_invalid : bool
+        Know nothing of files and batches; or refuse every batch when it is validated.
+    batch_looks : int
+        How often a batch is looked at before it has ended.
+    batch_token_limit : int
+        Requests beyond which a batch is refused as too many tokens; 0 = no limit.
+    batch_expired : float
+        Share of a batch's requests (its last ones) that are left unrun.
+    batch_error, batch_missing, batch_malformed, batch_repeated, batch_foreign : float
+        Rates of results that are an error of status 500; that are missing; that are half a line;
+        that stand twice; that are followed by one of a request that nobody sent.
     require_key : str
         The only accepted key; empty = any.
     seed : int
@@ -96,15 +110,34 @@ class Faults:
     refuse_tools: bool = False
     refuse_seed: bool = False
     refuse_top_k: bool = False
+    no_batches: bool = False
+    batch_invalid: bool = False
+    batch_looks: int = 1
+    batch_token_limit: int = 0
+    batch_expired: float = 0.0
+    batch_error: float = 0.0
+    batch_missing: float = 0.0
+    batch_malformed: float = 0.0
+    batch_repeated: float = 0.0
+    batch_foreign: float = 0.0
     require_key: str = ""
     seed: int = 0
 
     def __post_init__(self) -> None:
         rates = [getattr(self, name) for name in _RATES]
-        if any(not 0 <= r <= 1 for r in rates) or sum(rates) > 1 + 1e-9:
+        lines = [getattr(self, name) for name in _LINES]
+        wrong = any(not 0 <= r <= 1 for r in (*rates, *lines, self.batch_expired))
+        if wrong or max(sum(rates), sum(lines)) > 1 + 1e-9:
             raise InputError(
                 "faults: every rate must lie in 0-1, and all rates together must not exceed 1."
             )
+
+    @property
+    def standing(self) -> Faults:
+        """The limitations alone, without what befalls requests by chance."""
+        return replace(
+            self, latency_s=0.0, capacity=0, require_key="", **dict.fromkeys(_RATES, 0.0)
+        )  # type: ignore[arg-type]
 
     @property
     def random(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from judgestats.judges.simulated.faults import Faults
 
 __all__ = [
+    "MAX_FILE_BYTES",
     "Receive",
     "RefusedError",
     "Send",
@@ -23,6 +24,7 @@ __all__ = [
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024
+MAX_FILE_BYTES = 210 * 1000 * 1000
 
 
 class RefusedError(Exception):
@@ -68,7 +70,7 @@ def _break_off(send: Send) -> None:
     transport.abort()
 
 
-async def read_body(receive: Receive) -> bytes:
+async def read_body(receive: Receive, *, most: int = _MAX_REQUEST_BYTES) -> bytes:
     """A request's whole body, of bounded size."""
     chunks = []
     size = 0
@@ -78,7 +80,7 @@ async def read_body(receive: Receive) -> bytes:
             raise RefusedError(400, "the client went away")
         chunk = message.get("body", b"")
         size += len(chunk)
-        if size > _MAX_REQUEST_BYTES:
+        if size > most:
             raise RefusedError(413, "the request is too large")
         chunks.append(chunk)
         if not message.get("more_body", False):

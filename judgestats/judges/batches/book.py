@@ -1,0 +1,212 @@
+"""Batches in the journal: what was handed in, under which id, and what each request stands for."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from judgestats.errors import StoreError
+
+__all__ = ["BATCH_SCHEMA", "BatchBook", "BatchRecord", "BatchRequest"]
+
+BATCH_SCHEMA = """
+CREATE TABLE batches (
+    name TEXT PRIMARY KEY,        -- ours, and in the server's metadata too
+    base_url TEXT NOT NULL, model TEXT NOT NULL,
+    file_id TEXT NOT NULL, batch_id TEXT NOT NULL,  -- empty until the server has told them
+    estimate REAL, created_at REAL NOT NULL
+);
+CREATE TABLE batch_requests (
+    batch TEXT NOT NULL, custom_id TEXT NOT NULL,
+    keys BLOB NOT NULL,           -- 32 bytes a judgment
+    mode TEXT NOT NULL, temperature REAL, seed INTEGER, max_tokens TEXT NOT NULL,
+    top_k INTEGER NOT NULL, tried INTEGER NOT NULL,
+    PRIMARY KEY (batch, custom_id)
+);
+"""
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRecord:
+    """A batch whose answers are not in the journal yet; ids are empty until they are known."""
+
+    name: str
+    base_url: str
+    model: str
+    file_id: str = ""
+    batch_id: str = ""
+    estimate: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRequest:
+    """One request of a batch: the judgments it stands for, and what it carried."""
+
+    custom_id: str
+    keys: tuple[bytes, ...]
+    mode: str
+    temperature: float | None
+    seed: int | None
+    max_tokens: str
+    top_k: bool
+    tried: int
+
+
+class BatchBook:
+    """The batches of a journal. Each method is one transaction, committed when it returns.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        The journal's.
+    named : function
+        Turns an SQLite error into the journal's sentence about it.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, named: Callable[[sqlite3.Error], StoreError]
+    ) -> None:
+        self._db = db
+        self._named = named
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield self._db
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:
+                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
+                    self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise self._named(error) from None
+            raise
+
+    def begin(self, record: BatchRecord, requests: Sequence[BatchRequest]) -> None:
+        """Record a batch before anything of it is sent."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    record.name,
+                    record.base_url,
+                    record.model,
+                    record.file_id,
+                    record.batch_id,
+                    record.estimate,
+                    time.time(),
+                ),
+            )
+            db.executemany(
+                "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        record.name,
+                        r.custom_id,
+                        b"".join(r.keys),
+                        r.mode,
+                        r.temperature,
+                        r.seed,
+                        r.max_tokens,
+                        int(r.top_k),
+                        r.tried,
+                    )
+                    for r in requests
+                ],
+            )
+
+    def uploaded(self, name: str, file_id: str) -> None:
+        """The server has the batch's file."""
+        with self._transaction() as db:
+            db.execute("UPDATE batches SET file_id = ? WHERE name = ?", (file_id, name))
+
+    def created(self, name: str, batch_id: str) -> None:
+        """The server has the batch, under this id."""
+        with self._transaction() as db:
+            db.execute("UPDATE batches SET batch_id = ? WHERE name = ?", (batch_id, name))
+
+    def open(self, base_url: str, model: str) -> list[BatchRecord]:
+        """The batches of a model that have not ended, oldest first."""
+        rows = self._rows(
+            "SELECT name, base_url, model, file_id, batch_id, estimate FROM batches "
+            "WHERE base_url = ? AND model = ? ORDER BY created_at, name",
+            (base_url, model),
+        )
+        names = ("name", "base_url", "model", "file_id", "batch_id", "estimate")
+        return [BatchRecord(**dict(zip(names, row, strict=True))) for row in rows]  # type: ignore[arg-type]
+
+    def requests(self, name: str) -> dict[str, BatchRequest]:
+        """A batch's requests by custom id."""
+        rows = self._rows(
+            "SELECT custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried "
+            "FROM batch_requests WHERE batch = ?",
+            (name,),
+        )
+        found = {}
+        for custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried in rows:
+            found[str(custom_id)] = BatchRequest(
+                custom_id=str(custom_id),
+                keys=split_keys(keys),  # type: ignore[arg-type]
+                mode=str(mode),
+                temperature=temperature,  # type: ignore[arg-type]
+                seed=seed,  # type: ignore[arg-type]
+                max_tokens=str(max_tokens),
+                top_k=bool(top_k),
+                tried=int(tried),  # type: ignore[call-overload]
+            )
+        return found
+
+    def waiting(self) -> set[bytes]:
+        """Judgments in batches that have not ended."""
+        found: set[bytes] = set()
+        for (keys,) in self._rows("SELECT keys FROM batch_requests", ()):
+            found.update(split_keys(keys))  # type: ignore[arg-type]
+        return found
+
+    def end(
+        self, name: str, put: str, answers: Mapping[bytes, tuple[object, ...]]
+    ) -> frozenset[bytes]:
+        """Store a batch's answers and forget the batch, at once.
+
+        Parameters
+        ----------
+        name : str
+        put : str
+            The journal's statement that stores an answer where there is none.
+        answers : mapping of key to values
+
+        Returns
+        -------
+        frozenset of bytes
+            The judgments that had no answer before.
+        """
+        new = set()
+        with self._transaction() as db:
+            for key, values in answers.items():
+                if db.execute(put, (key, *values)).rowcount == 1:
+                    new.add(key)
+            db.execute("DELETE FROM batch_requests WHERE batch = ?", (name,))
+            db.execute("DELETE FROM batches WHERE name = ?", (name,))
+        return frozenset(new)
+
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._named(error) from None
+
+
+def split_keys(keys: bytes) -> tuple[bytes, ...]:
+    """Keys of 32 bytes that stand one behind the other.
+
+    Examples
+    --------
+    >>> len(split_keys(b"k" * 64))
+    2
+    """
+    return tuple(keys[i : i + _KEY_BYTES] for i in range(0, len(keys), _KEY_BYTES))

@@ -1,0 +1,458 @@
+"""One model's batches: hand in what is missing, wait, fetch, until nothing is missing."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from judgestats.errors import JudgeError
+from judgestats.judges.account import Account, Stop
+from judgestats.judges.asking import Halt, share_of, taught
+from judgestats.judges.batches.book import BatchRecord, BatchRequest
+from judgestats.judges.batches.client import BatchCallError, BatchClient, BatchState
+from judgestats.judges.batches.files import MAX_BYTES, MAX_REQUESTS, read_results, request_line
+from judgestats.judges.budget import Budget, unknown_price
+from judgestats.judges.journal import UNTOLD, Answer, Journal
+from judgestats.judges.lane import Lane
+from judgestats.judges.negotiation import Sent
+from judgestats.judges.outcomes import Kind, Outcome
+from judgestats.judges.request import Ready, Sampling, draw_header, request_body
+from judgestats.judgments.design import Task
+from judgestats.protocols.base import ReplyMode
+
+__all__ = ["BatchWork", "Limits", "Shared", "Wanted"]
+
+_AGAIN = {
+    Kind.RATE_LIMITED,
+    Kind.OVERLOADED,
+    Kind.SERVER_ERROR,
+    Kind.BROKEN,
+    Kind.TIMED_OUT,
+    Kind.MALFORMED,
+    Kind.TOO_LARGE,
+    Kind.EXPIRED,
+    Kind.MISSING,
+}
+"""Kinds of failure for which a request goes into a next batch."""
+_FATAL = {Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}
+_TOO_MANY = "token_limit_exceeded"
+"""The code of a batch refused because too many tokens wait already."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Sizes of files, batches that a judgment may fail in, seconds between two looks."""
+
+    requests: int = MAX_REQUESTS
+    bytes: int = MAX_BYTES
+    rounds: int = 3
+    first_s: float = 2.0
+    longest_s: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """Tasks that one request would answer, and its keys."""
+
+    tasks: tuple[Task, ...]
+    keys: tuple[bytes, ...]
+
+    def without(self, keys: set[bytes]) -> Wanted | None:
+        """What is left of it without some judgments."""
+        left = [(t, k) for t, k in zip(self.tasks, self.keys, strict=True) if k not in keys]
+        if len(left) == len(self.keys):
+            return self
+        return (
+            Wanted(tasks=tuple(t for t, _ in left), keys=tuple(k for _, k in left))
+            if left
+            else None
+        )
+
+
+@dataclass(kw_only=True)
+class Shared:
+    """What all models' batches of a collection share."""
+
+    journal: Journal
+    account: Account
+    halt: Halt
+    budget: Budget
+    sampling: Sampling
+    experiment: str
+    limits: Limits
+    sleep: Callable[[float], Awaitable[None]]
+    say: Callable[[str], None]
+    failures: dict[bytes, Outcome] = field(default_factory=dict)
+    tries: dict[bytes, int] = field(default_factory=dict)
+    new: set[bytes] = field(default_factory=set)
+    running: dict[str, str] = field(default_factory=dict)
+    held: dict[str, float] = field(default_factory=dict)
+    stopped: list[tuple[Stop, str]] = field(default_factory=list)
+    handed_in: int = 0
+
+    def room_for(self, estimate: float, held: float, count: int) -> Stop | None:
+        """Why a further request must not be sent, if it must not."""
+        limits = self.budget
+        if limits.max_requests is not None and self.handed_in + count >= limits.max_requests:
+            return Stop.MAX_REQUESTS
+        if limits.max_cost is None:
+            return None
+        if math.isnan(estimate):
+            raise unknown_price()
+        spent = self.account.cost_usd + self.account.cost_in_vain_usd
+        total = spent + sum(self.held.values()) + held + estimate
+        return Stop.MAX_COST if total > limits.max_cost and estimate > 0 else None
+
+
+class BatchWork:
+    """The batches of one lane.
+
+    Parameters
+    ----------
+    lane : Lane
+        Its abilities and price (already the price in batches).
+    client : BatchClient
+    shared : Shared
+    survey : function
+        Gives what is missing at present.
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        *,
+        client: BatchClient,
+        shared: Shared,
+        survey: Callable[[], Iterable[Wanted]],
+    ) -> None:
+        self._lane = lane
+        self._client = client
+        self._shared = shared
+        self._survey = survey
+        self._most = shared.limits.requests
+        self._one_by_one = False
+        self._stopped = False
+
+    async def run(self) -> None:
+        """Work until nothing is missing, or nothing more may be asked."""
+        halt, book = self._shared.halt, self._shared.journal.batches
+        await self._find_orphans()
+        while not (halt.called.is_set() or self._stopped):
+            wanted = list(self._survey())
+            keys = {key for one in wanted for key in one.keys}
+            open_ = [
+                record
+                for record in book.open(*self._lane.spec.lane)
+                if keys & _keys_of(book.requests(record.name).values())
+            ]
+            waiting = book.waiting()
+            todo = [rest for one in wanted if (rest := one.without(waiting)) is not None]
+            refused: Stop | None = None
+            if todo and not (self._one_by_one and open_):
+                more, refused = await self._hand_in(todo)
+                open_ += more
+            if not open_:
+                if refused is not None:
+                    self._stop(refused)
+                return
+            for record in open_:
+                self._shared.running[record.batch_id] = self._lane.spec.name
+                self._shared.held.setdefault(record.name, record.estimate or 0.0)
+            await self._wait(open_)
+
+    # ------------------------------------------------------------------ handing in
+
+    async def _find_orphans(self) -> None:
+        """Look for batches whose id was never stored: the process was killed in between."""
+        book = self._shared.journal.batches
+        for record in book.open(*self._lane.spec.lane):
+            if record.batch_id:
+                continue
+            state = await self._client.find(record.name)
+            if state is not None:
+                book.created(record.name, state.id)
+                self._shared.say(f"{self._lane.spec.name}: found batch {state.id} of an ended run")
+                continue
+            if record.file_id:
+                await self._client.delete(record.file_id)
+            self._shared.journal.fetched(record.name, {})
+
+    async def _hand_in(self, todo: Sequence[Wanted]) -> tuple[list[BatchRecord], Stop | None]:
+        """Put requests into files of bounded size, as far as the budget reaches."""
+        shared = self._shared
+        done: list[BatchRecord] = []
+        refused: Stop | None = None
+        lines: list[bytes] = []
+        requests: list[BatchRequest] = []
+        size, held = 0, 0.0
+        for one in todo:
+            line, request, estimate = self._line(one)
+            full = len(lines) >= self._most or size + len(line) > shared.limits.bytes
+            if lines and full:
+                done.append(await self._create(lines, requests, held))
+                lines, requests, size, held = [], [], 0, 0.0
+                if self._one_by_one or shared.halt.called.is_set():
+                    return done, None
+            refused = shared.room_for(estimate, held, len(lines))
+            if refused is not None:
+                break
+            lines.append(line)
+            requests.append(request)
+            size += len(line)
+            held += 0.0 if math.isnan(estimate) else estimate
+        if lines:
+            done.append(await self._create(lines, requests, held))
+        return done, refused
+
+    def _line(self, one: Wanted) -> tuple[bytes, BatchRequest, float]:
+        lane, sampling, tasks = self._lane, self._shared.sampling, one.tasks
+        condition = tasks[0].condition
+        ready = Ready(lane.spec, tasks, tasks[0].build(lane.abilities.mode), sampling)
+        body, seed = request_body(
+            lane.spec,
+            condition,
+            ready.encoded,
+            sampling,
+            lane.abilities,
+            choices=len(tasks),
+            replicate=tasks[0].replicate,
+        )
+        custom_id = f"js-{one.keys[0].hex()[:40]}"
+        if lane.spec.simulated:
+            custom_id += f"|{draw_header(tasks, sampling)}"
+        request = BatchRequest(
+            custom_id=custom_id,
+            keys=one.keys,
+            mode=ready.prompted.mode.value,
+            temperature=condition.temperature,
+            seed=seed,
+            max_tokens=lane.abilities.max_tokens_name if sampling.max_tokens else "",
+            top_k=sampling.top_k is not None and lane.abilities.top_k,
+            tried=1 + self._shared.tries.get(one.keys[0], 0),
+        )
+        return request_line(custom_id, body), request, lane.estimate(ready.prompted, len(tasks))
+
+    async def _create(
+        self, lines: list[bytes], requests: list[BatchRequest], held: float
+    ) -> BatchRecord:
+        """Record, upload, create: each step is in the journal before the next one is taken."""
+        shared, book = self._shared, self._shared.journal.batches
+        base_url, model = self._lane.spec.lane
+        record = BatchRecord(
+            name=secrets.token_hex(12), base_url=base_url, model=model, estimate=held
+        )
+        book.begin(record, requests)
+        try:
+            file_id = await self._client.upload(record.name, b"".join(lines))
+            book.uploaded(record.name, file_id)
+            state = await self._client.create(record.name, file_id, shared.experiment)
+        except BatchCallError as error:
+            if error.outcome.kind in {Kind.BAD_REQUEST, Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}:
+                shared.journal.fetched(record.name, {})  # refused: there is no such batch
+            raise
+        book.created(record.name, state.id)
+        shared.handed_in += len(requests)
+        shared.say(
+            f"{self._lane.spec.name}: batch {state.id} handed in with {len(requests):,} requests"
+        )
+        return replace(record, file_id=file_id, batch_id=state.id)
+
+    # ------------------------------------------------------------------ waiting and fetching
+
+    async def _wait(self, records: list[BatchRecord]) -> None:
+        """Look at batches, ever more seldom, until all have ended."""
+        shared, left = self._shared, list(records)
+        pause = shared.limits.first_s
+        seen: dict[str, tuple[str, int]] = {}
+        while left and not shared.halt.called.is_set():
+            await shared.sleep(pause)
+            pause = min(1.5 * pause, shared.limits.longest_s)
+            for record in tuple(left):
+                try:
+                    state = await self._client.state(record.batch_id)
+                except BatchCallError as error:
+                    if error.outcome.status != 404:
+                        raise
+                    state = None
+                if state is None:
+                    self._note(f"batch {record.batch_id} is gone from the server")
+                    self._end(record, {})
+                elif state.ended:
+                    await self._fetch(record, state)
+                else:
+                    if seen.get(record.name) != (state.status, state.done):
+                        seen[record.name] = (state.status, state.done)
+                        shared.say(
+                            f"{self._lane.spec.name}: batch {state.id} {state.status}, "
+                            f"{state.done:,} of {state.total:,} requests done"
+                        )
+                    continue
+                left.remove(record)
+
+    def _end(self, record: BatchRecord, answers: dict[bytes, Answer]) -> frozenset[bytes]:
+        shared = self._shared
+        new = shared.journal.fetched(record.name, answers)
+        shared.new |= new
+        shared.running.pop(record.batch_id, None)
+        shared.held.pop(record.name, None)
+        return new
+
+    async def _fetch(self, record: BatchRecord, state: BatchState) -> None:
+        """Download an ended batch, store its answers, and book what failed."""
+        shared, lane = self._shared, self._lane
+        requests = shared.journal.batches.requests(record.name)
+        if state.status == "failed":
+            self._invalid(record, state)
+            return
+        contents = [await self._content(file_id) for file_id in state.files]
+        results = read_results(contents, requests)
+        if results.oddities:
+            self._note(f"batch {state.id}: lines left out: {results.oddities}")
+        answers: dict[bytes, Answer] = {}
+        costs: dict[str, float] = {}
+        left: list[tuple[BatchRequest, Outcome]] = []
+        for request in requests.values():
+            outcome = results.outcomes.get(request.custom_id) or _unmentioned(state)
+            if outcome.kind is Kind.ANSWERED:
+                costs[request.custom_id] = lane.price.cost(outcome.tokens_in, outcome.tokens_out)
+                answers |= self._answers(request, outcome, costs[request.custom_id])
+            else:
+                left.append((request, outcome))
+        new = self._end(record, answers)
+        shared.account.requests += len(requests)
+        shared.account.retries += sum(r.tried > 1 for r in requests.values())
+        for request in requests.values():
+            answered = results.outcomes.get(request.custom_id)
+            if answered is not None and answered.kind is Kind.ANSWERED:
+                self._book(request, answered, costs[request.custom_id], new)
+        fatal = None
+        for request, outcome in left:
+            fatal = self._failed(request, outcome) or fatal
+        shared.say(
+            f"{lane.spec.name}: batch {state.id} {state.status}: {len(requests) - len(left):,} of "
+            f"{len(requests):,} requests answered"
+        )
+        if fatal is not None:
+            raise JudgeError(
+                f"judge {lane.spec.name!r}: the batch's requests were refused as "
+                f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
+                "and the key; what was answered is in the journal."
+            )
+
+    async def _content(self, file_id: str) -> bytes:
+        try:
+            return await self._client.content(file_id)
+        except BatchCallError as error:
+            if error.outcome.status != 404:
+                raise
+        self._note(f"file {file_id} is gone from the server")
+        return b""
+
+    def _answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
+        choices = outcome.choices[: len(request.keys)]
+        share = 1 / len(choices)
+        return {
+            key: Answer(
+                text=choice.text,
+                mode=request.mode,
+                finish_reason=choice.finish_reason,
+                model=outcome.model,
+                fingerprint=outcome.fingerprint,
+                temperature_sent=request.temperature,
+                seed_sent=request.seed,
+                choices=len(request.keys),
+                tokens_in=share_of(outcome.tokens_in, share),
+                tokens_out=share_of(outcome.tokens_out, share),
+                cost_usd=None if math.isnan(cost) else cost * share,
+                latency_s=UNTOLD,
+                attempts=request.tried,
+                asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            for key, choice in zip(request.keys, choices, strict=False)
+        }
+
+    def _book(
+        self, request: BatchRequest, outcome: Outcome, cost: float, new: frozenset[bytes]
+    ) -> None:
+        account, lane = self._shared.account, self._lane
+        lane.saw(outcome, len(request.keys))
+        learned = lane.abilities.answered_in(ReplyMode(request.mode))
+        if len(outcome.choices) < len(request.keys):
+            learned = replace(learned, several=False)
+            self._note("answers one choice where several are asked for; asked one by one")
+        lane.learn(learned)
+        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
+            account.discarded += 1
+            account.cost_in_vain_usd += 0.0 if math.isnan(cost) else cost
+            return
+        account.tokens_in += outcome.tokens_in or 0
+        account.tokens_out += outcome.tokens_out or 0
+        if math.isnan(cost):
+            account.cost_unknown += len(outcome.choices[: len(request.keys)])
+        else:
+            account.cost_usd += cost
+
+    def _failed(self, request: BatchRequest, outcome: Outcome) -> Outcome | None:
+        """Book a request without an answer; gives it back if it ends the collection."""
+        shared, lane = self._shared, self._lane
+        shared.account.discarded += outcome.maybe_billed
+        sent = Sent(
+            mode=ReplyMode(request.mode),
+            temperature=request.temperature,
+            seed=request.seed is not None,
+            choices=len(request.keys),
+            max_tokens=request.max_tokens,
+            top_k=request.top_k,
+        )
+        if outcome.kind is Kind.BAD_REQUEST and taught(lane, sent, outcome):
+            return None
+        if outcome.kind in _FATAL:
+            return outcome
+        if outcome.kind is Kind.NO_QUOTA:
+            self._stop(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
+            return None
+        if outcome.kind is Kind.CANCELLED:
+            self._stop(Stop.CANCELLED, f"a batch of {lane.spec.name} was cancelled")
+            return None
+        for key in request.keys:
+            shared.tries[key] = max(request.tried, shared.tries.get(key, 0))
+            if outcome.kind not in _AGAIN or shared.tries[key] >= shared.limits.rounds:
+                shared.failures[key] = outcome
+        lane.gave_up(outcome)
+        return None
+
+    def _invalid(self, record: BatchRecord, state: BatchState) -> None:
+        """A batch that failed validation: nothing of it was run, nothing is billed."""
+        count = len(self._shared.journal.batches.requests(record.name))
+        self._end(record, {})
+        if _TOO_MANY in state.codes and count > 1:
+            self._most, self._one_by_one = max(1, count // 2), True
+            self._note(f"too many tokens wait; batches of {self._most:,} requests, one by one")
+            return
+        why = "; ".join(state.errors[:3]) or "no reason given"
+        raise JudgeError(
+            f"judge {self._lane.spec.name!r}: batch {state.id} failed validation ({why}). Nothing "
+            "of it was run or billed. Mend what is named, or ask online (mode=online)."
+        )
+
+    def _stop(self, why: Stop, detail: str = "") -> None:
+        """Hand in no more for this model; the others' batches are waited for."""
+        self._stopped = True
+        self._shared.stopped.append((why, detail))
+
+    def _note(self, text: str) -> None:
+        self._lane.notes[f"{self._lane.spec.name}: {text}"] = None
+
+
+def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:
+    return {key for request in requests for key in request.keys}
+
+
+def _unmentioned(state: BatchState) -> Outcome:
+    """What it means that a batch's files say nothing of a request."""
+    kinds = {"expired": Kind.EXPIRED, "cancelled": Kind.CANCELLED}
+    kind = kinds.get(state.status, Kind.MISSING)
+    return Outcome(kind=kind, detail=f"the batch is {state.status}, without a result")
