@@ -256,6 +256,12 @@ COMMON: tuple[Parameter, ...] = (
         help="seed sent to the judges (plus the replicate's number); none by default",
     ),
     Parameter(
+        name="mode",
+        default="online",
+        read=_one_of("online", "batch"),
+        help="batch: through the provider's Batch API, at half the price, within 24 hours",
+    ),
+    Parameter(
         name="concurrency", default="64", read=_whole(1, 4096), help="requests at the same time"
     ),
     Parameter(name="timeout", default="120", read=_positive, help="seconds for one request"),

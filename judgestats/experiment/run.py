@@ -234,6 +234,7 @@ def _dry_run(prepared: Prepared) -> None:
         max_tokens=p["max_tokens"],
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
         prices=_prices(prepared),
+        mode=p["mode"],
     )
     console.say(str(plan))
 
@@ -264,6 +265,7 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         prices=_prices(prepared),
         timeout_s=p["timeout"],
         progress=True,
+        mode=p["mode"],
         follow_up=prepared.staging.follow_up if prepared.staging is not None else None,
     )
 

@@ -53,6 +53,7 @@ class JudgePlan:
     judge: str
     judgments: int = 0
     cached: int = 0
+    waiting: int = 0
     requests: int = 0
     tokens_in: tuple[float, float] = (0.0, 0.0)
     tokens_out: tuple[float, float] = (0.0, 0.0)
@@ -70,11 +71,13 @@ class PricePlan:
         Date of the price table.
     reply_tokens : tuple of int
         A reply's tokens in the low and the high estimate.
+    mode : {"online", "batch"}
     """
 
     judges: tuple[JudgePlan, ...]
     prices_as_of: str
     reply_tokens: tuple[int, int] = _REPLY_TOKENS
+    mode: str = "online"
 
     @property
     def requests(self) -> int:
@@ -104,6 +107,12 @@ class PricePlan:
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
             "think before they answer use more; retries are not included."
         )
+        if self.mode == "batch":
+            waiting = sum(j.waiting for j in self.judges)
+            lines.append(
+                "Through the Batch API: half the price, answers within 24 hours."
+                + (f" {waiting:,} judgments wait in batches handed in before." if waiting else "")
+            )
         return "\n".join(lines)
 
 
@@ -121,6 +130,7 @@ def price_plan(
     reply_tokens: tuple[int, int] = _REPLY_TOKENS,
     reply_mode: ReplyMode | None = None,
     prices: PriceTable | None = None,
+    mode: str = "online",
 ) -> PricePlan:
     """Calls, tokens and price range of a collection; sends nothing.
 
@@ -141,6 +151,8 @@ def price_plan(
         A reply's tokens in the low and the high estimate.
     base_url, judges, journal, choices_per_request, seed, max_tokens, top_k, reply_mode, prices
         See `collect`.
+    mode : {"online", "batch"}
+        In batches, tokens cost half, and what waits in a batch already is not asked again.
 
     Returns
     -------
@@ -163,6 +175,7 @@ def price_plan(
             sampling=sampling,
             reply_mode=reply_mode,
             reply_tokens=reply_tokens,
+            waiting=book.batches.waiting() if mode == "batch" else set(),
         )
         if stages is None:
             plans = pricing.of(grouped(enumerate(tasks), choices_per_request, together=False))
@@ -171,12 +184,16 @@ def price_plan(
             plans = {name: _joined(low[name], plan) for name, plan in high.items()}
     for name, plan in plans.items():
         price = table.price(specs[name])
+        price = price.in_batch if mode == "batch" else price
         plan.cost_usd = (
             price.cost(plan.tokens_in[0], plan.tokens_out[0]),
             price.cost(plan.tokens_in[1], plan.tokens_out[1]),
         )
     return PricePlan(
-        judges=tuple(plans.values()), prices_as_of=table.as_of, reply_tokens=reply_tokens
+        judges=tuple(plans.values()),
+        prices_as_of=table.as_of,
+        reply_tokens=reply_tokens,
+        mode=mode,
     )
 
 
@@ -199,8 +216,10 @@ class _Pricing:
         sampling: Sampling,
         reply_mode: ReplyMode | None,
         reply_tokens: tuple[int, int],
+        waiting: set[bytes],
     ) -> None:
         self._book = book
+        self._waiting = waiting
         self._specs = specs
         self._base_url = base_url
         self._sampling = sampling
@@ -248,15 +267,21 @@ class _Pricing:
             self._known[spec.lane] = known or Abilities()
         prompted = group.tasks[0].build(self._reply_mode or self._known[spec.lane].mode)
         answers: list[Answer | None] = [None] * len(group.tasks)
+        waiting = 0
         if self._book is not None:
             keys = judgment_keys(spec, group.tasks, Encoded(prompted), self._sampling)
             answers = [self._book.get(key) for key in keys]
+            waiting = sum(
+                answer is None and key in self._waiting
+                for answer, key in zip(answers, keys, strict=True)
+            )
         cached = sum(answer is not None for answer in answers)
         plan = plans.setdefault(name, JudgePlan(judge=name))
         plan.judgments += len(answers)
         plan.cached += cached
-        if cached < len(answers):
-            missing = len(answers) - cached
+        plan.waiting += waiting
+        missing = len(answers) - cached - waiting
+        if missing:
             _add_request(plan, prompted, missing, self._sampling.max_tokens, self._reply_tokens)
         return prompted, answers
 

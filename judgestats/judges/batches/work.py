@@ -265,7 +265,8 @@ class BatchWork:
     async def _wait(self, records: list[BatchRecord]) -> None:
         """Look at batches, ever more seldom, until all have ended."""
         shared, left = self._shared, list(records)
-        pause = shared.limits.first_s
+        # A simulated judge in this process moves on when it is looked at, and at no other time.
+        pause = 0.01 if self._lane.spec.in_process else shared.limits.first_s
         seen: dict[str, tuple[str, int]] = {}
         while left and not shared.halt.called.is_set():
             await shared.sleep(pause)

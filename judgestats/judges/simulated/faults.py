@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.judges.simulated.quality import normal_of, uniform_of
@@ -135,9 +136,8 @@ class Faults:
     @property
     def standing(self) -> Faults:
         """The limitations alone, without what befalls requests by chance."""
-        return replace(
-            self, latency_s=0.0, capacity=0, require_key="", **dict.fromkeys(_RATES, 0.0)
-        )  # type: ignore[arg-type]
+        without: dict[str, Any] = dict.fromkeys(_RATES, 0.0)
+        return replace(self, latency_s=0.0, capacity=0, require_key="", **without)
 
     @property
     def random(self) -> bool:
