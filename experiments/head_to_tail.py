@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import referenced
-from judgestats.experiment.selection_parameters import ANSWERS
 from judgestats.judgments.design import Condition
 from judgestats.protocols.correctness import Correctness
 from judgestats.protocols.template import PromptTemplate
@@ -41,7 +41,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="head_to_tail",
     items=referenced,
-    parameters=(ANSWERS,),
+    parameters=ANSWERING,
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0.5",
@@ -55,6 +55,9 @@ DESIGN = Design(
             "temperatures": "1",
             "replicates": "100",
             "responses": "1",
+            "answerers": "lmsys/vicuna-7b-v1.5",
+            "answer_temperatures": "0.75",
+            "top_k": "50",
         },
     },
 )

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import benchmarks
-from judgestats.experiment.selection_parameters import ANSWERS, PER_CATEGORY, options_shown
+from judgestats.experiment.selection_parameters import PER_CATEGORY, options_shown
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import Selection
 from judgestats.protocols.template import PromptTemplate
@@ -46,7 +47,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="best_of_n",
     items=benchmarks,
-    parameters=(options_shown("5"), ANSWERS, PER_CATEGORY),
+    parameters=(options_shown("5"), PER_CATEGORY, *ANSWERING),
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0,0.5,1",
@@ -59,6 +60,10 @@ DESIGN = Design(
             "temperatures": "0,0.25,0.5,0.75,1",
             "replicates": "100",
             "per_category": "1",
+            "answerers": "meta-llama/Meta-Llama-3-8B,lmsys/vicuna-7b-v1.5,google/gemma-7b,"
+            "microsoft/phi-2,tiiuae/falcon-7b",
+            "answer_temperatures": "0.75",
+            "top_k": "50",
         },
     },
 )

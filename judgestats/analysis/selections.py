@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
+from judgestats.items.answers import model_names
 from judgestats.stats.result import Estimate, Result
 
 __all__ = [
@@ -179,8 +180,11 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
 
 
 def _own_answers(frame: pd.DataFrame) -> list[str]:
-    if "options" not in frame:
-        return []
-    authors = {a.lower() for shown in set(frame["options"]) for a in str(shown).split("|")}
-    models = {str(judge): str(judge).split("@")[0].lower() for judge in set(frame["judge"])}
-    return sorted(j for j, m in models.items() if m in authors or m.split("/")[-1] in authors)
+    """Judges whose model is an author of what was judged, endpoint and temperature aside."""
+    authors: set[str] = set()
+    if "options" in frame:  # a choice was made: all authors whose answers were shown
+        authors |= {a for shown in set(frame["options"]) for a in str(shown).split("|")}
+    if "author" in frame:  # single answers were judged
+        authors |= set(frame["author"].astype(str))
+    models = {m for author in authors for m in model_names(author)}
+    return sorted(j for j in set(frame["judge"].astype(str)) if models & set(model_names(j)))

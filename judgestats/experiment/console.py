@@ -47,13 +47,15 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
     return [*lines, ""]
 
 
-def account_lines(account: Mapping[str, Any], *, unknown_price: bool) -> list[str]:
+def account_lines(
+    account: Mapping[str, Any], *, unknown_price: bool, what: str = "judgments"
+) -> list[str]:
     """What was asked, answered, found in the journal, and paid."""
     cost = f"${account['cost_usd'] + account['cost_in_vain_usd']:.4f}"
     if unknown_price:
-        cost += " known, and judges whose price is unknown"
+        cost += " known, and models whose price is unknown"
     parts = [
-        f"{account['asked']} judgments asked",
+        f"{account['asked']} {what} asked",
         f"{account['answered']} answered",
         f"{account['failed']} failed",
         f"{account['cached']} taken from the journal",

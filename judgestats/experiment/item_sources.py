@@ -75,7 +75,8 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     """The items of several sources (``items=bbh:FOLDER,mt_bench:FOLDER``), with models' answers.
 
     Of MT-Bench the second turn is taken. Where ``answers=`` names a file, its answers replace an
-    item's own, and questions that nobody answers are left out before any are drawn. Of each
+    item's own, and questions that nobody answers are left out before any are drawn; where
+    ``answerers=`` names models, the questions come without answers. Of each
     category ``per_category`` questions are drawn by seed; then the category of an item becomes its
     benchmark, by which results are reported.
 
@@ -94,7 +95,9 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
         options = _options(parameters)
         if known == "mt_bench":
             options["turn"] = 2
-        items = _answered(load_items(source, **options), parameters["answers"], source)
+        items: Sequence[Item] = load_items(source, **options)
+        if not _models_answer(parameters):
+            items = _answered(items, parameters["answers"], source)
         per_category = parameters["per_category"]
         if per_category is not None:
             most = per_category * len({item.category for item in items})
@@ -107,6 +110,8 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     """The items of ``items=`` that have a true answer, with the answers of ``answers=`` if given.
 
+    Where ``answerers=`` names models, they come without answers.
+
     Parameters
     ----------
     parameters : mapping
@@ -118,14 +123,19 @@ def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
     if parameters["answers"]:
         items = with_answers(items, parameters["answers"])
-    kept = [item for item in items if item.reference and item.responses]
+    asked = _models_answer(parameters)
+    kept = [item for item in items if item.reference and (item.responses or asked)]
     if not kept:
         raise InputError(
             f"items: none of the {len(items)} items of {parameters['items']!r} has both a "
             "reference (the true answer) and a response to be judged. Give a file with both, or "
-            "the responses as answers=FILE."
+            "the responses as answers=FILE, or models that answer as answerers=MODEL,..."
         )
     return _limited(kept, parameters)
+
+
+def _models_answer(parameters: Mapping[str, Any]) -> bool:
+    return bool(parameters["answerers"]) and not parameters["answers"]
 
 
 def _answered(items: Sequence[Item], answers: str, source: str) -> Sequence[Item]:
@@ -139,7 +149,7 @@ def _answered(items: Sequence[Item], answers: str, source: str) -> Sequence[Item
     raise InputError(
         f"items: {len(items) - len(kept)} of the {len(items)} questions of {source} have fewer "
         "than two answers to choose from. Give models' answers as answers=FILE (JSONL or CSV with "
-        "item_id, author, answer)."
+        "item_id, author, answer), or models that answer first as answerers=MODEL,MODEL,..."
     )
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "read_choices",
     "read_mapping",
     "read_names",
+    "read_optional",
     "read_optional_whole",
     "read_temperatures",
     "read_text",
@@ -159,6 +160,7 @@ read_text = _text
 read_names = _names
 read_mapping = _mapping
 read_whole = _whole
+read_optional = _optional
 read_optional_whole = _whole_or_all
 read_temperatures = _temperatures
 read_choice = _one_of

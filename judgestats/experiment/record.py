@@ -15,7 +15,7 @@ from judgestats.stats.result import to_plain
 from judgestats.tracking.runs import RunWriter, artifact_folder
 
 if TYPE_CHECKING:
-    from judgestats.experiment.run import Prepared
+    from judgestats.experiment.prepare import Prepared
 
 __all__ = ["about", "log_children", "render_into"]
 
@@ -76,6 +76,7 @@ def about(
         },
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
+        **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),
         "complete": collected.complete,
         "judge_notes": list(collected.notes),
         "command": command,

@@ -3,61 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, summary
-from judgestats.analysis.plan import AnalysisPlan
-from judgestats.errors import BudgetError, InputError, JudgeError
+from judgestats.errors import BudgetError, JudgeError
 from judgestats.experiment import console
+from judgestats.experiment.answering import answer_lines, answers_of, priced
 from judgestats.experiment.design import Design
 from judgestats.experiment.folder import file_name, session, write_json, write_results
-from judgestats.experiment.parameters import parse_parameters
-from judgestats.experiment.tasks import draw_units, staged, tasks_of
-from judgestats.items.schema import Item
+from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.judges.account import Collected, Stop
-from judgestats.judges.spec import JudgeSpec
-from judgestats.judgments.design import Condition, Task
+from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
-from judgestats.judgments.staging import Staging
-from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+from judgestats.protocols.base import ReplyMode
 
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal
     from judgestats.judges.prices import PriceTable
 
 __all__ = ["Outcome", "Prepared", "prepare", "run_experiment"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """A checked plan: nothing has been sent or written yet."""
-
-    design: Design
-    given: Mapping[str, str]
-    parameters: Mapping[str, Any]
-    items: tuple[Item, ...]
-    conditions: tuple[Condition, ...]
-    protocols: Mapping[Condition, JudgingProtocol]
-    units: Mapping[Condition, tuple[Unit, ...]]
-    judges: Mapping[str, JudgeSpec]
-    tasks: Sequence[Task]
-    staging: Staging | None
-    analysis: ModuleType
-    plan: AnalysisPlan
-
-    @property
-    def simulated(self) -> bool:
-        """Whether any judge is simulated."""
-        return any(s.simulated for s in self.judges.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,76 +38,6 @@ class Outcome:
     experiment_id: str
     analysis: Analysis
     reports: Mapping[str, Path | str]
-
-
-def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
-    """Check everything that can be checked without asking a judge.
-
-    Parameters
-    ----------
-    design : Design
-    given : mapping of parameter to text
-
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    InputError
-        An unknown judge or parameter, an unusable file, prompt or value.
-    """
-    from judgestats.experiment.item_sources import one_source
-    from judgestats.judges.spec import parse_judge
-
-    parameters = parse_parameters(
-        given,
-        experiment=design.name,
-        parameters=design.all_parameters,
-        defaults=design.defaults,
-        presets=design.presets,
-    )
-    # A price is told without a key: a dry run sends nothing.
-    environ = {"OPENAI_API_KEY": "not-needed", **os.environ} if parameters["dry_run"] else None
-    judges = {
-        name: parse_judge(name, base_url=parameters["base_url"] or None, environ=environ)
-        for name in parameters["judges"]
-    }
-    items = (design.items or one_source)(parameters)
-    conditions = design.conditions(parameters)
-    protocols = {c: design.protocol(parameters, c) for c in conditions}
-    drawn: dict[int, tuple[Unit, ...]] = {}
-    units: dict[Condition, tuple[Unit, ...]] = {}
-    for condition, protocol in protocols.items():
-        if id(protocol) not in drawn:
-            drawn[id(protocol)] = draw_units(
-                protocol.units(items), per_item=parameters["responses"], seed=parameters["seed"]
-            )
-        units[condition] = drawn[id(protocol)]
-    if min(len({u.item_id for u in listed}) for listed in units.values()) < 2:
-        raise InputError(
-            "items: at least two things to be judged are needed; with one item nothing can be said "
-            f"about differences between items. {parameters['items']!r} gave "
-            f"{min(len({u.item_id for u in listed}) for listed in units.values())}."
-        )
-    analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
-    staging = staged(units, protocols, parameters)
-    return Prepared(
-        design=design,
-        given=given,
-        parameters=parameters,
-        items=tuple(items),
-        conditions=conditions,
-        protocols=protocols,
-        units=units,
-        judges=judges,
-        tasks=staging.first()
-        if staging is not None
-        else list(tasks_of(units, protocols, replicates=parameters["replicates"])),
-        staging=staging,
-        analysis=analysis,
-        plan=analysis.plan(parameters, conditions),
-    )
 
 
 def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
@@ -161,6 +61,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         After Ctrl-C; everything answered is in the journal.
     """
     prepared = prepare(design, given)
+    if prepared.answering is not None:
+        console.say(*answer_lines(prepared.answering))
     console.say(*console.judges_lines(prepared.judges))
     if prepared.parameters["dry_run"]:
         _dry_run(prepared)
@@ -171,7 +73,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
 
     check_file(Path(prepared.parameters["journal"]))
     _prices(prepared)  # a wrong file is named before anything is asked
-    check_judges(prepared.judges, timeout_s=min(20.0, prepared.parameters["timeout"]))
+    check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters["timeout"]))
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
 
@@ -184,6 +86,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         RunWriter(store, name=name, tags=_tags(prepared), run_id=store.adopted_run) as run,
     ):
         folder = Path(scratch)
+        if prepared.answering is not None:
+            prepared = _answered(prepared, prepared.answering, folder, journal)
         _declare(prepared, run, folder, command)
         collected = _collect(prepared, journal)
         journal.close()  # another process may go on while this one analyses
@@ -195,6 +99,9 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             known["pipelines"] = prepared.staging.table(frame)
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
         analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
+        if prepared.answers:
+            limits = (*prepared.answers.limitations, *analysis.limitations)
+            analysis = dataclasses.replace(analysis, limitations=limits)
         if said := _refused(raw):
             analysis = dataclasses.replace(analysis, limitations=(said, *analysis.limitations))
         if not collected.complete:
@@ -220,10 +127,31 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     )
 
 
+def _answered(
+    prepared: Prepared, answering: AnswerPlan, folder: Path, journal: Journal
+) -> Prepared:
+    """The plan with the models' answers in place of the stand-ins."""
+    given = answers_of(
+        prepared.questions,
+        answering,
+        prepared.parameters,
+        folder=folder,
+        journal=journal,
+        prices=_prices(prepared),
+    )
+    account = given.record["account"]
+    unknown = bool(account.get("cost_unknown"))
+    told = console.account_lines(account, unknown_price=unknown, what="answers")
+    console.say(*told, *console.note_lines(given.record["notes"]))
+    return with_given_answers(prepared, given)
+
+
 def _dry_run(prepared: Prepared) -> None:
     from judgestats.judges.plan import price_plan
 
     p = prepared.parameters
+    if prepared.answering is not None:
+        console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
     plan = price_plan(
         prepared.tasks,
         stages=prepared.staging,
@@ -232,6 +160,7 @@ def _dry_run(prepared: Prepared) -> None:
         journal=p["journal"],
         seed=p["judge_seed"],
         max_tokens=p["max_tokens"],
+        top_k=p.get("top_k"),
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
         prices=_prices(prepared),
         mode=p["mode"],
@@ -260,8 +189,11 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         choices_per_request=p["choices"],
         seed=p["judge_seed"],
         max_tokens=p["max_tokens"],
+        top_k=p.get("top_k"),
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
-        budget=Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
+        budget=prepared.answers.budget
+        if prepared.answers
+        else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
         prices=_prices(prepared),
         timeout_s=p["timeout"],
         progress=True,
@@ -356,10 +288,10 @@ def _declare(prepared: Prepared, run: Any, folder: Path, command: str) -> None:
     }
     write_json(folder / "plan.json", prepared.plan)
     write_json(folder / "session.json", {**session(), "command": command})
-    (folder / "prompts").mkdir()
+    (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in templates.items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
-    (folder / "data").mkdir()
+    (folder / "data").mkdir(exist_ok=True)
     write_items(prepared.items, folder / "data" / "items.jsonl")
     run.params(
         {
@@ -377,6 +309,7 @@ def _declare(prepared: Prepared, run: Any, folder: Path, command: str) -> None:
             "data/sha256": sha,
             "analysis/seed": p["seed"],
             "analysis/resamples": p["resamples"],
+            **(prepared.answers.params if prepared.answers else {}),
         }
     )
     table = pd.DataFrame(
@@ -420,7 +353,8 @@ def _record(
     run.metrics(
         {
             **analysis.metrics,
-            "cost/usd": facts["account"]["cost_usd"],
+            "cost/usd": facts["account"]["cost_usd"]
+            + (prepared.answers.cost_usd if prepared.answers else 0.0),
             "cost/requests": facts["account"]["requests"],
             "quality/answered": facts["account"]["answered"] + facts["account"]["cached"],
         },

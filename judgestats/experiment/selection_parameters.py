@@ -7,19 +7,12 @@ from judgestats.experiment.parameters import (
     read_choices,
     read_names,
     read_optional_whole,
-    read_text,
     read_whole,
 )
 from judgestats.protocols.selection import SELECTION_PROMPTS
 
-__all__ = ["ANSWERS", "ONE_REPLICATE", "PER_CATEGORY", "PROMPTS", "UNRELATED", "options_shown"]
+__all__ = ["ONE_REPLICATE", "PER_CATEGORY", "PROMPTS", "UNRELATED", "options_shown"]
 
-ANSWERS = Parameter(
-    name="answers",
-    default="",
-    read=read_text,
-    help="a file of models' answers: item_id, author, answer",
-)
 PER_CATEGORY = Parameter(
     name="per_category",
     default="all",

@@ -8,12 +8,58 @@ from functools import partial
 from typing import Any, cast
 
 from judgestats.errors import InputError
+from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy
 
-__all__ = ["draw_units", "staged", "tasks_of"]
+__all__ = ["draw_units", "staged", "tasks_of", "units_of"]
+
+
+def units_of(
+    protocols: Mapping[Condition, JudgingProtocol],
+    items: Sequence[Item],
+    *,
+    per_item: int | None,
+    seed: int,
+    source: str,
+) -> dict[Condition, tuple[Unit, ...]]:
+    """What is judged under each condition, drawn once for every protocol.
+
+    Parameters
+    ----------
+    protocols : mapping of Condition to protocol
+    items : sequence of Item
+    per_item, seed
+        As `draw_units`.
+    source : str
+        What the user gave as items, for messages.
+
+    Returns
+    -------
+    dict of Condition to tuple of Unit
+
+    Raises
+    ------
+    InputError
+        Fewer than two things are judged under some condition.
+    """
+    drawn: dict[int, tuple[Unit, ...]] = {}
+    units: dict[Condition, tuple[Unit, ...]] = {}
+    for condition, protocol in protocols.items():
+        if id(protocol) not in drawn:
+            drawn[id(protocol)] = draw_units(
+                protocol.units(tuple(items)), per_item=per_item, seed=seed
+            )
+        units[condition] = drawn[id(protocol)]
+    fewest = min(len({u.item_id for u in listed}) for listed in units.values())
+    if fewest < 2:
+        raise InputError(
+            "items: at least two things to be judged are needed; with one item nothing can be said "
+            f"about differences between items. {source!r} gave {fewest}."
+        )
+    return units
 
 
 def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tuple[Unit, ...]:

@@ -14,7 +14,7 @@ from judgestats.items.records import MAX_CHARS, as_text, as_turns, shown
 from judgestats.items.schema import Item, Response
 from judgestats.items.tables import as_name
 
-__all__ = ["LONGEST_TARGET", "best_response", "holds_target", "with_answers"]
+__all__ = ["LONGEST_TARGET", "best_response", "holds_target", "model_names", "with_answers"]
 
 LONGEST_TARGET = 60
 """Characters. A longer reference is a model answer rather than a target to be matched."""
@@ -22,6 +22,7 @@ LONGEST_TARGET = 60
 _ID = ("item_id", "item", "id", "question_id")
 _AUTHOR = ("author", "model", "model_id")
 _ANSWER = ("answer", "response", "text", "output")
+_SETTING = re.compile(r"@https?://.*$|, t=[\d.]+.*$| #\d+$")
 _WORDS = re.compile(r"[^\w.%$-]+")
 
 
@@ -104,6 +105,22 @@ def _first(values: Any, names: Sequence[str], where: str) -> Any:
         if name in values:
             return values[name]
     raise InputError(f"{where}: one of the fields {', '.join(names)} is needed; none is there.")
+
+
+def model_names(name: str) -> tuple[str, ...]:
+    """What the model behind a judge's or an author's name may be called.
+
+    Without endpoint, temperature and number, in small letters; with and without its maker.
+
+    Examples
+    --------
+    >>> model_names("Qwen/Qwen2.5-7B@http://localhost:8000/v1")
+    ('qwen/qwen2.5-7b', 'qwen2.5-7b')
+    >>> model_names("gpt-4o, T=0.5 #2"), model_names("")
+    (('gpt-4o',), ())
+    """
+    bare = _SETTING.sub("", name.strip().lower())
+    return tuple(dict.fromkeys(m for m in (bare, bare.rpartition("/")[2]) if m))
 
 
 def holds_target(answer: str, target: str) -> bool | None:

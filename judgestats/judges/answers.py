@@ -260,7 +260,7 @@ def price_answers(
         tasks += [
             _task(plan, item, *voice, answers=tuple(told[:turn])) for turn in range(len(item.turns))
         ]
-    return price_plan(
+    price = price_plan(
         tasks,
         judges=dict(plan.answerers),
         journal=journal,
@@ -271,6 +271,7 @@ def price_answers(
         reply_tokens=ANSWER_TOKENS,
         **options,
     )
+    return replace(price, what=("model", "answers"))
 
 
 def foreseen_answers(

@@ -50,7 +50,7 @@ async def collect(
     prices: PriceTable | None = None,
     timeout_s: float = 120.0,
     retry: RetryPolicy | None = None,
-    progress: bool | Callable[[Account], None] = False,
+    progress: bool | str | Callable[[Account], None] = False,
     follow_up: FollowUp | None = None,
     stream_to: str | Path | None = None,
     simulated_app: AsgiApp | None = None,
@@ -89,8 +89,8 @@ async def collect(
     timeout_s : float
         Limit of one request, in seconds.
     retry : RetryPolicy, optional
-    progress : bool or function of Account
-        True shows a bar (a terminal) or lines (elsewhere) on stderr.
+    progress : bool, str or function of Account
+        True shows a bar (a terminal) or lines (elsewhere) on stderr; a text is its label.
     follow_up : function, optional
         Called with each row that is done; gives (or awaits) the tasks that follow from it.
     stream_to : path, optional

@@ -72,12 +72,15 @@ class PricePlan:
     reply_tokens : tuple of int
         A reply's tokens in the low and the high estimate.
     mode : {"online", "batch"}
+    what : tuple of str
+        Who is asked, and for what: headings of the table.
     """
 
     judges: tuple[JudgePlan, ...]
     prices_as_of: str
     reply_tokens: tuple[int, int] = _REPLY_TOKENS
     mode: str = "online"
+    what: tuple[str, str] = ("judge", "judgments")
 
     @property
     def requests(self) -> int:
@@ -94,7 +97,9 @@ class PricePlan:
 
     def __str__(self) -> str:
         width = max([5, *(len(j.judge) for j in self.judges)])
-        heading = f"{'judge':<{width}}  judgments  in journal  requests  {'tokens in':>19}"
+        heading = (
+            f"{self.what[0]:<{width}}  {self.what[1]:>9}  in journal  requests  {'tokens in':>19}"
+        )
         lines = [f"{heading}  {'tokens out':>19}  {'US dollars':>19}"]
         for j in self.judges:
             lines.append(

@@ -63,9 +63,9 @@ def _figures(account: Account, seconds: float) -> str:
 class Bar(Reporter):
     """A live bar: done / total, rate, tokens, cost, failures."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, label: str = "judging") -> None:
         self._progress = Progress(
-            TextColumn("judging"),
+            TextColumn(label),
             BarColumn(bar_width=30),
             TextColumn("{task.completed:,.0f}/{task.fields[planned]}"),
             TextColumn("{task.fields[figures]}"),
@@ -73,7 +73,7 @@ class Bar(Reporter):
             console=Console(file=stream),
             auto_refresh=False,
         )
-        self._task = self._progress.add_task("judging", total=None, planned="?", figures="")
+        self._task = self._progress.add_task(label, total=None, planned="?", figures="")
         self._began = time.perf_counter()
         self._total: int | None = None
 
@@ -104,8 +104,9 @@ class Bar(Reporter):
 class Lines(Reporter):
     """A line every ten seconds, and one at the end."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, label: str = "judging") -> None:
         self._stream = stream
+        self._label = label
         self._began = self._last = time.perf_counter()
         self._total: int | None = None
 
@@ -127,14 +128,19 @@ class Lines(Reporter):
     def _line(self, account: Account) -> None:
         total = "" if self._total is None else f"/{max(self._total, account.rows):,}"
         figures = _figures(account, time.perf_counter() - self._began)
-        self._stream.write(f"judging: {account.rows:,}{total} · {figures}\n")
+        self._stream.write(f"{self._label}: {account.rows:,}{total} · {figures}\n")
         self._stream.flush()
 
 
-def reporter(progress: bool | Callable[[Account], None]) -> Reporter:
-    """The reporter for a `progress` argument: a bar or lines on stderr, a function, or silence."""
+def reporter(progress: bool | str | Callable[[Account], None]) -> Reporter:
+    """The reporter for a `progress` argument: a bar or lines on stderr, a function, or silence.
+
+    A text says what is being done, in place of "judging".
+    """
     if callable(progress):
         return Calls(progress)
     if not progress:
         return Silent()
-    return Bar(sys.stderr) if sys.stderr.isatty() else Lines(sys.stderr)
+    label = progress if isinstance(progress, str) else "judging"
+    kind = Bar if sys.stderr.isatty() else Lines
+    return kind(sys.stderr, label=label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError
@@ -189,7 +189,8 @@ class Correctness:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Whether a reply calls the response correct, or the reason why it says neither."""
-        del unit  # read the same way for every unit
-        return correctness_of(
+        found = correctness_of(
             text, structured=mode is not ReplyMode.TEXT, finish_reason=finish_reason
         )
+        author = unit.item.responses[unit.shown[0]].author
+        return replace(found, extra={"author": author}) if author else found

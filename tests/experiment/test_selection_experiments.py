@@ -154,6 +154,8 @@ def test_items_of_several_sources_become_benchmarks(workplace):
     parameters = {
         "items": "bank,bank",
         "map": {},
+        "item_options": {},
+        "answerers": None,
         "answers": "",
         "per_category": 1,
         "limit": None,

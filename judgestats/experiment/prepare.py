@@ -1,0 +1,160 @@
+"""Checking a whole experiment before anybody is asked: items, judges, prompts, tasks, plan."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.experiment.answering import Given, answer_plan
+from judgestats.experiment.design import Design
+from judgestats.experiment.parameters import parse_parameters
+from judgestats.experiment.tasks import staged, tasks_of, units_of
+from judgestats.items.schema import Item
+from judgestats.judges.answers import AnswerPlan, foreseen_answers
+from judgestats.judges.spec import JudgeSpec
+from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.staging import Staging
+from judgestats.protocols.base import JudgingProtocol, Unit
+
+__all__ = ["Prepared", "prepare", "with_given_answers"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A checked plan: nothing has been sent or written yet.
+
+    Where models answer first, `items` hold stand-ins until `answers` are there.
+    """
+
+    design: Design
+    given: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    items: tuple[Item, ...]
+    conditions: tuple[Condition, ...]
+    protocols: Mapping[Condition, JudgingProtocol]
+    units: Mapping[Condition, tuple[Unit, ...]]
+    judges: Mapping[str, JudgeSpec]
+    tasks: Sequence[Task]
+    staging: Staging | None
+    analysis: ModuleType
+    plan: AnalysisPlan
+    questions: tuple[Item, ...]
+    answering: AnswerPlan | None
+    answers: Given | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any judge, or model that answers, is simulated."""
+        return any(s.simulated for s in self.asked.values())
+
+    @property
+    def asked(self) -> Mapping[str, JudgeSpec]:
+        """All models that are asked: the judges, and who answers first."""
+        return {**(self.answering.answerers if self.answering else {}), **self.judges}
+
+
+def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
+    """Check everything that can be checked without asking a judge.
+
+    Parameters
+    ----------
+    design : Design
+    given : mapping of parameter to text
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    InputError
+        An unknown judge or parameter, an unusable file, prompt or value.
+    """
+    from judgestats.experiment.item_sources import one_source
+    from judgestats.judges.spec import parse_judge
+
+    parameters = parse_parameters(
+        given,
+        experiment=design.name,
+        parameters=design.all_parameters,
+        defaults=design.defaults,
+        presets=design.presets,
+    )
+    # A price is told without a key: a dry run sends nothing.
+    environ = {"OPENAI_API_KEY": "not-needed", **os.environ} if parameters["dry_run"] else None
+    judges = {
+        name: parse_judge(name, base_url=parameters["base_url"] or None, environ=environ)
+        for name in parameters["judges"]
+    }
+    answering = answer_plan(parameters, given, environ=environ)
+    items = questions = (design.items or one_source)(parameters)
+    if answering is not None:
+        journal = parameters["journal"] if parameters["dry_run"] else None
+        items = foreseen_answers(questions, answering, journal=journal)
+    conditions = design.conditions(parameters)
+    protocols = {c: design.protocol(parameters, c) for c in conditions}
+    units = _units(parameters, protocols, items)
+    analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
+    staging = staged(units, protocols, parameters)
+    return Prepared(
+        design=design,
+        given=given,
+        parameters=parameters,
+        items=tuple(items),
+        conditions=conditions,
+        protocols=protocols,
+        units=units,
+        judges=judges,
+        tasks=_tasks(parameters, protocols, units, staging),
+        staging=staging,
+        analysis=analysis,
+        plan=analysis.plan(parameters, conditions),
+        questions=tuple(questions),
+        answering=answering,
+    )
+
+
+def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
+    """The plan with the models' answers in place of the stand-ins."""
+    p = prepared.parameters
+    units = _units(p, prepared.protocols, given.items)
+    staging = staged(units, prepared.protocols, p)
+    return replace(
+        prepared,
+        items=given.items,
+        units=units,
+        tasks=_tasks(p, prepared.protocols, units, staging),
+        staging=staging,
+        answers=given,
+    )
+
+
+def _tasks(
+    parameters: Mapping[str, Any],
+    protocols: Mapping[Condition, JudgingProtocol],
+    units: Mapping[Condition, tuple[Unit, ...]],
+    staging: Staging | None,
+) -> Sequence[Task]:
+    """What is asked first: all judgments, or the first stage of each."""
+    if staging is not None:
+        return staging.first()
+    return list(tasks_of(units, protocols, replicates=parameters["replicates"]))
+
+
+def _units(
+    parameters: Mapping[str, Any],
+    protocols: Mapping[Condition, JudgingProtocol],
+    items: Sequence[Item],
+) -> dict[Condition, tuple[Unit, ...]]:
+    return units_of(
+        protocols,
+        items,
+        per_item=parameters["responses"],
+        seed=parameters["seed"],
+        source=parameters["items"],
+    )
