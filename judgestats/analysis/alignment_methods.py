@@ -154,10 +154,10 @@ class Compared:
         }
         self.test: TestResult = _of_credit(credit, names, clusters, declared)
         self.shifts: Comparisons = mean_shift(
-            with_floor[:, :, None], conditions=all_names, cluster=clusters, level=declared.level
+            with_floor, conditions=all_names, cluster=clusters, level=declared.level
         )
         self.equal: EquivalenceResult = equivalence_of_means(
-            credit[:, :, None], conditions=names, cluster=clusters,
+            credit, conditions=names, cluster=clusters,
             margin=declared.margins["alignment_score"],
         )  # fmt: skip
         ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **draws)
@@ -239,9 +239,9 @@ def compare_temperatures(
         where = f"{name} by {judge}"
         tests[where] = _of_credit(credit, labels, clusters, declared)
         common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
-        shifts[where] = mean_shift(credit[:, :, None], level=declared.level, **common)
+        shifts[where] = mean_shift(credit, level=declared.level, **common)
         equal[where] = equivalence_of_means(
-            credit[:, :, None], margin=declared.margins["alignment_score"], **common
+            credit, margin=declared.margins["alignment_score"], **common
         )
         if len(own) > 2:
             printed.append(

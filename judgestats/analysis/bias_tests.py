@@ -94,12 +94,10 @@ def position_results(
     )  # fmt: skip
     places = ["second place", "first place"]
     tables = {where: place_shares(c.ab, c.ba) for where, c in compared.items()}
-    lean = {
-        where: mean_shift(x[:, :, None], conditions=places, **common) for where, x in tables.items()
-    }
+    lean = {where: mean_shift(x, conditions=places, **common) for where, x in tables.items()}
     small = {
         where: equivalence_of_means(
-            x[:, :, None], conditions=places, cluster=clusters,
+            x, conditions=places, cluster=clusters,
             margin=declared.margins["preference"],
         )
         for where, x in tables.items()
@@ -149,7 +147,7 @@ def preference_results(
         if mine.any():
             shares = [np.where(c.own > 0, v, 1 - v)[mine] for v in (c.human, c.preference)]
             raw[p.where] = mean_shift(
-                np.column_stack(shares)[:, :, None], conditions=["people", "judge"],
+                np.column_stack(shares), conditions=["people", "judge"],
                 cluster=clusters[mine], level=declared.level,
             )  # fmt: skip
     titles = {

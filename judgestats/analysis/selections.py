@@ -116,6 +116,7 @@ def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:
         row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
     if result.null is not None:
         row[f"{key}_null_mean"], row[f"{key}_null_q95"] = result.null.mean, result.null.q95
+        row[f"{key}_null_p"] = result.null.p_value
 
 
 def metrics_of(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
@@ -156,7 +157,7 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
             f"Only {int(table['n_clusters'].min())} questions: intervals are wide, and what holds "
             "for these questions need not hold for others."
         )
-    worst = table.sort_values("unread_share").iloc[-1]
+    worst = table.iloc[int(np.argmax(table["unread_share"].to_numpy(float)))]
     if worst["unread_share"] > 0:
         limits.append(
             f"Up to {100 * worst['unread_share']:.3g} % of the judgments of a condition "

@@ -243,7 +243,7 @@ def _gains(
         def compare(
             columns: Mapping[str, Floats],
         ) -> tuple[Comparisons, EquivalenceResult]:
-            names, table = list(columns), np.column_stack(list(columns.values()))[:, :, None]
+            names, table = list(columns), np.column_stack(list(columns.values()))
             return mean_shift(
                 table, conditions=names, reference=names[0], cluster=questions,
                 level=declared.level,
@@ -321,7 +321,7 @@ def _panels(
                     base, as_many, answers, name="as many", how="mean", judgments=size, cost=0.0,
                     level=declared.level, n_permutations=0,
                 ).credit  # fmt: skip
-        names, table = list(columns), np.column_stack(list(columns.values()))[:, :, None]
+        names, table = list(columns), np.column_stack(list(columns.values()))
         common: dict[str, Any] = {
             "conditions": names, "reference": "panel", "cluster": questions,
         }  # fmt: skip

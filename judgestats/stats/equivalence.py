@@ -21,7 +21,7 @@ from judgestats.stats.adjust import Adjustment
 from judgestats.stats.cells import Cells
 from judgestats.stats.cluster_jackknife import mean_over_clusters
 from judgestats.stats.condition_summary import need_scores
-from judgestats.stats.mean_shift import cells_of_means
+from judgestats.stats.mean_shift import cells_of_means, sample_of
 from judgestats.stats.result import Comparison, Comparisons, Interval, Note, format_number, format_p
 from judgestats.stats.variance_ratio import (
     Weighting,
@@ -377,7 +377,7 @@ def equivalence_of_means(
         adjust=adjust,
         family="pairs of these conditions",
         rows=with_adjusted(rows, adjust),
-        sample=cells.sample(used, reason="scored under fewer than 2 conditions"),
+        sample=sample_of(X, cells, used),
         margin=limits,
         alpha=alpha,
         quantity="mean scores, in score points",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.adjust import Adjustment
 from judgestats.stats.cells import Cells, cell_statistics
 from judgestats.stats.cluster_jackknife import mean_over_clusters
 from judgestats.stats.condition_summary import need_scores
-from judgestats.stats.result import Comparison, Comparisons
+from judgestats.stats.result import Comparison, Comparisons, Sample
 from judgestats.stats.variance_ratio import (
     check_level,
     chosen_pairs,
@@ -104,8 +105,16 @@ def mean_shift(
         adjust=adjust,
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, adjust),
-        sample=cells.sample(used, reason="scored under fewer than 2 conditions"),
+        sample=sample_of(X, cells, used),
     )
+
+
+def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:
+    """The items compared; a table of means does not say how many replications stand behind it."""
+    sample = cells.sample(used, reason="scored under fewer than 2 conditions")
+    if isinstance(X, Cells) or np.ndim(X) != 2:
+        return sample
+    return dataclasses.replace(sample, n_replications=None, n_replications_max=None)
 
 
 def cells_of_means(

@@ -114,7 +114,9 @@ def prices(run: Run) -> Table | Markdown:
     if table.empty:
         return Markdown("")
     name = next((c for c in ("icc1", "vote_share") if c in table), "")
-    rows = [_price_row(row, run, name) for row in run.described]
+    # A mean of k is made of the judgments of another condition, whose price stands there.
+    priced = [row for row in run.described if not number_of(row.get("k")) > 1]
+    rows = [_price_row(row, run, name) for row in priced]
     known = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
     tokens = any(not math.isnan(r["tokens"]) for r in rows)
     if not name and not known and not tokens:

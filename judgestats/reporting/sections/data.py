@@ -206,6 +206,8 @@ def reliability(run: Run) -> Table | Markdown:
     judged = run.by_judge
     rows = []
     for row in run.described:
+        if math.isnan(_number(row, "icc1")) and str(row.get("icc1_reason") or "nan") == "nan":
+            continue  # a condition without scores, or one made of others
         rows.append(
             {
                 "group": str(row.get("judge", "")) if judged else "",

@@ -9,9 +9,11 @@ import numpy as np
 
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.sections.agreement_figures import alignment, costs
 from judgestats.reporting.sections.data import coefficients_of, short_condition
 from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.show import Captioned
+from judgestats.reporting.tables import Table
 
 __all__ = [
     "coefficients",
@@ -36,12 +38,14 @@ def _judges(run: Run) -> list[str]:
     return list(dict.fromkeys(run.conditions["judge"].astype(str)))
 
 
-def of_hypothesis(run: Run, name: str) -> list[Captioned]:
-    """The figures that belong to a hypothesis of the plan."""
+def of_hypothesis(run: Run, name: str) -> list[Captioned | Table]:
+    """The figures, and the table of costs, that belong to a hypothesis of the plan."""
     if name == "spread":
-        return critical_differences(run)
+        return [*critical_differences(run)]
     if name == "equivalence":
-        return equivalence(run)
+        return [*equivalence(run)]
+    if name == "alignment":
+        return [part for part in (alignment(run), costs(run)) if part is not None]
     figure = variance_ratios(run) if name == "ratio" else None
     return [figure] if figure else []
 
@@ -148,7 +152,8 @@ def reliability_by_k(run: Run) -> Captioned | None:
     if "icc1" not in table or not np.isfinite(table["icc1"].to_numpy(dtype=float)).any():
         return None
     rows = rows_of(table)
-    shown = [r for r in rows if number_of(r.get("constant_share", 0.0)) < 0.95] or rows
+    rows = [r for r in rows if math.isfinite(number_of(r.get("icc1")))]
+    shown = [r for r in rows if not number_of(r.get("constant_share", 0.0)) >= 0.95] or rows
     return Captioned(
         figure=plots.ReliabilityByK(
             curves=tuple(
@@ -173,19 +178,25 @@ def reliability_by_k(run: Run) -> Captioned | None:
 def null_strip(run: Run) -> Captioned | None:
     """Coefficients beside their null: ICC by condition, or all that carry a null reference."""
     table = run.conditions
-    if "icc1_null_q95" in table:
+    kind = "reliability" if "reliability_null_q95" in table else "icc1"
+    if f"{kind}_null_q95" in table:
         rows = [
             plots.NullRow(
                 label=str(r["condition"]),
-                estimate=number_of(r.get("icc1")),
-                low=number_of(r.get("icc1_low")),
-                high=number_of(r.get("icc1_high")),
-                null_mean=number_of(r.get("icc1_null_mean")),
-                null_q95=number_of(r.get("icc1_null_q95")),
+                estimate=number_of(r.get(kind)),
+                low=number_of(r.get(f"{kind}_low")),
+                high=number_of(r.get(f"{kind}_high")),
+                null_mean=number_of(r.get(f"{kind}_null_mean")),
+                null_q95=number_of(r.get(f"{kind}_null_q95")),
             )
             for r in run.described[:_MOST_ROWS]
+            if math.isfinite(number_of(r.get(kind)))
         ]
-        what, name, also = "Reliability of one judgment", "ICC(1,1)", ""
+        what, name, also = (
+            ("Reliability of one judgment", "ICC(1,1)", "")
+            if kind == "icc1"
+            else ("Reliability", "Reliability", " So are those behind every mean, median and mode.")
+        )
     else:
         rows = [
             plots.NullRow(
@@ -358,7 +369,8 @@ def equivalence(run: Run) -> list[Captioned]:
     """Ratios, and differences, against the margin declared beforehand: a figure for each."""
     kinds: dict[tuple[float, float], list[plots.EffectRow]] = {}
     for result in run.with_prefix("equivalence"):
-        judge = str(result.get("title", "")).rpartition(", ")[2]
+        _, comma, judge = str(result.get("title", "")).rpartition(", ")
+        place = f"{judge}: " if comma else ""  # the rows of a family say it themselves
         for line in result.get("tidy") or []:
             margin = (number_of(line.get("margin_low")), number_of(line.get("margin_high")))
             estimate = number_of(line.get("estimate"))
@@ -367,7 +379,7 @@ def equivalence(run: Run) -> list[Captioned]:
                 continue
             kinds.setdefault(margin, []).append(
                 plots.EffectRow(
-                    label=f"{judge}: {line['a']} {'/' if ratio else '-'} {line['b']}",
+                    label=f"{place}{line['a']} {'/' if ratio else '-'} {line['b']}",
                     estimate=estimate,
                     low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
                 )
