@@ -82,6 +82,8 @@ class Analysis:
     curves : mapping of name to list of (step, number)
     arrays : mapping
         What figures need beyond the results (plain nested lists).
+    files : mapping of path to text
+        Further files of the run, by their path below its folder.
     """
 
     experiment: str
@@ -95,6 +97,7 @@ class Analysis:
     condition_metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
@@ -211,6 +214,13 @@ def _table(frame: pd.DataFrame) -> str:
             "swap_consistency",
             "alignment",
             "accuracy",
+            "n_chosen",
+            "best_share",
+            "best_at_random",
+            "gain",
+            "circles",
+            "undecided",
+            "cost_per_chosen",
         )
         if c in frame
     ]
@@ -244,6 +254,11 @@ def _table(frame: pd.DataFrame) -> str:
         "swap_consistency": "swap",
         "alignment": "people",
         "accuracy": "accuracy",
+        "n_chosen": "chosen",
+        "best_share": "best chosen",
+        "best_at_random": "at random",
+        "undecided": "equal points",
+        "cost_per_chosen": "USD each",
     }
 
     def cell(value: Any) -> str:

@@ -93,3 +93,6 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
     if rows:
         tables["results"] = pd.concat(rows, ignore_index=True)
     write_tables(folder / "tables", tables)
+    for name, text in analysis.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -9,13 +9,22 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.answers import with_answers
+from judgestats.items.candidates import draw_candidates
 from judgestats.items.labelled import draw_labelled_pairs
 from judgestats.items.schema import Item
 from judgestats.items.sets import load_items, sets
 from judgestats.items.summary import select_items
 from judgestats.protocols.padding import padded
 
-__all__ = ["benchmarks", "labelled", "one_source", "referenced", "source_name", "with_padded_twins"]
+__all__ = [
+    "benchmarks",
+    "candidates",
+    "labelled",
+    "one_source",
+    "referenced",
+    "source_name",
+    "with_padded_twins",
+]
 
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
 
@@ -55,6 +64,24 @@ def labelled(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     return draw_labelled_pairs(
         one_source(parameters), limit=parameters["pairs"], seed=parameters["seed"]
     )
+
+
+def candidates(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+    """The items of ``items=`` with ``candidates=`` responses each, or with those of ``answers=``.
+
+    Parameters
+    ----------
+    parameters : mapping
+
+    Returns
+    -------
+    tuple of Item
+    """
+    items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
+    if parameters["answers"]:
+        items = with_answers(items, parameters["answers"])
+    drawn = draw_candidates(items, count=parameters["candidates"], seed=parameters["seed"])
+    return _limited(drawn, parameters)
 
 
 def with_padded_twins(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -1,0 +1,73 @@
+"""Crowd rejection sampling: of several candidate responses, which is worth training on?
+
+All candidates of a question are compared in pairs. The vanilla judge sees the pair; the crowd judge
+also sees analyses of how the two compare with the other candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgestats.analysis.chosen_responses import TIES
+from judgestats.experiment.crowd_parameters import CROWD_PARAMETERS
+from judgestats.experiment.design import Design
+from judgestats.experiment.item_sources import candidates
+from judgestats.experiment.parameters import Parameter, read_choice, read_names, read_whole
+from judgestats.experiment.selection_parameters import ANSWERS
+from judgestats.judgments.design import Condition
+from judgestats.protocols.strategies import Strategy, Wording, strategy
+
+SHARED = tuple(p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders"})
+
+
+def of_name(parameters: Mapping[str, Any], name: str) -> Strategy:
+    wording = Wording(
+        vanilla=parameters["prompt"] or "judge_vanilla",
+        orders=parameters["orders"],
+        labelled_only=False,
+    )
+    return strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
+
+
+def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
+    names = dict.fromkeys(of_name(parameters, name).name for name in parameters["strategies"])
+    return tuple(
+        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
+        for judge in parameters["judges"]
+        for temperature in parameters["temperatures"]
+        for name in names
+    )
+
+
+def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:
+    return of_name(parameters, condition.factors["strategy"])
+
+
+DESIGN = Design(
+    name="rejection_sampling",
+    title="Rejection sampling by round robin",
+    question=(
+        "Which of several candidate responses wins a round robin of pairwise judgments, how often "
+        "is it the one that labels prefer, and do the other candidates help as a crowd?"
+    ),
+    conditions=conditions,
+    protocol=protocol,
+    analysis="rejection_sampling",
+    items=candidates,
+    uses_items=True,
+    parameters=(
+        Parameter(name="candidates", default="4", read=read_whole(2, 64),
+                  help="responses of each question that are compared (drawn by seed)"),
+        Parameter(name="strategies", default="vanilla,cce", read=read_names,
+                  help="compared with one another; cce takes k judgments, or cce@number"),
+        Parameter(name="equal_points", default="judgments", read=read_choice(*TIES),
+                  help="judgments: the larger share of them won decides; random; drop: none"),
+        Parameter(name="replicates", default="1", read=read_whole(1, 100_000),
+                  help="how often every comparison is repeated"),
+        ANSWERS,
+        *SHARED,
+    ),
+    defaults={"judges": "sim-crowd,sim-crowd-deaf", "temperatures": "0.5", "responses": "all"},
+    presets={"paper": {"judges": "gpt-4o-2024-08-06", "temperatures": "0", "candidates": "4"}},
+)  # fmt: skip

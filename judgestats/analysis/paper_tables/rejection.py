@@ -1,0 +1,48 @@
+"""Table 3 of arXiv 2502.12501, as printed."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pandas as pd
+
+from judgestats.analysis.paper_tables import PaperTable
+
+__all__ = ["rejection_table"]
+
+
+def rejection_table() -> PaperTable:
+    """Table 3 of arXiv 2502.12501: models trained on responses chosen at random or by a judge.
+
+    Returns
+    -------
+    PaperTable
+
+    Examples
+    --------
+    >>> len(rejection_table().table)
+    12
+    """
+    folder = resources.files("judgestats.analysis.paper_tables")
+    with folder.joinpath("arxiv_2502_12501_tables_1_4.csv").open(encoding="utf-8") as stream:
+        rows = pd.read_csv(stream)
+    wide = (
+        rows[rows["table"].eq(3)]
+        .pivot(index=["judge_or_base", "set"], columns="method", values="value")
+        .reset_index()
+    )
+    wide.columns.name = None
+    names = [f"{how} Sampling" for how in ("Random", "Vanilla Rejection", "Crowd Rejection")]
+    wide = wide[["judge_or_base", "set", *names]]
+    chance, vanilla, crowd = (wide[name] for name in names)
+    return PaperTable(
+        source="arXiv 2502.12501, Table 3",
+        table=wide,
+        said=(
+            "The paper trains two base models on responses chosen in three ways and prints scores "
+            "of the trained models: crowd rejection sampling stands above vanilla in "
+            f"{int((crowd > vanilla).sum())} and vanilla above random in "
+            f"{int((vanilla > chance).sum())} of {len(wide)} cells. It prints neither intervals "
+            "nor how often the chosen response was the better one, which is what is measured here."
+        ),
+    )

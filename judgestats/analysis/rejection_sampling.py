@@ -1,0 +1,392 @@
+"""Rejection sampling: which of m candidates wins its round robin, and is it the better one?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.chosen_responses import (
+    Chosen,
+    chat_lines,
+    choose,
+    rule_in_words,
+    standings_csv,
+)
+from judgestats.analysis.families import one_family
+from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.paper_tables.rejection import rejection_table
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.selections import (
+    add_estimate,
+    condition_row,
+    metrics_of,
+    named,
+    selection_limits,
+)
+from judgestats.items.candidates import labelled_shares
+from judgestats.items.schema import Item
+from judgestats.judgments.design import Condition
+from judgestats.stats.cochran import cochran_q_test
+from judgestats.stats.mean_share import mean_share
+from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.result import Comparisons, format_number
+from judgestats.stats.transitivity import intransitive_triads
+
+__all__ = ["analyse", "plan"]
+
+_FEWEST = 3
+_QUESTION = (
+    "Which of several candidate responses wins a round robin of pairwise judgments, how often is "
+    "it the one that labels prefer, and do the other candidates help as a crowd?"
+)
+_METRICS = {
+    "best_share": "people/best_chosen",
+    "gain": "people/gain_over_random",
+    "circles": "order/circular_triads",
+    "undecided": "quality/equal_points",
+    "cost_per_chosen": "cost/usd_per_chosen",
+}
+Floats = NDArray[np.float64]
+Objects = NDArray[np.object_]
+
+
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    """The plan, as it is written to the run before the first call.
+
+    Parameters
+    ----------
+    parameters : mapping
+    conditions : sequence of Condition
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    ties = str(parameters["equal_points"])
+    several = len(conditions) > len({(c.judge, c.temperature) for c in conditions})
+    compared = (
+        Hypothesis(
+            id="crowd",
+            role="primary",
+            question="Does one strategy choose the best candidate more often than another?",
+            test="McNemar's exact tests of all pairs of strategies on the same questions, clusters "
+            "kept together",
+            family="pairs of strategies, within a judge and temperature",
+            adjustment="holm",
+        ),
+    )
+    return AnalysisPlan(
+        experiment="rejection_sampling",
+        question=_QUESTION,
+        blocks=(
+            "The question is the block: of each, one candidate is chosen by every strategy. A pair "
+            "of candidates is won by the one that more of its judgments (orders, repetitions) "
+            "prefer; points are wins plus half the ties. Candidates with equal points: "
+            f"{rule_in_words(ties)}."
+        ),
+        missing=(
+            "A pair of which no judgment could be read has no winner; a question with such a pair "
+            "is left out of that strategy's choices, and counted."
+        ),
+        n_resamples=int(parameters["resamples"]),
+        seed=int(parameters["seed"]),
+        options={"equal_points": ties, "candidates": str(parameters["candidates"])},
+        hypotheses=(
+            Hypothesis(
+                id="best",
+                role="primary",
+                question="How often is the chosen candidate the one that labels prefer?",
+                test="share of questions, interval over clusters, beside a candidate drawn at "
+                "random",
+                family="none: estimates with intervals",
+            ),
+            Hypothesis(
+                id="gain",
+                role="primary",
+                question="How much more of its labelled comparisons does the chosen candidate win "
+                "than a candidate drawn at random?",
+                test="mean difference, paired by question, interval over clusters",
+                family="conditions",
+                adjustment="holm",
+            ),
+            *(compared if several else ()),
+            Hypothesis(
+                id="circles",
+                role="secondary",
+                question="How often do three candidates beat one another in a circle?",
+                test="share of circular triads, interval over questions; 1/4 for random verdicts",
+            ),
+            Hypothesis(
+                id="published",
+                role="replicated",
+                question="What did the replicated study print?",
+                test="Table 3, as printed: models trained on the chosen responses",
+            ),
+        ),
+    )
+
+
+def analyse(
+    frame: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    items: Sequence[Item],
+    pipelines: pd.DataFrame | None = None,
+) -> Analysis:
+    """Answer the plan's hypotheses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments of all stages.
+    declared : AnalysisPlan
+    items : sequence of Item
+        The questions with their candidates, and labels where there are any.
+    pipelines : DataFrame, optional
+        One row a verdict of a strategy on a pair in an order: ``condition``, ``item_id`` (the
+        pair's name), ``choice`` (``a``: the earlier response), ``status``, and ``cost_usd`` of all
+        calls behind it. By default the judgments themselves.
+
+    Returns
+    -------
+    Analysis
+        Its `files` hold the chosen responses as chat-format JSONL, one file a condition, and the
+        standing of every candidate.
+    """
+    frame = frame if pipelines is None else pipelines
+    shares = [np.array(labelled_shares(item)) for item in items]
+    chosen: dict[str, Chosen] = {}
+    rows: list[dict[str, Any]] = []
+    results: list[NamedResult] = []
+    gains: dict[str, Comparisons] = {}
+    files: dict[str, str] = {}
+    for condition, asked in frame.groupby("condition", sort=False):
+        name = str(condition)
+        found = choose(
+            name, asked, items, rule=declared.options["equal_points"], seed=declared.seed
+        )
+        row = condition_row(name, asked)
+        results += _describe(name, row, found, items, shares, declared)
+        gain = _gain(row, found, items, shares, declared)
+        if gain is not None:
+            gains[name] = gain
+        chosen[name] = found
+        rows.append(row)
+        files[f"chosen/{_file(name, len(files))}.jsonl"] = chat_lines(found, items)
+    files["chosen/standings.csv"] = standings_csv(chosen, items, shares)
+    table = pd.DataFrame(rows)
+    if gains:
+        together = one_family(gains, family="gain")
+        results.append(named("gain", "Gain over a candidate at random", "primary", together))
+    compared = _compare(chosen, table, items, shares, declared)
+    results += [
+        named(f"crowd.{who}", f"Best chosen, strategies compared, {who}", "primary", r,
+              headline=True)
+        for who, r in compared.items()
+    ]  # fmt: skip
+    results.append(named("published", "Table 3 as printed", "replicated", rejection_table()))
+    order = {"primary": 0, "secondary": 1, "descriptive": 2}
+    results.sort(key=lambda r: order.get(r.role, 3))
+    return Analysis(
+        experiment=declared.experiment,
+        question=declared.question,
+        sentence=_sentence(table, compared, level=declared.level),
+        conditions=table,
+        results=tuple(results),
+        limitations=(
+            *selection_limits(frame, table),
+            "A choice among these candidates: no strategy can choose what none of them holds.",
+            (
+                "Table 3 scores models that were trained on chosen responses; nothing is trained "
+                "here, and its numbers are on other scales."
+            ),
+        ),
+        recommendation=_recommend(table),
+        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
+        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        files=files,
+    )
+
+
+def _describe(
+    name: str,
+    row: dict[str, Any],
+    found: Chosen,
+    items: Sequence[Item],
+    shares: Sequence[Floats],
+    declared: AnalysisPlan,
+) -> list[NamedResult]:
+    clusters = np.array([item.cluster for item in items], dtype=object)
+    row["n_pairs"], row["n_items"] = row["n_items"], len(items)
+    row["n_chosen"] = sum(i is not None for i in found.index)
+    row["incomplete"] = sum(s is None for s in found.standings)
+    row["undecided"] = found.undecided / max(1, len(items) - row["incomplete"])
+    cost = row["cost_usd"]
+    row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
+    results = []
+    best = _best(found, shares)
+    if np.isfinite(best).any():
+        share = mean_share(
+            best,
+            cluster=clusters,
+            level=declared.level,
+            name="best_chosen",
+            label="Best candidate chosen",
+        )
+        add_estimate(row, "best_share", share)
+        row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
+        results.append(named(f"best.{name}", f"Best chosen, {name}", "primary", share))
+    circles = _circles(found, items, declared)
+    if circles is not None:
+        add_estimate(row, "circles", circles)
+        results.append(named(f"circles.{name}", f"Circular triads, {name}", "secondary", circles))
+    return results
+
+
+def _best(found: Chosen, shares: Sequence[Floats]) -> Floats:
+    """Whether the chosen one has the largest labelled share; NaN where nothing is known."""
+    out = np.full(len(shares), np.nan)
+    for i, (index, share) in enumerate(zip(found.index, shares, strict=True)):
+        if index is not None and np.isfinite(share).any():
+            out[i] = float(share[index] >= np.nanmax(share) - 1e-9)
+    return out
+
+
+def _chance(shares: Sequence[Floats]) -> Floats:
+    """What a candidate drawn at random would score as best."""
+    return np.array(
+        [np.mean(s >= np.nanmax(s) - 1e-9) if np.isfinite(s).any() else np.nan for s in shares]
+    )
+
+
+def _rates(found: Chosen, shares: Sequence[Floats]) -> Floats:
+    """Labelled share of a random candidate and of the chosen one; NaN where not known."""
+    out = np.full((len(shares), 2), np.nan)
+    for i, (index, share) in enumerate(zip(found.index, shares, strict=True)):
+        if index is not None and np.isfinite(share[index]):
+            out[i] = np.nanmean(share), share[index]
+    return out
+
+
+def _circles(found: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> Any:
+    rows = []
+    for item, said in zip(items, found.verdicts, strict=True):
+        for (i, j), listed in said.items():
+            votes = {v: listed.count(v) for v in ("a", "b", "tie")}
+            if sum(votes.values()):
+                net = votes["a"] - votes["b"]
+                rows.append((item.id, i, j, "a" if net > 0 else "b" if net < 0 else "tie"))
+    if not rows or max(len(item.responses) for item in items) < 3:
+        return None
+    question, first, second, verdict = zip(*rows, strict=True)
+    return intransitive_triads(
+        question, first, second, verdict, level=declared.level, seed=declared.seed
+    )
+
+
+def _gain(
+    row: dict[str, Any],
+    found: Chosen,
+    items: Sequence[Item],
+    shares: Sequence[Floats],
+    declared: AnalysisPlan,
+) -> Comparisons | None:
+    rates = _rates(found, shares)
+    kept = np.isfinite(rates).all(axis=1)
+    if kept.sum() < _FEWEST:
+        return None
+    row["gain"] = float(np.mean(rates[kept][:, 1] - rates[kept][:, 0]))
+    clusters = np.array([item.cluster for item in items], dtype=object)
+    return mean_shift(
+        rates[kept],
+        conditions=["drawn at random", "chosen"],
+        cluster=clusters[kept],
+        level=declared.level,
+    )
+
+
+def _compare(
+    chosen: Mapping[str, Chosen],
+    table: pd.DataFrame,
+    items: Sequence[Item],
+    shares: Sequence[Floats],
+    declared: AnalysisPlan,
+) -> dict[str, Comparisons]:
+    """All pairs of strategies of a judge at a temperature, on the questions that all decided."""
+    clusters = np.array([item.cluster for item in items], dtype=object)
+    out = {}
+    for (judge, temperature), own in table.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
+        right = np.column_stack([_best(chosen[str(c)], shares) for c in own["condition"]])
+        kept = np.isfinite(right).all(axis=1)
+        if right.shape[1] < 2 or kept.sum() < _FEWEST:
+            continue
+        names = [str(s) for s in own["factor_strategy"]]
+        test = cochran_q_test(
+            right[kept],
+            names=names,
+            cluster=clusters[kept],
+            level=declared.level,
+            n_permutations=declared.n_resamples,
+            seed=declared.seed,
+        )
+        out[_who(judge, temperature)] = test.mcnemar()
+    return out
+
+
+def _who(judge: Any, temperature: Any) -> str:
+    return f"{judge} at T={temperature:g}" if temperature == temperature else str(judge)  # noqa: PLR0124
+
+
+def _file(name: str, number: int) -> str:
+    plain = "".join(c if c.isalnum() or c in "-.=@" else "_" for c in name)
+    return f"{number + 1:02d}-{plain}"[:100]
+
+
+def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float) -> str:
+    if "best_share" not in table:
+        return (
+            "The items have no labels on these candidates, so it is not known whether the chosen "
+            "ones are the better ones."
+        )
+    parts = []
+    for (judge, temperature), own in table.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
+        who = _who(judge, temperature)
+        said = ", ".join(
+            f"{format_number(float(r['best_share']), digits=3)} by {r['factor_strategy']}"
+            for r in own.to_dict("records")
+        )
+        told = f"{who} chooses the candidate that labels prefer in {said}"
+        if who in compared:
+            shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
+            told += (
+                f" ({'; '.join(f'{r.a} and {r.b} differ' for r in shown)})"
+                if shown
+                else " (no difference between strategies is shown)"
+            )
+        parts.append(told)
+    chance = format_number(float(table["best_at_random"].mean()), digits=3)
+    return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
+
+
+def _recommend(table: pd.DataFrame) -> Recommendation | None:
+    if "best_share" not in table or len(table) < 2:
+        return None
+    best = table.sort_values("best_share", ascending=False).iloc[0]
+    price = float(best["cost_per_chosen"])
+    return Recommendation(
+        text=(
+            f"{best['condition']} chooses the labelled best most often here "
+            f"({float(best['best_share']):.3f}). Look at the paired comparison before you pay for "
+            "it."
+        ),
+        cost_usd=None if math.isnan(price) else price,
+    )
