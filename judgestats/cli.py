@@ -182,12 +182,38 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TEXT",
         help="only conditions whose name holds this text (repeat)",
     )
-    export.add_argument("--prompt", default="pairwise", help="how the student is asked")
+    export.add_argument(
+        "--prompt", default="", help="how the student is asked: a bundled prompt or a file"
+    )
     export.add_argument(
         "--validation", type=float, default=0.1, help="share of questions held out (0.1)"
     )
     export.add_argument("--seed", type=int, default=0)
     export.add_argument("--overwrite", action="store_true")
+
+    train = commands.add_parser(
+        "train", help="fine-tune a judge on exported judgments (extra: train)", allow_abbrev=False
+    )
+    train.add_argument("data", help="a folder that `judgestats export` wrote")
+    train.add_argument("--model", required=True, help="a model's folder, or its name on the hub")
+    train.add_argument("--to", required=True, metavar="DIR", help="a new folder for the judge")
+    train.add_argument("--epochs", type=float, default=1.0)
+    train.add_argument("--learning-rate", type=float, default=2e-5)
+    train.add_argument("--batch-size", type=int, default=1)
+    train.add_argument("--accumulate", type=int, default=8, help="steps before an update")
+    train.add_argument("--max-length", type=int, default=4096, help="tokens; longer are left out")
+    train.add_argument("--seed", type=int, default=0)
+
+    coverage = commands.add_parser(
+        "coverage",
+        help="what of the responses do explanations attend to (extra: coverage)",
+        allow_abbrev=False,
+    )
+    coverage.add_argument("run", help="an MLflow run id, or a run's folder")
+    coverage.add_argument("--model", required=True, help="an encoder-decoder: folder or name")
+    coverage.add_argument("--threshold", type=float, default=0.1)
+    coverage.add_argument("--seed", type=int, default=0)
+    coverage.add_argument("--out", default="", help="write one row a judgment to this CSV file")
 
     items = commands.add_parser(
         "items", help="published item sets: list, fetch, show a file", allow_abbrev=False
@@ -269,6 +295,14 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.check import check_command
 
         return check_command(arguments)
+    if arguments.command == "train":
+        from judgestats.commands.train import train_command
+
+        return train_command(arguments)
+    if arguments.command == "coverage":
+        from judgestats.commands.train import coverage_command
+
+        return coverage_command(arguments)
     if arguments.command == "export":
         from judgestats.commands.export import export_command
 

@@ -16,15 +16,15 @@ from judgestats.items.readers import read_items
 from judgestats.judgments.training import (
     Filters,
     Source,
+    prompt_sha_of,
     split_by_question,
+    student_of,
     training_examples,
     write_training_data,
 )
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.template import PromptTemplate
 from judgestats.tracking.fetch import run_folder
 
-__all__ = ["export_command"]
+__all__ = ["export_command", "run_source"]
 
 
 def export_command(arguments: argparse.Namespace) -> int:
@@ -49,14 +49,10 @@ def export_command(arguments: argparse.Namespace) -> int:
         ties=arguments.ties == "keep",
         conditions=tuple(arguments.condition),
     )
-    student = Pairwise(
-        template=PromptTemplate.load(arguments.prompt),
-        reasoning="before" if filters.reasoning else "none",
-        ties=filters.ties,
-    )
+    student = student_of(filters, prompt=arguments.prompt)
     sources, about = [], []
     for run in dict.fromkeys(arguments.runs):
-        source, facts = _source(run)
+        source, facts = run_source(run)
         sources.append(source)
         about.append(facts)
     chosen = training_examples(sources, filters=filters, student=student)
@@ -68,7 +64,7 @@ def export_command(arguments: argparse.Namespace) -> int:
         filters=filters,
         seed=arguments.seed,
         runs=about,
-        prompt_sha=student.template.sha,
+        prompt_sha=prompt_sha_of(student),
         overwrite=arguments.overwrite,
     )
     console.say(
@@ -84,7 +80,20 @@ def export_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _source(run: str) -> tuple[Source, dict[str, str]]:
+def run_source(run: str) -> tuple[Source, dict[str, str]]:
+    """The judgments and items of a run, and what a card says of it.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    source : Source
+    facts : dict
+        ``name``, ``judges``, ``items`` and ``simulated``.
+    """
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         folder, _ = run_folder(run, Path(scratch))
         results = json.loads((folder / "results.json").read_text("utf-8"))

@@ -8,6 +8,9 @@ from judgestats.judgments.training.examples import (
     Example,
     Filters,
     Source,
+    Student,
+    prompt_sha_of,
+    student_of,
     training_examples,
 )
 from judgestats.judgments.training.split import Split, split_by_question
@@ -20,8 +23,11 @@ __all__ = [
     "Filters",
     "Source",
     "Split",
+    "Student",
     "Written",
+    "prompt_sha_of",
     "split_by_question",
+    "student_of",
     "training_examples",
     "write_training_data",
 ]

@@ -21,8 +21,22 @@ from judgestats.items.schema import Item
 from judgestats.protocols.base import ReplyMode, Status, Unit
 from judgestats.protocols.naming import pair_name
 from judgestats.protocols.pairwise import Pairwise
+from judgestats.protocols.strategies import Wording
+from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["KINDS", "Chosen", "Example", "Filters", "Source", "training_examples"]
+__all__ = [
+    "KINDS",
+    "Chosen",
+    "Example",
+    "Filters",
+    "Source",
+    "Student",
+    "prompt_sha_of",
+    "student_of",
+    "training_examples",
+]
+
+Student = Wording | Pairwise
 
 KINDS = ("vanilla", "cce", "mixed", "any")
 """Whose judgments: of vanilla conditions, of crowd comparative ones, of both, of all strategies."""
@@ -104,8 +118,34 @@ class Chosen:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
+def student_of(filters: Filters, *, prompt: str = "") -> Student:
+    """How the student is asked: as the vanilla judge of `crowd`, explanation first.
+
+    Parameters
+    ----------
+    filters : Filters
+        Without reasoning the student is asked for the verdict alone, with the prompt of the other
+        pairwise experiments.
+    prompt : str
+        Another prompt: a bundled one by name, or a file.
+
+    Returns
+    -------
+    Wording or Pairwise
+    """
+    if filters.reasoning:
+        return Wording(vanilla=prompt or "judge_vanilla", ties=filters.ties)
+    return Pairwise(template=PromptTemplate.load(prompt or "pairwise"), ties=filters.ties)
+
+
+def prompt_sha_of(student: Student) -> str:
+    """The hash of the student's prompt template."""
+    how = student.comparison("vanilla") if isinstance(student, Wording) else student
+    return how.template.sha
+
+
 def training_examples(
-    sources: Iterable[Source], *, filters: Filters, student: Pairwise | None = None
+    sources: Iterable[Source], *, filters: Filters, student: Student | None = None
 ) -> Chosen:
     """Judgments on pairs as chats: prompt of a vanilla judge, reasoning, verdict.
 
@@ -113,9 +153,8 @@ def training_examples(
     ----------
     sources : iterable of Source
     filters : Filters
-    student : Pairwise, optional
-        How the student will be asked; by default the bundled prompt, explanation first, with a tie
-        on offer if `filters` keep ties.
+    student : Wording or Pairwise, optional
+        How the student will be asked; `student_of` by default.
 
     Returns
     -------
@@ -140,8 +179,7 @@ def training_examples(
     >>> made.examples[0].messages[-1]["content"]  # the earlier response was shown second
     '4 is right.\\n\\n[[B]]'
     """
-    how = student or Pairwise(reasoning="before" if filters.reasoning else "none")
-    asked = replace(how, ties=filters.ties)
+    asked = replace(student or student_of(filters), ties=filters.ties, labelled_only=False)
     found: dict[tuple[str, ...], Example] = {}
     left: Counter[str] = Counter()
     total = 0
@@ -294,7 +332,7 @@ def _refused(
 
 
 def _example(
-    run: str, row: Mapping[str, Any], unit: Unit, student: Pairwise, filters: Filters
+    run: str, row: Mapping[str, Any], unit: Unit, student: Student, filters: Filters
 ) -> Example | str:
     """The chat, or the reason why it cannot be written."""
     first = "a" if unit.shown[0] == min(unit.shown) else "b"
@@ -302,7 +340,11 @@ def _example(
     told = str(row["explanation"]).strip() if filters.reasoning else ""
     mark = f"[[{letter}]]"
     reply = told if told.endswith(mark) else f"{told}\n\n{mark}".strip()
-    prompt = student.prompt(unit, ReplyMode.TEXT)
+    prompt = (
+        student.ask("vanilla", unit, ReplyMode.TEXT)
+        if isinstance(student, Wording)
+        else student.prompt(unit, ReplyMode.TEXT)
+    )
     messages = (*prompt.messages, {"role": "assistant", "content": reply})
     texts = [m["content"] for m in messages]
     if any(_CONTROL.search(text) for text in texts):

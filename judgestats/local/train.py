@@ -1,0 +1,261 @@
+"""Fine-tuning a judge on exported judgments, with trl."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from judgestats.errors import InputError, StoreError
+from judgestats.items.files import read_source
+from judgestats.items.records import shown
+from judgestats.local.models import CHAT_TEMPLATE, load
+from judgestats.local.needs import need
+
+__all__ = ["Trained", "TrainingSettings", "read_chats", "train_judge"]
+
+EXTRA = "train"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """How a judge is trained; what is not named here is trl's default.
+
+    Attributes
+    ----------
+    epochs : float
+    learning_rate : float
+    batch_size : int
+        Examples a step and device.
+    accumulate : int
+        Steps whose gradients are added up before an update.
+    max_length : int
+        Tokens of an example; longer ones are left out (a cut one would lose its verdict).
+    seed : int
+    """
+
+    epochs: float = 1.0
+    learning_rate: float = 2e-5
+    batch_size: int = 1
+    accumulate: int = 8
+    max_length: int = 4096
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive = {
+            "epochs": self.epochs,
+            "learning_rate": self.learning_rate,
+            "batch_size": self.batch_size,
+            "accumulate": self.accumulate,
+            "max_length": self.max_length,
+        }
+        for name, value in positive.items():
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"train: {name} must be a number above 0, got {value}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A fine-tuned judge.
+
+    Attributes
+    ----------
+    folder : Path
+        Model, tokenizer and ``training.json``.
+    losses : tuple of (int, float)
+        Training loss by step: of the reply's tokens only.
+    eval_losses : tuple of (int, float)
+        Loss on the validation part, where there is one, by step.
+    examples, too_long : int
+        Examples trained on, and those left out.
+    """
+
+    folder: Path
+    losses: tuple[tuple[int, float], ...]
+    eval_losses: tuple[tuple[int, float], ...]
+    examples: int
+    too_long: int
+
+    def __str__(self) -> str:
+        first, last = self.losses[0][1], self.losses[-1][1]
+        told = f"{self.examples} examples ({self.too_long} longer ones left out); "
+        told += f"training loss {first:.3f} at the first, {last:.3f} at the last step logged"
+        if self.eval_losses:
+            told += f"; validation loss {self.eval_losses[0][1]:.3f}, {self.eval_losses[-1][1]:.3f}"
+        return f"{told}. The judge is in {self.folder}."
+
+
+def read_chats(path: str | Path) -> list[list[dict[str, str]]]:
+    """The chats of a JSONL file as `judgestats export` writes it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    list of list of dict
+        Messages with ``role`` and ``content``; the last one is the assistant's.
+
+    Raises
+    ------
+    InputError
+        If a line is something else.
+    """
+    chats = []
+    for row in read_source(path).rows:
+        given = row.values.get("messages")
+        messages: list[Any] = given if isinstance(given, list) else []
+        good = all(
+            isinstance(m, dict)
+            and m.get("role") in {"system", "user", "assistant"}
+            and isinstance(m.get("content"), str)
+            for m in messages
+        )
+        if not good or len(messages) < 2 or messages[-1]["role"] != "assistant":
+            raise InputError(
+                f"{row.where}: expected messages with role and content that end with the "
+                f"assistant's, got {shown(given)}. Give a file that `judgestats export` wrote."
+            )
+        chats.append([{"role": m["role"], "content": m["content"]} for m in messages])
+    return chats
+
+
+def train_judge(
+    data: str | Path,
+    *,
+    model: str,
+    out: str | Path,
+    settings: TrainingSettings | None = None,
+) -> Trained:
+    """Fine-tune a causal language model on exported judgments.
+
+    Parameters
+    ----------
+    data : str or Path
+        A folder that `judgestats export` wrote: ``train.jsonl`` and perhaps ``validation.jsonl``.
+    model : str
+        A model's folder, or its name on the hub.
+    out : str or Path
+        A new folder for the judge.
+    settings : TrainingSettings, optional
+
+    Returns
+    -------
+    Trained
+
+    Raises
+    ------
+    InputError
+        If the extra is missing, or data, model or settings cannot be used.
+    StoreError
+        If the folder cannot be written.
+
+    Notes
+    -----
+    Supervised fine-tuning by trl's ``SFTTrainer``. Prompt and reply are given apart, so that only
+    the reply's tokens count in the loss. A tokenizer without a chat template gets a plain one.
+    """
+    settings = settings or TrainingSettings()
+    datasets, trl, transformers = need(EXTRA, "datasets", "trl", "transformers")
+    folder, target = Path(data), Path(out)
+    if target.exists() and any(target.iterdir()):
+        raise InputError(f"train: {target} is there already. Give a new folder.")
+    texts = {"train": read_chats(folder / "train.jsonl")}
+    if (folder / "validation.jsonl").exists():
+        texts["validation"] = read_chats(folder / "validation.jsonl")
+    learner, tokenizer = load(model, kind="AutoModelForCausalLM", extra=EXTRA)
+    if not tokenizer.chat_template:
+        tokenizer.chat_template = CHAT_TEMPLATE
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    kept = {name: _fitting(tokenizer, chats, settings) for name, chats in texts.items()}
+    if not kept["train"]:
+        raise InputError(
+            f"train: none of the {len(texts['train'])} examples has at most {settings.max_length} "
+            "tokens. Raise max_length, if the model takes it."
+        )
+    parts = {
+        name: datasets.Dataset.from_list(
+            [{"prompt": chat[:-1], "completion": chat[-1:]} for chat in chats]
+        )
+        for name, chats in kept.items()
+        if chats
+    }
+    transformers.set_seed(settings.seed)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        trainer = trl.SFTTrainer(
+            model=learner,
+            args=_arguments(trl, target, settings, evaluated="validation" in parts),
+            train_dataset=parts["train"],
+            eval_dataset=parts.get("validation"),
+            processing_class=tokenizer,
+        )
+        trainer.train()
+        trainer.save_model(str(target))
+        tokenizer.save_pretrained(str(target))
+    except OSError as error:
+        raise StoreError(f"train: {str(target)!r} cannot be written ({error}).") from error
+    history: list[dict[str, Any]] = trainer.state.log_history
+    trained = Trained(
+        folder=target,
+        losses=_curve(history, "loss"),
+        eval_losses=_curve(history, "eval_loss"),
+        examples=len(kept["train"]),
+        too_long=len(texts["train"]) - len(kept["train"]),
+    )
+    about = {
+        "model": model if not Path(model).exists() else Path(model).name,
+        "train_sha256": hashlib.sha256((folder / "train.jsonl").read_bytes()).hexdigest(),
+        "settings": asdict(settings),
+        "losses": trained.losses,
+        "eval_losses": trained.eval_losses,
+        "examples": trained.examples,
+        "too_long": trained.too_long,
+        "versions": {m.__name__: m.__version__ for m in (trl, transformers, datasets)},
+    }
+    (target / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    return trained
+
+
+def _arguments(trl: Any, target: Path, settings: TrainingSettings, *, evaluated: bool) -> Any:
+    return trl.SFTConfig(
+        output_dir=str(target),
+        num_train_epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulate,
+        max_length=settings.max_length,
+        completion_only_loss=True,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        logging_steps=1,
+        logging_first_step=True,
+        eval_strategy="epoch" if evaluated else "no",
+        eval_on_start=evaluated,
+        save_strategy="no",
+        report_to=[],
+        bf16=False,
+        gradient_checkpointing=False,
+    )
+
+
+def _fitting(
+    tokenizer: Any, chats: list[list[dict[str, str]]], settings: TrainingSettings
+) -> list[list[dict[str, str]]]:
+    """The chats that fit; a cut one would be taught without its verdict."""
+    return [
+        chat
+        for chat in chats
+        if len(tokenizer(tokenizer.apply_chat_template(chat, tokenize=False))["input_ids"])
+        <= settings.max_length
+    ]
+
+
+def _curve(history: list[dict[str, Any]], key: str) -> tuple[tuple[int, float], ...]:
+    return tuple((int(row["step"]), float(row[key])) for row in history if key in row)
