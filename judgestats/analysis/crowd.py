@@ -398,7 +398,7 @@ def _recommend(table: pd.DataFrame, gains: dict[str, Comparisons]) -> Recommenda
         told.append(
             f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
             f"(+{format_number(100 * better[name].estimate, digits=3)} points, "
-            f"{format_number(float(row['tokens']), digits=3)} tokens a verdict)"
+            f"{float(row['tokens']):,.0f} tokens a verdict)"
         )
     return Recommendation(text=f"{'. '.join(told)}.") if told else None
 

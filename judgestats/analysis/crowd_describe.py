@@ -20,6 +20,9 @@ from judgestats.stats.swap import swap_consistency
 
 __all__ = ["describe"]
 
+_FEWEST = 5
+"""Questions of the smallest set for which an accuracy, and so the average, is reported."""
+
 
 def describe(
     judged: Judged, strategy: str, declared: AnalysisPlan
@@ -79,9 +82,10 @@ def _accuracy(
     results = [named(f"accuracy.{label}", f"Accuracy, {label}", "descriptive", overall)]
     wrong = judged.by_pair("right", [strategy], unread=0.0)[:, 0]
     row["accuracy_unread_wrong"] = float(np.nanmean(wrong))
-    sets = list(dict.fromkeys(judged.category))
-    if len(sets) < 2:
-        return results
+    questions = pd.Series(judged.cluster).groupby(judged.category).nunique()
+    sets = [name for name in dict.fromkeys(judged.category) if questions[name] >= _FEWEST]
+    if len(questions) < 2 or len(sets) < len(questions):
+        return results  # a set of a few questions says nothing of its own
     for name in sets:
         own = judged.category == name
         if np.isnan(right[own]).all():

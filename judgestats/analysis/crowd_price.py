@@ -47,7 +47,7 @@ class PriceOfAccuracy(Result):
         best = priced.sort_values("tokens_per_point").iloc[0]
         return (
             f"The cheapest point of accuracy beyond the vanilla judge costs "
-            f"{format_number(best['tokens_per_point'], digits=3)} tokens a verdict "
+            f"{best['tokens_per_point']:,.0f} tokens a verdict "
             f"({best['strategy']}, gain {format_number(best['gain'], digits=3)} points)."
         )
 

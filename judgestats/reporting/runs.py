@@ -64,6 +64,12 @@ class Run:
         return pd.read_parquet(path) if path.is_file() else pd.DataFrame()
 
     @cached_property
+    def finals(self) -> pd.DataFrame:
+        """The judgments without the stages that come before, or after, a verdict."""
+        frame = self.judgments
+        return frame[frame["stage"] == "final"] if "stage" in frame else frame
+
+    @cached_property
     def items(self) -> tuple[dict[str, Any], ...]:
         """The items judged, as plain values."""
         path = self.folder / "data" / "items.jsonl"

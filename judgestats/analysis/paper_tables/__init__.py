@@ -161,5 +161,5 @@ def crowd_table(number: int) -> PaperTable:
     return PaperTable(
         source=f"arXiv 2502.12501, Table {number}",
         table=wide,
-        said=_CROWD_SAID[number] + note,
+        said=f"Table {number}: {_CROWD_SAID[number]}{note}",
     )

@@ -10,6 +10,7 @@ from judgestats.reporting.plots.reliability import (
     ReliabilityCurve,
     stepped_up,
 )
+from judgestats.reporting.plots.scaling import ScalingCurve, ScalingCurves
 from judgestats.reporting.plots.scores import PositionHeatMap, ScoreDistribution
 from judgestats.reporting.plots.spread import MeanAgainstSpread, SpreadByCondition, SpreadPanel
 
@@ -25,6 +26,8 @@ __all__ = [
     "PositionHeatMap",
     "ReliabilityByK",
     "ReliabilityCurve",
+    "ScalingCurve",
+    "ScalingCurves",
     "ScoreDistribution",
     "SpreadByCondition",
     "SpreadPanel",

@@ -1,8 +1,8 @@
 """The parts of a report: each function takes a run and gives tables, figures or sentences.
 
 They are named after what a reader looks for, in the order of a report: `design`, `data`, `checks`,
-`findings`, `figures`, `sensitivity`, `advice`, `closing`; `compare` puts several runs side by
-side, `claims` re-examines a study.
+`findings`, `figures`, `sensitivity`, `advice`, `closing`; `crowd` shows judging strategies,
+`compare` puts several runs side by side, `claims` re-examines a study.
 """
 
 from judgestats.reporting.sections import (
@@ -11,6 +11,7 @@ from judgestats.reporting.sections import (
     claims,
     closing,
     compare,
+    crowd,
     data,
     design,
     figures,
@@ -24,6 +25,7 @@ __all__ = [
     "claims",
     "closing",
     "compare",
+    "crowd",
     "data",
     "design",
     "figures",

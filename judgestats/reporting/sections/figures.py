@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _MOST_ROWS = 36
+_MOST_PLACES = 28
 
 
 def _judges(run: Run) -> list[str]:
@@ -257,7 +258,7 @@ _FIRST = {"ab", "original", "orig", "0", "false", "1"}
 
 def positions(run: Run) -> Captioned | None:
     """How often the response shown first, the one shown second, or neither was chosen."""
-    frame = run.judgments
+    frame = run.finals
     if frame.empty or not {"order", "choice"} <= set(frame.columns):
         return None
     orders = list(dict.fromkeys(frame["order"].astype(str)))
@@ -269,7 +270,9 @@ def positions(run: Run) -> Captioned | None:
         return None
     swapped = read["order"].astype(str) != first
     place = read["choice"].where(~swapped, read["choice"].map({"a": "b", "b": "a", "tie": "tie"}))
-    names = list(dict.fromkeys(read["condition"].astype(str)))[:_MOST_ROWS]
+    names = list(dict.fromkeys(read["condition"].astype(str)))
+    if len(names) > _MOST_PLACES:
+        return None  # the table of verdicts says it; so many rows would not fit a page
     decided = place.ne("tie")
     shares = np.full((len(names), 2), np.nan)
     for i, name in enumerate(names):

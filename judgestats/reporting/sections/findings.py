@@ -138,8 +138,10 @@ def replicated(run: Run) -> list[Showable]:
         else "These figures are the replicated study's own, of its own judges and items. They are "
         "here to be compared with, not to conclude from."
     )
+    said = [] if tested else [f"- {escape_markdown(str(r.get('text', '')))}" for r in found]
     return [
         Markdown(text),
+        "\n".join(said),
         *results_tables(found, run=run, label="replicated", caption="As the study printed"),
     ]
 

@@ -28,7 +28,7 @@ _STATUS_LABELS = {
 
 def items(run: Run) -> Table | Markdown:
     """What was judged, by category; what differs between conditions is said."""
-    frame = run.judgments
+    frame = run.finals
     if frame.empty:
         design = run.results.get("design") or {}
         if design.get("streamed"):

@@ -20,9 +20,9 @@ def on_one_scale(run: Run) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `run.judgments` itself where all conditions were asked on one scale.
+        `run.finals` itself where all conditions were asked on one scale.
     """
-    frame = run.judgments
+    frame = run.finals
     if "scale" not in run.conditions or run.scale is None or "score" not in frame:
         return frame
     low, high = run.scale

@@ -157,8 +157,8 @@ def _mean_and_variance(frame: pd.DataFrame) -> tuple[float, float, int]:
 def left_out_estimates(run: Run) -> Table | Markdown:
     """Reliability, or what verdicts agree with, by condition, each question left out in turn."""
     frame = run.judgments
-    if frame.empty:
-        return Markdown("")
+    if frame.empty or len(run.finals) < len(frame):
+        return Markdown("")  # judged in stages: a row is a part of a verdict
     whole: dict[tuple[str, str], list[float]] = {}
     extreme: dict[tuple[str, str], str] = {}
     for condition, part in frame.groupby("condition", sort=False):
