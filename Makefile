@@ -1,13 +1,14 @@
 # Everything works from a fresh clone with Python >= 3.11, make and a package index.
 #   make demo    the temperature experiment on simulated judges, through `mlflow run`
 #   make test    the whole test suite with all checks
+#   make site    the documentation as a site in build/site
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 # MLflow starts slowly without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check docs bench lock study clean
+.PHONY: demo test check docs site bench lock study clean
 
 demo: $(VENV)/.installed
 	@. $(BIN)/activate && mlflow run . -e temperature
@@ -25,6 +26,10 @@ check: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
 	$(BIN)/python docs/build_gallery.py
+
+# Every warning is an error: a page or a link that is gone, a docstring that does not parse.
+site: $(VENV)/.installed
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/stats.py
@@ -48,4 +53,4 @@ lock:
 	  --no-emit-index-url --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build docs/api/generated dist *.egg-info

@@ -124,7 +124,7 @@ def levene_test(
     Returns
     -------
     TestResult
-        Effect: share of the variance of |x - centre| between the groups.
+        Effect: share of the variance of distances from the centre between the groups.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def fligner_test(
     names: Sequence[Any] | None = None,
     missing: Missing = "drop",
 ) -> TestResult:
-    r"""Fligner and Killeen's test of equal variances on ranks of |x - median|.
+    r"""Fligner and Killeen's test of equal variances on ranks of distances from the median.
 
     Parameters
     ----------

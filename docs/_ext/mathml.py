@@ -1,0 +1,26 @@
+"""Formulas as MathML, which browsers draw: Sphinx's own ways load a script or need TeX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+
+def _inline(writer: Any, node: nodes.math) -> None:
+    writer.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def _block(writer: Any, node: nodes.math_block) -> None:
+    writer.body.append(writer.starttag(node, "div", CLASS="math"))
+    writer.body.append(convert(node.astext(), display="block"))
+    writer.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register the renderer."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,43 @@
+"""The documentation: nothing public is missing from it, and no link in it leads nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from judgestats import stats
+from judgestats.experiment.design import experiment_names
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCS = REPOSITORY / "docs"
+PAGES = sorted([REPOSITORY / "README.md", *DOCS.rglob("*.md")])
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def test_every_statistic_is_in_the_reference_once() -> None:
+    listed = [
+        line.strip()
+        for page in (DOCS / "api").glob("*.rst")
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("   ") and not line.strip().startswith(":")
+    ]
+    for name in stats.__all__:
+        assert listed.count(name) == 1, name
+
+
+def test_every_experiment_has_its_page_and_its_row() -> None:
+    overview = (DOCS / "experiments" / "index.md").read_text(encoding="utf-8")
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    for name in experiment_names():
+        assert list((DOCS / "experiments").glob(f"{name}*.md")), name
+        assert f"({name}" in overview, name
+        assert f"`{name}`" in readme, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
