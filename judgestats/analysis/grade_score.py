@@ -9,26 +9,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.grade_score_effects import (
+    OPTION,
+    effect_of_option,
+    effect_of_prompt,
+    family_of,
+)
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.paper_tables import grade_score_table
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.rotations import Rotations, rotations_of
 from judgestats.analysis.selections import (
     add_estimate,
+    beside,
     condition_row,
+    in_order,
     metrics_of,
     named,
     selection_limits,
 )
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.grade_score import grade_score, grade_score_difference
+from judgestats.stats.grade_score import grade_score
 from judgestats.stats.order import option_win_rate, position_test
 from judgestats.stats.raw_agreement import flip_rate
 from judgestats.stats.result import TestResult, format_number
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
 
 __all__ = ["analyse", "plan"]
 
@@ -45,7 +50,6 @@ _METRICS = {
     "noise": "agreement/flip_rate",
     "chosen_preferred": "people/chosen_preferred",
 }
-_PROMPT, _OPTION = "factor_prompt", "factor_unrelated"
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
@@ -79,7 +83,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 id="grade",
                 role="primary",
                 question="How far are selections free of position?",
-                test="Grade Score per item, averaged; beside chance, always-first and consistent",
+                test="Grade Score per item, averaged; beside a judge that selects at random "
+                "(always first scores 0, consistent 1)",
                 family="none: estimates with intervals over items",
             ),
             Hypothesis(
@@ -93,13 +98,15 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 id="wins",
                 role="secondary",
                 question="How often is the unrelated option selected?",
-                test="share of the selections read",
+                test="share of the selections read, beside a random choice",
+                family="none: estimates with intervals over items",
             ),
             Hypothesis(
                 id="prompt",
                 role="secondary",
                 question="Does the judge prompt change it?",
-                test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item",
+                test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
+                "differences from the first prompt with intervals",
                 family="one test per judge, temperature and option",
                 adjustment="holm",
             ),
@@ -113,15 +120,18 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             Hypothesis(
                 id="noise",
-                role="descriptive",
+                role="secondary",
                 question="How much is plain repetition noise?",
                 test="share of pairs of repetitions of one rotation that differ",
+                family="none: estimates with intervals over items",
             ),
             Hypothesis(
                 id="preferred",
-                role="descriptive",
+                role="secondary",
                 question="Is the preferred option selected?",
-                test="share of the selections of items whose preferred option is known",
+                test="share of the selections of items whose preferred option is known, beside a "
+                "random choice",
+                family="none: estimates with intervals over items",
             ),
             Hypothesis(
                 id="published",
@@ -163,14 +173,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         named(f"position.{name}", f"Places selected, {name}", "secondary", test)
         for name, test in places.items()
     ]
-    results += _family("position", places, "places selected, one test per condition")
-    results += _unrelated(found, table, declared)
-    results += _prompts(found, table, declared)
+    results += family_of("position", places, "places selected, one test per condition")
+    results += effect_of_option(found, table, declared)
+    results += effect_of_prompt(found, table, declared)
     results.append(
-        named("published", "As the study printed them", "replicated", grade_score_table())
+        named("published", "Tables 1-3 of arXiv 2406.12043", "replicated", grade_score_table())
     )
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order.get(r.role, 3))
+    results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -187,8 +196,9 @@ def _condition(
     name: str, found: Rotations, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
-    grade = grade_score(found.positions, n_options=found.n_options, **common)
-    corrected = grade_score(found.positions, n_options=found.n_options, score="corrected", **common)
+    drawn = {**common, "n_draws": declared.n_resamples, "seed": declared.seed}
+    grade = grade_score(found.positions, n_options=found.n_options, **drawn)
+    corrected = grade_score(found.positions, n_options=found.n_options, score="corrected", **drawn)
     add_estimate(row, "grade_score", grade)
     add_estimate(row, "corrected", corrected)
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
@@ -202,14 +212,15 @@ def _condition(
         noise = _noise(found, declared)
         add_estimate(row, "noise", noise)
         results.append(
-            named(f"noise.{name}", f"Repetitions that differ, {name}", "descriptive", noise)
+            named(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
         )
-    if (found.choices == UNRELATED).any() or row.get(_OPTION) == "yes":
+    uniform = float(np.mean(1 / found.n_options))
+    if (found.choices == UNRELATED).any() or row.get(OPTION) == "yes":
         wins = option_win_rate(
             found.choices, option=UNRELATED, n_options=_common_n(found), **common
         )
         add_estimate(row, "unrelated_wins", wins)
-        results.append(named(f"wins.{name}", f"Unrelated option, {name}", "secondary", wins))
+        results.append(beside(f"wins.{name}", "Unrelated option selected", name, wins, uniform))
     known = found.preferred != ""
     if known.any():
         right = option_win_rate(
@@ -219,8 +230,9 @@ def _condition(
             level=declared.level,
         )
         add_estimate(row, "chosen_preferred", right)
+        uniform = float(np.mean(1 / found.n_options[known]))
         results.append(
-            named(f"preferred.{name}", f"Preferred option, {name}", "descriptive", right)
+            beside(f"preferred.{name}", "Preferred option selected", name, right, uniform)
         )
     return results
 
@@ -252,102 +264,6 @@ def _positions(found: Rotations, declared: AnalysisPlan) -> TestResult | None:
         n_permutations=declared.n_resamples,
         seed=declared.seed,
     )
-
-
-def _family(prefix: str, tests: Mapping[str, TestResult], family: str) -> list[NamedResult]:
-    known = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
-    if len(known) < 2:
-        return []
-    adjusted = adjust_family(known, family=family, method="holm")
-    return [named(f"{prefix}.family", f"{family}, adjusted", "secondary", adjusted, headline=True)]
-
-
-def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, pd.DataFrame]]:
-    """Conditions that differ in one factor only, with a name for what they share."""
-    rest = [c for c in ("judge", "temperature", _PROMPT, _OPTION) if c in table and c != vary]
-    out = []
-    for key, own in table.groupby(rest, sort=False):
-        told = dict(zip(rest, key, strict=True))
-        words = [str(told["judge"]), f"T={told['temperature']:g}"]
-        if _PROMPT in told:
-            words.append(f"prompt {told[_PROMPT]}")
-        if _OPTION in told:
-            words.append("with unrelated" if told[_OPTION] == "yes" else "without unrelated")
-        out.append((", ".join(words), own))
-    return out
-
-
-def _unrelated(
-    found: Mapping[str, Rotations], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    if _OPTION not in table:
-        return []
-    results = []
-    for name, own in _strata(table, _OPTION):
-        by = {str(o): str(c) for o, c in zip(own[_OPTION], own["condition"], strict=True)}
-        if set(by) != {"no", "yes"}:
-            continue
-        without, with_it = found[by["no"]], found[by["yes"]]
-        if not without.index.equals(with_it.index):
-            continue
-        width = max(without.positions.shape[1], with_it.positions.shape[1])
-        pair = [
-            np.pad(
-                r.positions,
-                ((0, 0), (0, width - r.positions.shape[1])),
-                constant_values=math.nan,
-            )
-            for r in (without, with_it)
-        ]
-        result = grade_score_difference(
-            pair[0],
-            pair[1],
-            n_options_first=without.n_options,
-            n_options_second=with_it.n_options,
-            cluster=without.cluster,
-            level=declared.level,
-        )
-        results.append(
-            named(f"unrelated.{name}", f"With less without unrelated, {name}", "secondary", result)
-        )
-    return results
-
-
-def _prompts(
-    found: Mapping[str, Rotations], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    tests: dict[str, TestResult] = {}
-    for name, own in _strata(table, _PROMPT) if _PROMPT in table else []:
-        if len(own) < 2:
-            continue
-        scores = pd.DataFrame({p: found[str(c)].item_scores() for p, c in _pairs(own)}).dropna()
-        first = found[str(own["condition"].iloc[0])]
-        clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
-        cluster = clusters.loc[scores.index].to_numpy(object)
-        if len(scores) < 3:
-            continue
-        names = [f"prompt {c}" for c in scores.columns]
-        common: dict[str, Any] = {"names": names, "cluster": cluster, "level": declared.level}
-        if len(names) == 2:
-            tests[name] = wilcoxon_signed_rank(
-                scores.iloc[:, 0].to_numpy(float), scores.iloc[:, 1].to_numpy(float), **common
-            )
-        else:
-            tests[name] = friedman_test(
-                scores.to_numpy(float),
-                **common,
-                n_permutations=declared.n_resamples,
-                seed=declared.seed,
-            )
-    results = [
-        named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test)
-        for name, test in tests.items()
-    ]
-    return results + _family("prompt", tests, "prompts, one test per judge, temperature and option")
-
-
-def _pairs(own: pd.DataFrame) -> list[tuple[str, str]]:
-    return [(str(p), str(c)) for p, c in zip(own[_PROMPT], own["condition"], strict=True)]
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, found: Mapping[str, Rotations]) -> list[str]:

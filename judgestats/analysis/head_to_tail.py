@@ -17,15 +17,17 @@ from judgestats.analysis.selections import (
     add_estimate,
     choices_of,
     condition_row,
+    in_order,
     metrics_of,
     named,
     selection_limits,
 )
 from judgestats.judgments.design import Condition
+from judgestats.stats.adjust import adjust_family
 from judgestats.stats.gwet import gwet_ac1
 from judgestats.stats.order import option_win_rate
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Estimate, Sample, format_number
+from judgestats.stats.result import Estimate, Sample, TestResult, format_number
 from judgestats.stats.vote_share import vote_share_reliability
 from judgestats.stats.wilcoxon import wilcoxon_signed_rank
 
@@ -61,8 +63,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         question=_QUESTION,
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing=(
-            "A reply without a verdict has a status and counts neither as correct nor as "
-            "incorrect; the rates are reported."
+            "A reply without a verdict has a status. Primary: missing, neither correct nor "
+            "incorrect. Beside it: not correct (for the share), a category of its own (for the "
+            "reliability)."
         ),
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
@@ -86,14 +89,14 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 role="secondary",
                 question="Do judges differ in the share they call correct?",
                 test="Wilcoxon's test on each answer's share, pairs of judges at one temperature",
-                family="pairs of judges",
-                adjustment="none",
+                family="all pairs of judges at all temperatures",
+                adjustment="holm",
             ),
             Hypothesis(
                 id="repetition",
                 role="descriptive",
                 question="How often does asking again change the verdict?",
-                test="flip rate and AC1",
+                test="flip rate and AC1; both policies for replies without a verdict",
             ),
             Hypothesis(
                 id="published",
@@ -128,9 +131,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows.append(row)
     table = pd.DataFrame(rows)
     results += _judges(found, table, declared)
-    results.append(named("published", "Published figures", "replicated", _published(table)))
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order.get(r.role, 3))
+    results.append(
+        named("published", "Tables 5 and 6 of arXiv 2412.12509", "replicated", _published())
+    )
+    results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -158,20 +162,26 @@ def _condition(
     common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
     share = option_win_rate(found.values, option="correct", **common)
     accuracy = share.replace(name="accuracy_as_judged", label="Accuracy as judged")
-    one = vote_share_reliability(
-        found.values, **common, n_permutations=declared.n_resamples, seed=declared.seed
+    tested = {**common, "n_permutations": declared.n_resamples, "seed": declared.seed}
+    one = vote_share_reliability(found.values, **tested)
+    many = vote_share_reliability(found.values, k=None, **tested)
+    ac1 = gwet_ac1(found.values, categories=["correct", "incorrect"], **tested)
+    flips = flip_rate(found.values, **tested)
+    strict = option_win_rate(found.with_status, option="correct", **common).replace(
+        name="accuracy_as_judged", label="Accuracy as judged, no verdict counted as not correct"
     )
-    many = vote_share_reliability(found.values, k=None, **common)
-    ac1 = gwet_ac1(found.values, categories=["correct", "incorrect"], **common)
-    flips = flip_rate(found.values, **common)
+    category = vote_share_reliability(found.with_status, **tested)
     for key, result in (
         ("as_judged", accuracy),
         ("vote_share", one),
         ("vote_share_all", many),
         ("ac1", ac1),
         ("flip_rate", flips),
+        ("as_judged_unread_not_correct", strict),
+        ("vote_share_unread_a_category", category),
     ):
         add_estimate(row, key, result)
+    row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
     printed = _across_replications(found)
     row["as_judged_se_replications"] = printed.std_error
@@ -181,6 +191,10 @@ def _condition(
         named(f"reliability.all.{name}", f"All replications, {name}", "primary", many),
         named(f"repetition.ac1.{name}", f"Agreement of repetitions, {name}", "descriptive", ac1),
         named(f"repetition.flips.{name}", f"Changed verdicts, {name}", "descriptive", flips),
+        named(f"repetition.unread.{name}", f"Unread as not correct, {name}", "descriptive", strict),
+        named(
+            f"repetition.category.{name}", f"Unread as a category, {name}", "descriptive", category
+        ),
         named(f"published.{name}", f"Mean over replications, {name}", "replicated", printed),
     ]
 
@@ -208,7 +222,7 @@ def _across_replications(found: Choices) -> Estimate:
 def _judges(
     found: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    results = []
+    tests: dict[str, TestResult] = {}
     for temperature, own in table.groupby("temperature", sort=False):
         names = [str(c) for c in own["condition"]]
         judges = [str(j) for j in own["judge"]]
@@ -225,10 +239,17 @@ def _judges(
                     cluster=found[names[i]].cluster[kept],
                     level=declared.level,
                 )
-                title = f"{judges[i]} and {judges[j]} at T={temperature:g}"
-                results.append(
-                    named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
-                )
+                tests[f"{judges[i]} and {judges[j]} at T={temperature:g}"] = test
+    results = [
+        named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
+        for title, test in tests.items()
+    ]
+    known = {title: t for title, t in tests.items() if not math.isnan(t.p_value)}
+    if len(known) > 1:
+        family = adjust_family(known, family="share correct, pairs of judges", method="holm")
+        results.append(
+            named("judges.family", "Share correct, pairs of judges, adjusted", "secondary", family)
+        )
     return results
 
 
@@ -238,8 +259,7 @@ def _item_shares(found: Choices) -> Any:
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
 
 
-def _published(table: pd.DataFrame) -> PaperTable:
-    del table
+def _published() -> PaperTable:
     printed = omega_tables()
     own = printed[printed["table"].isin([5, 6])].reset_index(drop=True)
     return PaperTable(

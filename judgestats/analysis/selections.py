@@ -11,14 +11,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
-from judgestats.stats.result import Estimate, Result
+from judgestats.stats.result import Estimate, Result, format_number
 
 __all__ = [
     "Choices",
     "add_estimate",
+    "beside",
     "choices_of",
     "condition_row",
+    "in_order",
     "metrics_of",
     "named",
     "selection_limits",
@@ -88,6 +91,34 @@ def named(
 ) -> NamedResult:
     """A named result, shortly."""
     return NamedResult(id=identity, title=title, role=role, result=result, headline=headline)
+
+
+def beside(
+    identity: str, title: str, name: str, share: Estimate, random_choice: float
+) -> NamedResult:
+    """A share of choices, named with what a random choice would get.
+
+    Parameters
+    ----------
+    identity, title, name : str
+        Of the result, and the condition.
+    share : Estimate
+    random_choice : float
+    """
+    told = f"{title}, {name} (a random choice: {format_number(random_choice, digits=3)})"
+    details = {**share.details, "random_choice": random_choice}
+    return named(identity, told, "secondary", share.replace(details=details))
+
+
+def in_order(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[NamedResult]:
+    """Results by role, then in the order of the plan's hypotheses."""
+    roles = {"primary": 0, "secondary": 1, "descriptive": 2}
+    places = {h.id: i for i, h in enumerate(declared.hypotheses)}
+
+    def place(result: NamedResult) -> tuple[int, int]:
+        return roles.get(result.role, 3), places.get(result.id.split(".")[0], len(places))
+
+    return sorted(results, key=place)
 
 
 def condition_row(condition: str, asked: pd.DataFrame) -> dict[str, Any]:

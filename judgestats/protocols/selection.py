@@ -53,7 +53,8 @@ class Selection:
     A verdict's ``choice`` names the *response* (`option_names`); ``extra["position"]`` is the place
     at which it was shown, counted from 1. Further extras say what is known of the options: all of
     them (``options``), the one that people prefer (``preferred``), and where the item has a short
-    target whether the selected answer names it (``chosen_right``) and how many answers do.
+    target whether the selected answer names it (``chosen_right``) and which answers do
+    (``right``; how many, of how many: ``options_right``, ``options_judged``).
 
     Parameters
     ----------
@@ -255,6 +256,7 @@ class Selection:
                 known["options_right"] = str(sum(map(bool, right.values())))
                 known["options_judged"] = str(len(right))
                 known["chosen_right"] = str(int(bool(right.get(chosen, False))))
+                known["right"] = "|".join(names[i] for i in own if right[i])
         return known
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.counts import counts_of_codes, encode_verdicts
@@ -24,6 +25,7 @@ def agreement_across_judges(
     level: float = 0.95,
     interval: IntervalMethod = "jackknife",
     n_resamples: int = 2000,
+    n_permutations: int = 0,
     seed: int | None = 0,
 ) -> Estimate:
     """Share of pairs of judges that give the same verdict, in each replication and overall.
@@ -42,6 +44,10 @@ def agreement_across_judges(
         Over items (clusters); replications of one item are not independent evidence.
     n_resamples : int
         Resamples of a bootstrap interval.
+    n_permutations : int
+        If above 0, the null: what the judges agree on has nothing to do with the item. Each
+        judge's items are permuted as a whole, with all its replications, so that its own
+        consistency and its liking for some verdicts stay.
     seed : int or None
 
     Returns
@@ -110,6 +116,9 @@ def agreement_across_judges(
         interval=interval,
         scale="logit",
         n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        codes=np.tile(np.arange(codes.shape[1])[:, None], (1, codes.shape[0])),
+        from_codes=_paired(codes, len(named)),
         seed=seed,
         proportion=True,
         details={
@@ -120,6 +129,30 @@ def agreement_across_judges(
             "five_numbers_items": _five_numbers(per_item),
         },
     )
+
+
+def _paired(codes: NDArray[Any], q: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Pairs of judges and pairs that agree, from which item each judge's row is taken.
+
+    Both are summed over replications once for every two items of two judges.
+    """
+    told = np.stack([codes == k for k in range(q)], axis=-1).astype(float)
+    read = told.sum(axis=-1)
+    couples = list(combinations(range(len(codes)), 2))
+    pairs = [np.einsum("ar,br->ab", read[i], read[j]) for i, j in couples]
+    same = [np.einsum("ark,brk->ab", told[i], told[j], optimize=True) for i, j in couples]
+
+    def data(rows: NDArray[Any]) -> NDArray[Any]:
+        taken = [(rows[..., i], rows[..., j]) for i, j in couples]
+        return np.stack(
+            [
+                np.sum([p[a, b] for p, (a, b) in zip(table, taken, strict=True)], axis=0)
+                for table in (pairs, same)
+            ],
+            axis=-1,
+        )
+
+    return data
 
 
 def _five_numbers(values: Any) -> dict[str, float]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.grade_score_items import grade_score_items
-from judgestats.stats.result import Estimate, Note, Sample
+from judgestats.stats.grade_score_items import (
+    chance_grade_score,
+    grade_score_items,
+    uniform_judge_scores,
+)
+from judgestats.stats.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.sum_statistics import IntervalMethod, SumStatistic, estimate_from_sums
 
 __all__ = ["grade_score", "grade_score_difference"]
@@ -24,6 +29,11 @@ def _item_mean(values: FloatArray, used: NDArray[np.bool_]) -> tuple[SumStatisti
     return mean, data
 
 
+_AT_ONCE = 200
+"""Draws of all items at one time: 3,500 items take some 6 MB."""
+_KEYS = {"grade": "grade_score", "llm": "llm_score", "choice": "choice_score"}
+
+
 def grade_score(
     positions: ArrayLike,
     *,
@@ -34,6 +44,7 @@ def grade_score(
     level: float = 0.95,
     interval: IntervalMethod = "jackknife",
     n_resamples: int = 2000,
+    n_draws: int = 0,
     seed: int | None = 0,
 ) -> Estimate:
     r"""Grade Score (or a part of it) averaged over items, beside its references.
@@ -58,6 +69,9 @@ def grade_score(
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
     n_resamples : int
         Resamples of a bootstrap interval.
+    n_draws : int
+        If above 0, the null: a judge that selects uniformly at random, on the same items, drawn so
+        many times.
     seed : int or None
 
     Returns
@@ -93,15 +107,14 @@ def grade_score(
     0.58
     """
     where = "grade_score"
-    keys = {"grade": "grade_score", "llm": "llm_score", "choice": "choice_score"}
-    if score not in {*keys, "corrected"} or unread not in {"complete", "available"}:
+    if score not in {*_KEYS, "corrected"} or unread not in {"complete", "available"}:
         raise InputError(
             f"{where}: score must be grade, llm, choice or corrected and unread complete or "
             f"available, got {score!r} and {unread!r}. The defaults are grade and complete."
         )
     items = grade_score_items(positions, n_options=n_options)
     used = items["complete"] if unread == "complete" else items["n_read"] > 0
-    values = items[keys.get(score, score)]
+    values = items[_KEYS.get(score, score)]
     mean, data = _item_mean(values, used)
     n_out = int(np.sum(~used))
     why = "some rotations were not read" if unread == "complete" else "no rotation was read"
@@ -137,7 +150,7 @@ def grade_score(
         "corrected": "Grade Score above chance",
     }
     widths = items["n_options"][used]
-    return estimate_from_sums(
+    found = estimate_from_sums(
         mean,
         data,
         name=f"{score}_score" if score != "corrected" else "grade_score_corrected",
@@ -157,12 +170,44 @@ def grade_score(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="identity" if score == "corrected" else "logit",
+        scale="log_complement" if score == "corrected" else "logit",
         n_resamples=n_resamples,
         seed=seed,
         proportion=score != "corrected",
         notes=tuple(notes),
         details=details,
+    )
+    if n_draws and math.isfinite(found.estimate):
+        null = _uniform_judge(found.estimate, widths, score=score, n_draws=n_draws, seed=seed)
+        found = found.replace(null=null)
+    return found
+
+
+def _uniform_judge(
+    observed: float, n_options: NDArray[Any], *, score: str, n_draws: int, seed: int | None
+) -> NullReference:
+    """The mean score of a judge that selects any option with the same probability."""
+    rng = np.random.default_rng(seed)
+    place = {"llm": 0, "choice": 1}.get(score, 2)
+    total = np.zeros(n_draws)
+    for n, count in zip(*np.unique(n_options, return_counts=True), strict=True):
+        possible = uniform_judge_scores(int(n))[place]
+        if score == "corrected":
+            chance = chance_grade_score(int(n))
+            possible = (possible - chance) / (1 - chance)
+        for start in range(0, n_draws, _AT_ONCE):
+            size = (min(_AT_ONCE, n_draws - start), int(count))
+            total[start : start + size[0]] += rng.choice(possible, size=size).sum(axis=1)
+    means = total / len(n_options)
+    return NullReference(
+        hypothesis="every selection is a uniform draw",
+        permuted="a uniform judge on these items",
+        mean=float(means.mean()),
+        q95=float(np.quantile(means, 0.95)),
+        p_value=float((np.sum(means >= observed - 1e-12) + 1) / (n_draws + 1)),
+        n_permutations=n_draws,
+        seed=seed,
+        drawn=True,
     )
 
 

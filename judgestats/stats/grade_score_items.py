@@ -21,6 +21,7 @@ __all__ = [
     "chance_grade_score",
     "exceeds_grade_score_bound",
     "grade_score_items",
+    "uniform_judge_scores",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -86,6 +87,30 @@ def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0)
     >>> [round(chance_grade_score(n), 4) for n in (2, 3, 4, 5, 6)]
     [0.5, 0.58, 0.571, 0.5395, 0.5054]
     """
+    return float(np.mean(uniform_judge_scores(n_options, n_draws=n_draws, seed=seed)[2]))
+
+
+@cache
+def uniform_judge_scores(
+    n_options: int, *, n_draws: int = 400_000, seed: int = 0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """LLM, choice and Grade Scores of one item under judges that pick positions at random.
+
+    Parameters
+    ----------
+    n_options, n_draws, seed
+        As `chance_grade_score`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Equally probable values: all N**N judges for N <= 7, else `n_draws` of them.
+
+    Examples
+    --------
+    >>> sorted(uniform_judge_scores(2)[2].tolist())
+    [0.0, 0.0, 1.0, 1.0]
+    """
     if n_options < 2:
         raise InputError(
             f"chance_grade_score: n_options must be at least 2, got {n_options}. A single option "
@@ -93,10 +118,9 @@ def chance_grade_score(n_options: int, *, n_draws: int = 400_000, seed: int = 0)
         )
     if n_options**n_options <= LARGEST_ENUMERATION:
         every = np.indices((n_options,) * n_options).reshape(n_options, -1).T
-        return float(np.mean(_scores(every, n_options)[2]))
+        return _scores(every, n_options)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(n_options, size=(n_draws, n_options))
-    return float(np.mean(_scores(drawn, n_options)[2]))
+    return _scores(rng.integers(n_options, size=(n_draws, n_options)), n_options)
 
 
 def _positions(positions: ArrayLike, where: str) -> IntArray:

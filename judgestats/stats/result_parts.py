@@ -101,12 +101,15 @@ class NullReference:
     p_value: float
     n_permutations: int
     seed: int | None = None
+    drawn: bool = False
+    """Whether `permuted` names what was drawn at random rather than permuted."""
 
     def __str__(self) -> str:
+        how = "draws of" if self.drawn else "permutations of"
         return (
             f"null ({self.hypothesis}): mean {format_number(self.mean)}, 95th percentile "
             f"{format_number(self.q95)}, p {format_p(self.p_value)} "
-            f"({self.n_permutations} permutations of {self.permuted})"
+            f"({self.n_permutations} {how} {self.permuted})"
         )
 
 

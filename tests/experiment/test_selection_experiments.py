@@ -13,7 +13,7 @@ from judgestats.experiment.item_sources import benchmarks, source_name
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.truth import truth
-from judgestats.stats.grade_score_items import chance_grade_score
+from judgestats.stats.grade_score_items import chance_grade_score, grade_score_items
 
 SMALL = {"resamples": "99", "report": "none"}
 
@@ -21,7 +21,8 @@ SMALL = {"resamples": "99", "report": "none"}
 def declared_are_answered(name, given, analysis):
     plan = prepare(load_design(name), given).plan
     answered = {r.id.split(".")[0] for r in analysis.results}
-    return {h.id for h in plan.hypotheses if h.id != "benchmark"} <= answered
+    # The bank is one benchmark, and its targets are the same for all answers.
+    return {h.id for h in plan.hypotheses} - {"benchmark", "accuracy"} <= answered
 
 
 def true_reliability(judge, units, *, temperature, reasoning):
@@ -192,3 +193,51 @@ def test_the_paper_preset(workplace, name, tasks):
     if name == "omega":
         given["per_category"] = "all"
     assert len(prepare(load_design(name), given).tasks) == tasks
+
+
+def expected_grade_score(judge, units, *, temperature):
+    """Mean Grade Score of a judge whose probability of every place is known, by enumeration."""
+    by_item = {}
+    for unit in units:
+        by_item.setdefault(unit.item_id, []).append(unit)
+    expected = []
+    for rotations in by_item.values():
+        n = len(rotations)
+        chances = [
+            truth(judge).choice_probabilities(
+                [u.item.responses[i].text for i in u.shown],
+                temperature=temperature,
+                reasoning="after",
+            )
+            for u in sorted(rotations, key=lambda u: int(u.order.split("/")[0]))
+        ]
+        every = np.indices((n,) * n).reshape(n, -1).T
+        weight = np.prod([np.array(c)[every[:, s]] for s, c in enumerate(chances)], axis=0)
+        expected.append(float(weight @ grade_score_items(every)["grade_score"]))
+    return float(np.mean(expected))
+
+
+def test_grade_score_recovers_judges_of_known_position_bias(workplace):
+    given = {
+        **SMALL,
+        "judges": "sim-typical,sim-positional,sim-noisy",
+        "temperatures": "1",
+        "prompts": "1",
+        "unrelated": "no",
+        "options": "3",
+        "limit": "14",
+        "replicates": "10",
+    }
+    design = load_design("grade_score")
+    units = next(iter(prepare(design, given).units.values()))
+    found = run_experiment(design, given).analysis
+    for row in found.conditions.to_dict("records"):
+        expected = expected_grade_score(row["judge"], units, temperature=1.0)
+        if row["unread_share"] == 0:  # items whose rotations were all read are no random choice
+            assert row["grade_score"] == pytest.approx(expected, abs=0.05), row["condition"]
+        assert row["least_if_read"] - 0.03 < expected < row["most_if_read"] + 0.03
+        assert row["grade_score_null_mean"] == pytest.approx(chance_grade_score(3), abs=0.02)
+    noisy = found.conditions.set_index("judge").loc["sim-noisy"]
+    assert noisy["least_if_read"] < noisy["grade_score"] < noisy["most_if_read"]
+    shown = found["preferred.sim-typical, T=1, prompt=1, unrelated=no"]
+    assert shown.details["random_choice"] == pytest.approx(1 / 3)

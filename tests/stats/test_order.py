@@ -286,3 +286,38 @@ def test_position_and_noise_needs_two_in_each_order() -> None:
     none = position_and_noise(["a"], ["b"])
     assert math.isnan(none.position.estimate)
     assert "cannot be told apart" in none.sentence()
+
+
+def test_the_grade_score_stands_beside_a_judge_that_selects_at_random():
+    rng = np.random.default_rng(5)
+    p = []
+    for _ in range(200):
+        drawn = rng.integers(0, 4, (12, 4))
+        out = grade_score(drawn, n_draws=99, seed=1)
+        p.append(out.null.p_value)
+        assert out.null.mean == pytest.approx(chance_grade_score(4), abs=0.05)
+    assert 0.02 < np.mean(np.array(p) <= 0.1) < 0.18  # exact at .10, up to 200 judges' scatter
+    options = np.arange(20) % 4
+    consistent = (options[:, None] - np.arange(4)) % 4
+    out = grade_score(consistent, n_draws=199)
+    assert out.null.p_value == pytest.approx(1 / 200)
+    assert "draws of a uniform judge" in str(out)
+    first = grade_score(np.zeros((20, 4)), n_draws=199)
+    assert first.null.p_value == 1.0
+    mixed = np.full((20, 4), np.nan)
+    mixed[:10, :3] = rng.integers(0, 3, (10, 3))
+    mixed[10:] = rng.integers(0, 4, (10, 4))
+    sizes = np.r_[np.full(10, 3), np.full(10, 4)]
+    corrected = grade_score(mixed, n_options=sizes, score="corrected", n_draws=499)
+    assert corrected.null.mean == pytest.approx(0, abs=0.02)
+    assert grade_score(drawn).null is None
+
+
+def test_the_interval_of_a_corrected_score_stays_below_one():
+    rng = np.random.default_rng(2)
+    options = rng.integers(0, 5, 16)
+    near = (options[:, None] - np.arange(5)) % 5
+    near[0] = 0
+    near[1, :2] = 1
+    out = grade_score(near, score="corrected")
+    assert out.interval.low < out.estimate < out.interval.high <= 1

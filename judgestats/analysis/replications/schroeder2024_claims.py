@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.best_of_n import disagreement
+from judgestats.analysis.best_of_n_reliability import disagreement
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.paper_tables import PaperTable
 from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then

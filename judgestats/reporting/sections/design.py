@@ -117,7 +117,30 @@ def overview(run: Run) -> Markdown:
     if source:
         named = "the bundled item bank" if source == "bank" else str(source)
         text += f" Items: {escape_markdown(named)}."
-    return Markdown(text)
+    return Markdown(text + _answered_by(run))
+
+
+def _answered_by(run: Run) -> str:
+    """Who gave the answers that are judged, where models were asked for them in this run."""
+    told = run.results.get("answers") or {}
+    if not told:
+        return ""
+    models = [
+        str(a.get("model", "")) + (" (simulated)" if a.get("simulated") else "")
+        for a in told.get("answerers") or []
+    ]
+    heat = ", ".join(number(t, digits=2) for t in told.get("temperatures") or [])
+    sampling = f"temperature {heat}"
+    if told.get("top_k"):
+        sampling += f", top_k {integer(int(told['top_k']))} where the server takes it"
+    left = int(told.get("questions_left_out") or 0)
+    lost = f"; {_count(left, 'question')} left out, not answered by all" if left else ""
+    return (
+        f"\n\nThe answers were given in this run by {escape_markdown(', '.join(models))} at "
+        f"{escape_markdown(sampling)} ({integer(int(told.get('answers') or 0))} answers{lost}); "
+        f"the prompt is `{told.get('prompt_sha', '')}` in the appendix, the answers stand in "
+        f"{escape_markdown(str(told.get('file', '')))}."
+    )
 
 
 def _same_items(run: Run) -> str:

@@ -1,0 +1,215 @@
+"""Choices and answers against targets and people, and reliability against accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.best_of_n_reliability import FEWEST, disagreement
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.selections import Choices, add_estimate, beside, named
+from judgestats.stats.adjust import adjust_family
+from judgestats.stats.mean_share import mean_share
+from judgestats.stats.order import option_win_rate
+from judgestats.stats.result import Estimate, TestResult
+from judgestats.stats.spearman import spearman_correlation
+
+__all__ = ["against_accuracy", "answers_right", "choices_right"]
+
+
+def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
+    """Share of the verdicts read that hit, clustered by question."""
+    marked = asked.assign(hit=np.where(hit, "yes", "no"))
+    wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
+    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
+    found = option_win_rate(
+        wide.to_numpy(object), option="yes", cluster=clusters.to_numpy(object), level=level
+    )
+    return found.replace(name=label.lower().replace(" ", "_"), label=label)
+
+
+def choices_right(
+    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Choices against targets and people, where the data know them, beside a random choice.
+
+    Only questions with right and wrong answers can tell; on the others every choice is the same.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    asked : DataFrame
+        Its judgments.
+    row : dict
+        Its row, which is added to.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    results = []
+    if "chosen_right" in asked:
+        known = asked[asked["chosen_right"] != ""]
+        right, judged = (pd.to_numeric(known[c]) for c in ("options_right", "options_judged"))
+        known = known.assign(chance=right / judged)
+        if len(known):
+            row["answers_right"] = float(known.drop_duplicates("item_id")["chance"].mean())
+        mixed = known[(right > 0) & (right < judged)]
+        if len(mixed):
+            hit = mixed["chosen_right"] == "1"
+            share = _share(mixed, hit, "Chosen answers that are right", declared.level)
+            chance = float(mixed["chance"].mean())
+            add_estimate(row, "chosen_right", share)
+            row["chosen_right_by_chance"] = chance
+            results.append(
+                beside(f"right.target.{name}", "Chosen answers right", name, share, chance)
+            )
+    if "preferred" in asked:
+        known = asked[asked["preferred"] != ""]
+        if len(known):
+            hit = known["choice"] == known["preferred"]
+            share = _share(known, hit, "Choices of the preferred answer", declared.level)
+            chance = float((1 / (1 + known["options"].str.count(r"\|"))).mean())
+            add_estimate(row, "chosen_preferred", share)
+            row["chosen_preferred_by_chance"] = chance
+            results.append(
+                beside(
+                    f"right.preferred.{name}",
+                    "Choices of the preferred answer",
+                    name,
+                    share,
+                    chance,
+                )
+            )
+    return results
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row an item whose answers can be held to a target, with the share that is right."""
+    if not {"options_judged", "right"} <= set(frame.columns):
+        return frame.iloc[:0].assign(share=[])
+    known = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
+    return known.assign(
+        share=pd.to_numeric(known["options_right"]) / pd.to_numeric(known["options_judged"])
+    )
+
+
+def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """How many answers are right: by author, by benchmark, and of all.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All judgments; the same answers are shown in every condition.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        None where no item has a target.
+    """
+    once = _once(frame)
+    if once.empty:
+        return []
+    shares: dict[str, tuple[str, pd.Series]] = {"all": ("all answers", once["share"])}
+    benchmarks = list(dict.fromkeys(once["category"]))
+    if len(benchmarks) > 1:
+        for benchmark in benchmarks:
+            own = once.loc[once["category"] == benchmark, "share"]
+            shares[f"benchmark.{benchmark}"] = (f"answers on {benchmark}", own)
+    shown = once["options"].str.split("|")
+    right = once["right"].str.split("|")
+    authors = list(dict.fromkeys(a for listed in shown for a in listed))
+    if len(authors) <= _MOST_AUTHORS and not all(a.isdecimal() for a in authors):
+        for author in authors:
+            had = shown.map(lambda listed, a=author: a in listed)
+            hit = right[had].map(lambda listed, a=author: float(a in listed))
+            shares[f"author.{author}"] = (f"answers of {author}", hit)
+    return [
+        named(
+            f"right.answers.{key}",
+            f"Accuracy of {what}",
+            "secondary",
+            mean_share(
+                own.to_numpy(float),
+                cluster=once.loc[own.index, "cluster"].to_numpy(object),
+                level=declared.level,
+                name="answer_accuracy",
+                label=f"Accuracy of {what}",
+            ),
+        )
+        for key, (what, own) in shares.items()
+    ]
+
+
+_MOST_AUTHORS = 30
+
+
+def against_accuracy(
+    frame: pd.DataFrame,
+    choices: Mapping[str, Choices],
+    table: pd.DataFrame,
+    declared: AnalysisPlan,
+) -> list[NamedResult]:
+    """Whether choices are repeated less where more of the answers are right.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All judgments.
+    choices : mapping of condition to Choices
+    table : DataFrame
+        One row a condition; accuracy by benchmark is added to it.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        One rank correlation a condition above T = 0, over questions, and the family of them.
+    """
+    once = _once(frame)
+    if once.empty:
+        return []
+    for benchmark, own in once.groupby("category", sort=False):
+        if f"vote_share in {benchmark}" in table:
+            table[f"answers_right in {benchmark}"] = float(own["share"].mean())
+    tests: dict[str, TestResult] = {}
+    for condition in table.loc[table["temperature"] > 0, "condition"]:
+        found = choices[str(condition)]
+        share = once["share"].reindex(list(found.items)).to_numpy(float)
+        changes = disagreement(found.values)
+        kept = np.isfinite(share) & np.isfinite(changes)
+        if kept.sum() < FEWEST or np.ptp(share[kept]) == 0 or np.ptp(changes[kept]) == 0:
+            continue
+        clusters = found.cluster[kept]
+        tests[str(condition)] = spearman_correlation(
+            share[kept],
+            changes[kept],
+            cluster=clusters if len(set(clusters)) < len(clusters) else None,
+            level=declared.level,
+            seed=declared.seed,
+        )
+    results = [
+        named(
+            f"accuracy.{condition}",
+            f"Disagreement of repetitions with the share of right answers, {condition}",
+            "secondary",
+            test,
+        )
+        for condition, test in tests.items()
+    ]
+    known = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
+    if len(known) > 1:
+        family = adjust_family(
+            known, family="disagreement with accuracy, one test per condition", method="holm"
+        )
+        results.append(
+            named("accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family)
+        )
+    return results

@@ -1,0 +1,279 @@
+"""Reliability of choices: of one and of all, by benchmark, by temperature, across judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.selections import Choices, add_estimate, named
+from judgestats.stats.adjust import adjust_family
+from judgestats.stats.between_judges import agreement_across_judges
+from judgestats.stats.friedman import friedman_test
+from judgestats.stats.gwet import gwet_ac1
+from judgestats.stats.raw_agreement import flip_rate
+from judgestats.stats.result import TestResult, format_number
+from judgestats.stats.trend import page_trend_test
+from judgestats.stats.vote_share import vote_share_reliability
+from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+
+__all__ = [
+    "FEWEST",
+    "across_judges",
+    "across_temperatures",
+    "by_benchmark",
+    "disagreement",
+    "reliability",
+]
+
+FEWEST = 5
+"""Fewer items of a benchmark than this are not analysed by themselves."""
+
+
+def reliability(
+    name: str, found: Choices, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Reliability of a condition's choices, by both estimators and both policies for the unread.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    found : Choices
+    row : dict
+        The condition's row, which is added to.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
+    tested = {**common, "n_permutations": declared.n_resamples, "seed": declared.seed}
+    one = vote_share_reliability(found.values, **tested)
+    many = vote_share_reliability(found.values, k=None, **tested)
+    kappa = vote_share_reliability(found.values, estimator="kappa", **tested)
+    kappa_all = vote_share_reliability(found.values, k=None, estimator="kappa", **tested)
+    category = vote_share_reliability(found.with_status, **tested)
+    letters = sorted({v for v in found.values.ravel() if v})
+    ac1 = gwet_ac1(found.values, categories=letters if len(letters) > 1 else None, **tested)
+    flips = flip_rate(found.values, **tested)
+    for key, result in (
+        ("vote_share", one),
+        ("vote_share_all", many),
+        ("vote_share_kappa", kappa),
+        ("vote_share_unread_a_category", category),
+        ("ac1", ac1),
+        ("flip_rate", flips),
+    ):
+        add_estimate(row, key, result)
+    row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
+    row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
+    told = (
+        ("reliability.one", "One choice", "primary", one),
+        ("reliability.all", "Shares of all replications", "primary", many),
+        ("repetition.kappa.one", "One choice, kappa estimator", "descriptive", kappa),
+        ("repetition.kappa.all", "Shares of all, kappa estimator", "descriptive", kappa_all),
+        ("repetition.unread", "Unread as a category", "descriptive", category),
+        ("repetition.ac1", "Agreement of repetitions", "descriptive", ac1),
+        ("repetition.flips", "Changed choices", "descriptive", flips),
+    )
+    return [named(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in told]
+
+
+def by_benchmark(
+    name: str, found: Choices, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Reliability within each benchmark that has enough questions.
+
+    Parameters
+    ----------
+    name, found, row, declared
+        As `reliability`.
+
+    Returns
+    -------
+    list of NamedResult
+        None where there is one benchmark only.
+    """
+    groups = {str(c): found.category == c for c in dict.fromkeys(found.category)}
+    if len(groups) < 2:
+        return []
+    results = []
+    for benchmark, own in groups.items():
+        if int(own.sum()) < FEWEST:
+            continue
+        common: dict[str, Any] = {
+            "cluster": found.cluster[own],
+            "level": declared.level,
+            "n_permutations": declared.n_resamples,
+            "seed": declared.seed,
+        }
+        one = vote_share_reliability(found.values[own], **common)
+        many = vote_share_reliability(found.values[own], k=None, **common)
+        row[f"vote_share in {benchmark}"] = one.estimate
+        row[f"vote_share_all in {benchmark}"] = many.estimate
+        results += [
+            named(
+                f"benchmark.one.{benchmark}.{name}",
+                f"One choice on {benchmark}, {name}",
+                "secondary",
+                one,
+            ),
+            named(
+                f"benchmark.all.{benchmark}.{name}",
+                f"Shares of all on {benchmark}, {name}",
+                "secondary",
+                many,
+            ),
+        ]
+    return results
+
+
+def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Share of each item's pairs of judgments that differ; NaN with fewer than two.
+
+    Examples
+    --------
+    >>> disagreement(np.array([["A", "A", "B"], ["A", "", ""]], dtype=object)).round(3).tolist()
+    [0.667, nan]
+    """
+    out = np.full(len(values), np.nan)
+    for i, row in enumerate(values):
+        counts = np.unique(row[row != ""], return_counts=True)[1]
+        n = counts.sum()
+        if n > 1:
+            out[i] = 1 - float((counts * (counts - 1)).sum()) / float(n * (n - 1))
+    return out
+
+
+def across_temperatures(
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Disagreement of repetitions across temperatures above 0, paired by question.
+
+    Three temperatures or more: Friedman's test, and Page's for a rise along them.
+
+    Parameters
+    ----------
+    choices : mapping of condition to Choices
+    table : DataFrame
+        One row a condition.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    tests: dict[str, TestResult] = {}
+    rises: dict[str, TestResult] = {}
+    for judge, own in table[table["temperature"] > 0].groupby("judge", sort=False):
+        if len(own) < 2:
+            continue
+        own = own.sort_values("temperature")  # noqa: PLW2901 (the same rows, in order)
+        columns = [disagreement(choices[str(c)].values) for c in own["condition"]]
+        data = np.column_stack(columns)
+        clusters = choices[str(own["condition"].iloc[0])].cluster
+        kept = np.isfinite(data).all(axis=1)
+        names = [f"T={t:g}" for t in own["temperature"]]
+        if kept.sum() < 3:
+            continue
+        if len(names) == 2:
+            tests[str(judge)] = wilcoxon_signed_rank(
+                data[kept, 0],
+                data[kept, 1],
+                names=names,
+                cluster=clusters[kept],
+                level=declared.level,
+            )
+        else:
+            tests[str(judge)] = friedman_test(
+                data[kept],
+                names=names,
+                cluster=clusters[kept],
+                level=declared.level,
+                n_permutations=declared.n_resamples,
+                seed=declared.seed,
+            )
+            rises[str(judge)] = page_trend_test(
+                data[kept],
+                names=names,
+                cluster=clusters[kept],
+                level=declared.level,
+                seed=declared.seed,
+            )
+    results = [
+        named(
+            f"temperature.{judge}",
+            f"Disagreement of repetitions across temperatures, {judge}",
+            "secondary",
+            test,
+        )
+        for judge, test in tests.items()
+    ]
+    results += [
+        named(
+            f"temperature.rise.{judge}",
+            f"Disagreement rises with temperature, {judge}",
+            "secondary",
+            test,
+        )
+        for judge, test in rises.items()
+    ]
+    for key, several, what in (
+        ("temperature.family", tests, "disagreement across temperatures"),
+        ("temperature.rise.family", rises, "disagreement rising with temperature"),
+    ):
+        known = {j: t for j, t in several.items() if not math.isnan(t.p_value)}
+        if len(known) > 1:
+            family = adjust_family(known, family=f"{what}, one test per judge", method="holm")
+            title = f"{what.capitalize()}, adjusted"
+            results.append(named(key, title, "secondary", family, headline=True))
+    return results
+
+
+def across_judges(
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Agreement of the judges at each temperature, per replication and overall.
+
+    Parameters
+    ----------
+    choices, table, declared
+        As `across_temperatures`.
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    results = []
+    for temperature, own in table.groupby("temperature", sort=False):
+        if len(own) < 2:
+            continue
+        found = [choices[str(c)] for c in own["condition"]]
+        width = min(f.values.shape[1] for f in found)
+        result = agreement_across_judges(
+            np.stack([f.values[:, :width] for f in found]),
+            cluster=found[0].cluster,
+            level=declared.level,
+            n_permutations=declared.n_resamples,
+            seed=declared.seed,
+        )
+        numbers = result.details["five_numbers"].values()
+        five = " / ".join(format_number(float(v), digits=3) for v in numbers)
+        results.append(
+            named(
+                f"judges.T={temperature:g}",
+                f"Agreement of {len(own)} judges at T={temperature:g} (over replications: {five})",
+                "secondary",
+                result,
+                headline=True,
+            )
+        )
+    return results
