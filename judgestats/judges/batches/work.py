@@ -37,6 +37,18 @@ _AGAIN = {
     Kind.MISSING,
 }
 """Kinds of failure for which a request goes into a next batch."""
+_SILENT = {
+    Kind.UNREACHABLE,
+    Kind.BROKEN,
+    Kind.TIMED_OUT,
+    Kind.SERVER_ERROR,
+    Kind.OVERLOADED,
+    Kind.RATE_LIMITED,
+    Kind.MALFORMED,
+}
+"""Kinds of failure that tell nothing of a batch that is looked at."""
+_MOST_SILENT = 60
+"""Looks in a row without news: about an hour, the retry policy's own tries aside."""
 _FATAL = {Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}
 _TOO_MANY = "token_limit_exceeded"
 """The code of a batch refused because too many tokens wait already."""
@@ -268,6 +280,7 @@ class BatchWork:
         # A simulated judge in this process moves on when it is looked at, and at no other time.
         pause = 0.01 if self._lane.spec.in_process else shared.limits.first_s
         seen: dict[str, tuple[str, int]] = {}
+        silent = 0
         while left and not shared.halt.called.is_set():
             await shared.sleep(pause)
             pause = min(1.5 * pause, shared.limits.longest_s)
@@ -275,9 +288,14 @@ class BatchWork:
                 try:
                     state = await self._client.state(record.batch_id)
                 except BatchCallError as error:
+                    if error.outcome.kind in _SILENT and silent < _MOST_SILENT:
+                        silent += 1  # the batch goes on whether or not it can be looked at
+                        shared.say(f"{self._lane.spec.name}: no news ({error.outcome.detail})")
+                        continue
                     if error.outcome.status != 404:
                         raise
                     state = None
+                silent = 0
                 if state is None:
                     self._note(f"batch {record.batch_id} is gone from the server")
                     self._end(record, {})
@@ -418,11 +436,13 @@ class BatchWork:
         if outcome.kind is Kind.CANCELLED:
             self._stop(Stop.CANCELLED, f"a batch of {lane.spec.name} was cancelled")
             return None
+        final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
         for key in request.keys:
-            shared.tries[key] = max(request.tried, shared.tries.get(key, 0))
-            if outcome.kind not in _AGAIN or shared.tries[key] >= shared.limits.rounds:
+            shared.tries[key] = request.tried
+            if final:
                 shared.failures[key] = outcome
-        lane.gave_up(outcome)
+        if final:
+            lane.gave_up(outcome)
         return None
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
