@@ -14,6 +14,7 @@ from judgestats.experiment.crowd_parameters import (
     preference_pairs,
     strategy_names,
     strategy_protocol,
+    with_crowd,
 )
 from judgestats.experiment.design import Design
 from judgestats.judgments.design import Condition
@@ -44,12 +45,14 @@ DESIGN = Design(
     protocol=protocol,
     analysis="crowd",
     items=preference_pairs,
+    join=with_crowd,
     uses_items=True,
     parameters=CROWD_PARAMETERS,
     defaults={
         "judges": "sim-crowd,sim-crowd-deaf",
         "temperatures": "0.5",
         "responses": "all",
+        "answer_temperatures": "0.3,1",
     },
     presets={
         "paper": {

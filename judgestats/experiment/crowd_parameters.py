@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.pair_parameters import read_one_temperature
 from judgestats.experiment.parameters import (
@@ -15,7 +16,6 @@ from judgestats.experiment.parameters import (
     read_choice,
     read_choices,
     read_names,
-    read_text,
     read_truth,
     read_whole,
 )
@@ -32,7 +32,13 @@ from judgestats.protocols.strategies import (
     strategy,
 )
 
-__all__ = ["CROWD_PARAMETERS", "preference_pairs", "strategy_names", "strategy_protocol"]
+__all__ = [
+    "CROWD_PARAMETERS",
+    "preference_pairs",
+    "strategy_names",
+    "strategy_protocol",
+    "with_crowd",
+]
 
 _MOST_PAIRS = 10**6
 
@@ -102,13 +108,6 @@ CROWD_PARAMETERS = (
     ),
     Parameter(name="ties", default="false", read=read_truth, help="true: a tie may be named"),
     Parameter(
-        name="crowd",
-        default="others",
-        read=read_text,
-        help="others: the item's other responses; or a file of further answers (item_id, author, "
-        "answer)",
-    ),
-    Parameter(
         name="key_points",
         default="4",
         read=read_whole(0, _MOST_PAIRS),
@@ -120,6 +119,7 @@ CROWD_PARAMETERS = (
         read=read_whole(1, 100_000),
         help="how often every pipeline is repeated; from 2 on its reliability is known",
     ),
+    *ANSWERING,
 )
 """Beyond the common ones; ``replicates`` may be 1 here."""
 
@@ -129,7 +129,8 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
     A pair's label is what most of its labels that decide say; pairs without such a majority are
     left out. With several sets the set becomes the category, by which accuracy is reported. Other
-    responses of an item stay: they are its crowd. ``crowd=FILE`` adds further ones.
+    responses of an item stay: they are its crowd. ``answers=FILE`` adds further ones, and
+    ``answerers=`` has models write them.
 
     Parameters
     ----------
@@ -157,8 +158,8 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
             items, limit=parameters["pairs"], seed=parameters["seed"], keep_responses=True
         )
         found += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
-    if parameters["crowd"] != "others":
-        found = _with_crowd(found, parameters["crowd"])
+    if parameters["answers"]:
+        return with_crowd(found, with_answers(found, parameters["answers"]))
     return tuple(found)
 
 
@@ -174,15 +175,30 @@ def _of_set(item: Item, name: str, *, several: bool) -> Item:
     return replace(item, id=f"{name}/{item.id}", cluster=f"{name}/{item.cluster}", category=name)
 
 
-def _with_crowd(items: Sequence[Item], path: str) -> list[Item]:
-    """Items with the answers of a file after their own responses."""
-    given = {item.id: item.responses for item in with_answers(items, path)}
+def with_crowd(items: Sequence[Item], answered: Sequence[Item]) -> tuple[Item, ...]:
+    """Items with further answers after their own responses, as the crowd of their pairs.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        With the candidates and their labels.
+    answered : sequence of Item
+        The same items with the further answers only; items that nobody answered are left out.
+
+    Returns
+    -------
+    tuple of Item
+        An answer that repeats one of the item's own responses is not added.
+    """
+    given = {item.id: item.responses for item in answered}
     out = []
     for item in items:
+        if item.id not in given:
+            continue
         own = {response.text.strip() for response in item.responses}
-        further = [r for r in given.get(item.id, ()) if r.text.strip() not in own]
+        further = [r for r in given[item.id] if r.text.strip() not in own]
         out.append(replace(item, responses=(*item.responses, *further)))
-    return out
+    return tuple(out)
 
 
 def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:

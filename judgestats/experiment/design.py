@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -48,6 +48,9 @@ class Design:
     uses_items : bool
         Whether the analysis needs the items (their labels): it is then called as
         ``analyse(frame, plan, items=items)``.
+    join : callable or None
+        ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
+        items, where they do not replace the items' own (a crowd beside the candidates).
     """
 
     name: str
@@ -61,6 +64,7 @@ class Design:
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     items: Callable[[Mapping[str, Any]], tuple[Item, ...]] | None = None
     uses_items: bool = False
+    join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:

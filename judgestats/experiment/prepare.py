@@ -95,7 +95,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     items = questions = (design.items or one_source)(parameters)
     if answering is not None:
         journal = parameters["journal"] if parameters["dry_run"] else None
-        items = foreseen_answers(questions, answering, journal=journal)
+        items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     conditions = design.conditions(parameters)
     protocols = {c: design.protocol(parameters, c) for c in conditions}
     units = _units(parameters, protocols, items)
@@ -122,16 +122,24 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
 def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
     """The plan with the models' answers in place of the stand-ins."""
     p = prepared.parameters
-    units = _units(p, prepared.protocols, given.items)
+    items = _joined(prepared.design, prepared.questions, given.items)
+    units = _units(p, prepared.protocols, items)
     staging = staged(units, prepared.protocols, p)
     return replace(
         prepared,
-        items=given.items,
+        items=items,
         units=units,
         tasks=_tasks(p, prepared.protocols, units, staging),
         staging=staging,
         answers=given,
     )
+
+
+def _joined(
+    design: Design, questions: Sequence[Item], answered: Sequence[Item]
+) -> tuple[Item, ...]:
+    """The items with the models' answers, instead of their own or as the design joins them."""
+    return tuple(answered) if design.join is None else design.join(questions, answered)
 
 
 def _tasks(

@@ -186,10 +186,38 @@ def test_a_crowd_from_a_file_is_used_and_its_absence_told(workplace):
     given |= {"selections": "none", "pairs": "all"}
     with pytest.raises(InputError, match="no crowd"):
         prepare(load_design("crowd"), given)
-    prepared = prepare(load_design("crowd"), {**given, "crowd": "crowd.jsonl"})
+    prepared = prepare(load_design("crowd"), {**given, "answers": "crowd.jsonl"})
     assert {len(item.responses) for item in prepared.items} == {6}
     [unit, *_] = next(iter(prepared.units.values()))
     assert set(unit.shown) == {0, 1}
+
+
+def test_models_write_the_crowd_and_labels_stay(workplace):
+    given = {
+        **SMALL,
+        "judges": "sim-crowd",
+        "pairs": "4",
+        "strategies": "vanilla,cce@8",
+        "scaling": "none",
+        "selections": "none",
+        "replicates": "1",
+        "key_points": "0",
+        "answerers": "sim-answerer-1,sim-answerer-11",
+        "answer_temperatures": "0.2,1",
+    }
+    design = load_design("crowd")
+    planned = prepare(design, given)
+    run = run_experiment(design, given)
+    assert run.analysis.conditions["n"].tolist() == [8, 8]
+    rows = run.analysis.conditions.set_index("factor_strategy")
+    assert rows.loc["cce-criticising@8", "used"] == 8
+    files = artifact_folder(open_store(), run.run_id) / "data"
+    answers = [json.loads(line) for line in (files / "answers.jsonl").read_text().splitlines()]
+    assert len(answers) == 4 * 4
+    judged = pd.read_parquet(files / "judgments.parquet")
+    assert judged["item_id"].str.contains("sim-answerer-11, T=1").any()
+    assert len(planned.items) == 4
+    assert all(item.labels for item in planned.items)
 
 
 @pytest.mark.parametrize(

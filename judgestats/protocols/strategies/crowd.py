@@ -96,8 +96,8 @@ class CrowdComparison:
         if alone:
             raise InputError(
                 f"{self.name}: {len(alone)} of {len(units)} pairs have no crowd, such as "
-                f"{alone[0]!r}: their items have no further response. Add crowd responses "
-                "(crowd=FILE), or leave crowd strategies out."
+                f"{alone[0]!r}: their items have no further response. Add answers as "
+                "their crowd (answers=FILE, or answerers=MODEL,...), or leave crowd strategies out."
             )
         return units
 
