@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.analysis.chosen_responses import TIES
+from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.crowd_parameters import CROWD_PARAMETERS
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import candidates
 from judgestats.experiment.parameters import Parameter, read_choice, read_names, read_whole
-from judgestats.experiment.selection_parameters import ANSWERS
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy, Wording, strategy
 
@@ -65,7 +65,7 @@ DESIGN = Design(
                   help="judgments: the larger share of them won decides; random; drop: none"),
         Parameter(name="replicates", default="1", read=read_whole(1, 100_000),
                   help="how often every comparison is repeated"),
-        ANSWERS,
+        *ANSWERING,
         *SHARED,
     ),
     defaults={"judges": "sim-crowd,sim-crowd-deaf", "temperatures": "0.5", "responses": "all"},
