@@ -11,7 +11,7 @@ from typing import Any
 
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled, with_padded_twins
-from judgestats.experiment.pair_parameters import PAIRS, method_protocol
+from judgestats.experiment.pair_parameters import PAIRS, method_protocol, read_scales
 from judgestats.experiment.parameters import Parameter, read_mapping, read_text
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -26,7 +26,7 @@ def items(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    probes = ["pairs", *(f"scale {s.strip()}" for s in parameters["scales"].split(","))]
+    probes = ["pairs", *(f"scale {s}" for s in parameters["scales"])]
     return tuple(
         Condition(judge=judge, temperature=temperature, factors={"probe": probe})
         for judge in parameters["judges"]
@@ -59,7 +59,7 @@ DESIGN = Design(
     uses_items=True,
     parameters=(
         PAIRS,
-        Parameter(name="scales", default="1-5,1-10,1-100", read=read_text, help="scales compared"),
+        Parameter(name="scales", default="1-5,1-10,1-100", read=read_scales, help="compared"),
         Parameter(
             name="own",
             default="",

@@ -18,7 +18,13 @@ from judgestats.analysis.alignment_methods import (
 )
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import at_most_worse, people_ceiling, reference_results
-from judgestats.analysis.pair_methods import Method, judged_pairs, methods_of
+from judgestats.analysis.pair_methods import (
+    Method,
+    fewer_pairs,
+    judged_pairs,
+    methods_of,
+    pairs_asked,
+)
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.items.schema import Item
@@ -70,7 +76,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},
-        options={"methods_at": at, "disagreement": rule},
+        options={"methods_at": at, "disagreement": rule, **pairs_asked(parameters)},
         hypotheses=(
             Hypothesis(
                 id="methods",
@@ -186,7 +192,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         sentence=_sentence(table, compared, ceiling, at),
         conditions=table,
         results=tuple(results),
-        limitations=tuple(_limits(frame, table, items)),
+        limitations=(*_limits(frame, table, items), *fewer_pairs(declared, pairs)),
         recommendation=_recommend(methods, rows, pairs.table.clusters, at),
         metrics={
             "quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum()),
@@ -230,9 +236,11 @@ def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) ->
     )
     above = [m for m in _BASELINES if m in beaten]
     apart = [m for m in beaten if m not in _BASELINES]
-    text += f", better than {' and '.join(above)}" if above else ", not shown better than chance"
+    below = [m for m in _BASELINES if m not in above]
+    text += f", better than {' and '.join(above)}" if above else ""
+    text += f", not shown better than {' or '.join(below)}" if below else ""
     if apart:
-        text += f" and than {', '.join(apart)}"
+        text += f"; told apart from it: {', '.join(apart)}"
     alike = [m for m in _others(compared.equal.rows, best, compared.equal.shown) if m not in apart]
     rest = set(own["factor_method"]) - {best, *apart, *alike}
     if alike:

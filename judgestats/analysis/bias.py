@@ -29,6 +29,7 @@ from judgestats.analysis.pair_methods import judged_pairs
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.selections import selection_limits
+from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.stats.result import Result
@@ -47,6 +48,12 @@ _REGRESSION = (
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     asked = {c.judge for c in conditions}
+    stray = [j for j in parameters["own"] if j not in asked and not j.startswith("sim-")]
+    if stray:  # a simulated judge may stand in the defaults, whatever judges are asked
+        raise InputError(
+            f"own: {stray[0]!r} is not among the judges that are asked. Write own=judge=author "
+            f"with one of {', '.join(sorted(asked))}."
+        )
 
     def primary(identity: str, question: str, test: str, family: str) -> Hypothesis:
         return Hypothesis(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.labelled import LabelledPairs, label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, combined, scores_of
@@ -23,8 +24,10 @@ __all__ = [
     "Method",
     "baselines",
     "credit_by_pair",
+    "fewer_pairs",
     "judged_pairs",
     "methods_of",
+    "pairs_asked",
 ]
 
 Objects = NDArray[np.object_]
@@ -200,3 +203,16 @@ def baselines(pairs: JudgedPairs) -> dict[str, Floats]:
     said = np.full((len(pairs.names), 1), "", dtype=object)
     each = {v: credit_by_pair(np.full_like(said, v), labels) for v in ("a", "b", "tie")}
     return {"always tie": each["tie"], "random": np.mean(list(each.values()), axis=0)}
+
+
+def pairs_asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """How many pairs were asked for, as an option of the plan; nothing where all were."""
+    return {} if parameters.get("pairs") is None else {"pairs": str(parameters["pairs"])}
+
+
+def fewer_pairs(declared: AnalysisPlan, pairs: JudgedPairs) -> list[str]:
+    """The limitation that the items hold fewer labelled pairs than were asked for."""
+    asked = int(declared.options.get("pairs", 0))
+    if asked <= len(pairs.names):
+        return []
+    return [f"{asked} pairs were asked for; the items hold {len(pairs.names)} with a label."]

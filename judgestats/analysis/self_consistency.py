@@ -14,7 +14,7 @@ from judgestats.analysis.aggregates import Aggregated, Answers, described
 from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import at_most_worse, reference_results
-from judgestats.analysis.pair_methods import judged_pairs
+from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.items.schema import Item
@@ -75,6 +75,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
         margins={"alignment_score": MARGIN},
+        options=pairs_asked(parameters),
         hypotheses=(
             Hypothesis(
                 id="gain",
@@ -189,6 +190,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         limitations=(
             *selection_limits(frame, table),
             _TIES,
+            *fewer_pairs(declared, pairs),
         ),
         recommendation=_recommend(every, questions),
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},

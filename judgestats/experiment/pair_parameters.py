@@ -19,6 +19,7 @@ from judgestats.protocols.examples import load_examples
 from judgestats.protocols.guideline import guideline_text, with_guideline
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["METHODS", "PAIRS", "PAIR_PARAMETERS", "method_protocol", "read_one_temperature"]
@@ -41,6 +42,20 @@ def read_one_temperature(name: str, value: str) -> float:
     if len(found) != 1:
         raise InputError(f"{name}: give one temperature, got {value!r}.")
     return found[0]
+
+
+def read_scales(name: str, value: str) -> tuple[str, ...]:
+    """Scales as ``lowest-highest``, each once.
+
+    Examples
+    --------
+    >>> read_scales("scales", "1-5, 1-10")
+    ('1-5', '1-10')
+    """
+    found = tuple(str(Scale.parse(part.strip())) for part in value.split(",") if part.strip())
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"{name}: give scales such as 1-5,1-10, each once, got {value!r}.")
+    return found
 
 
 PAIRS = Parameter(

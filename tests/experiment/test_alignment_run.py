@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from judgestats.analysis.pair_methods import judged_pairs
+from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.judges.simulated.truth import truth
@@ -124,6 +124,7 @@ def test_unread_verdicts_are_shown_under_both_policies(workplace):
         "temperatures": "1", "methods_at": "1", "replicates": "2", "pairs": "24",
     }  # fmt: skip
     found = run_experiment(load_design("alignment"), given).analysis
+    assert not any("pairs were asked for" in text for text in found.limitations)
     rows = found.conditions.set_index("factor_method")
     for method in ("pairwise", "pointwise"):
         assert rows.loc[method, "alignment_unread_as_wrong"] < rows.loc[method, "alignment"]
@@ -142,6 +143,16 @@ def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alo
         rejected["ranks"] += friedman_test(table).p_value < 0.05
     assert rejected["f"] <= 7  # nominal 3
     assert rejected["ranks"] >= 55
+
+
+def test_fewer_pairs_than_asked_for_are_said(workplace):
+    design = load_design("alignment")
+    prepared = prepare(design, {"pairs": "1000"})
+    pairs = judged_pairs(prepared.items)
+    assert fewer_pairs(prepared.plan, pairs) == [
+        f"1000 pairs were asked for; the items hold {len(pairs.names)} with a label."
+    ]
+    assert fewer_pairs(prepare(design, {"pairs": "all"}).plan, pairs) == []
 
 
 def test_the_paper_preset_has_the_studys_size(workplace):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.bias_probes import author_of_judge, in_points, place_shares
+from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.judges.simulated.judges import simulated_judge
@@ -143,3 +144,17 @@ def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
     assert shares[1].tolist() == [0.5, 0.5]
     assert np.isnan(shares[2]).all()  # one order only: quality would not cancel
     assert in_points(np.array([1.0, 50.5, 100.0]), Scale(low=1, high=100)).tolist() == [1, 5.5, 10]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"scales": "1-5,1-5"}, "each once"),
+        ({"scales": "1-5,high"}, "two whole numbers"),
+        ({"own": "gpt-9=author-a"}, "'gpt-9' is not among the judges"),
+        ({"own": "author-a"}, "ours=theirs"),
+    ],
+)
+def test_wrong_input_is_one_sentence(workplace, given, said):
+    with pytest.raises(InputError, match=said):
+        prepare(load_design("bias"), given)
