@@ -153,14 +153,19 @@ def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
     from judgestats.analysis.audit import audit, plan_for
     from judgestats.judgments.readers import read_judgments
 
-    frame = read_judgments(
-        path,
-        reader=arguments.reader,
-        mapping=_mapping(arguments.map),
-        scale=_scale(arguments),
-        factors=tuple(arguments.factor),
-        judge=arguments.judge,
-    )
+    if _from_store(arguments, path):
+        from judgestats.tracking.assessments import run_assessments
+
+        frame = run_assessments(arguments.file, judge=arguments.judge)
+    else:
+        frame = read_judgments(
+            path,
+            reader=arguments.reader,
+            mapping=_mapping(arguments.map),
+            scale=_scale(arguments),
+            factors=tuple(arguments.factor),
+            judge=arguments.judge,
+        )
     declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     return _Judged(
@@ -180,6 +185,13 @@ def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
         whole=frame,
     )
+
+
+def _from_store(arguments: argparse.Namespace, path: Path) -> bool:
+    """Whether a run of MLflow is named rather than a file."""
+    from judgestats.tracking.assessments import is_run_id
+
+    return not path.exists() and is_run_id(arguments.file)
 
 
 def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
@@ -241,6 +253,8 @@ def _digest(path: Path) -> str:
     from judgestats.judgments.large.dataset import is_parquet, parquet_files
     from judgestats.judgments.readers.folder import files_in
 
+    if not path.exists():
+        return ""  # a run of MLflow, which is not a file
     if is_parquet(path):
         files = list(parquet_files(path))
     else:

@@ -98,7 +98,9 @@ def accuracy(
         share_of_sums(),
         np.column_stack([kept, np.where(kept, right, 0.0)]),
         name=f"accuracy_{ties}_ties" if ties != "half" else "accuracy_ties_half",
-        label={
+        label="Accuracy"
+        if tuple(categories) != OUTCOMES
+        else {
             "include": "Accuracy (a tie is an outcome)",
             "exclude": "Accuracy on pairs that both decide",
             "half": "Accuracy on pairs the human decides (a judge's tie counts half)",

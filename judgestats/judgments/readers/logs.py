@@ -159,24 +159,29 @@ class Rows:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: list[str] = []
-        self._columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        self._columns: dict[str, list[Any]] = {}
         self._shared: dict[str, str] = {}
-        self._missing: dict[str, list[Any]] = {}
+        self._n = 0
 
     def __len__(self) -> int:
-        return len(self._columns["judge"])
+        return self._n
 
     def add(self, **values: Any) -> None:
         """Add a judgment; what is not given is missing."""
-        if len(self) >= MAX_ROWS:
+        n, columns, shared = self._n, self._columns, self._shared
+        if n >= MAX_ROWS:
             raise InputError(f"{self.path} holds more than {MAX_ROWS:,} judgments. Split the file.")
-        for name, default in _COLUMNS.items():
-            value = values.pop(name, default)
-            if isinstance(value, str) and len(value) < 200:
-                value = self._shared.setdefault(value, value)
-            self._columns[name].append(value)
-        if values:
-            raise TypeError(f"unknown columns {sorted(values)}")
+        for name, given in values.items():
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = [_COLUMNS[name]] * n
+            short = isinstance(given, str) and len(given) < 200
+            column.append(shared.setdefault(given, given) if short else given)
+        if len(values) < len(columns):
+            for name, column in columns.items():
+                if len(column) == n:
+                    column.append(_COLUMNS[name])
+        self._n = n + 1
 
     def note(self, said: str) -> None:
         """Something the user of these judgments has to know; once each."""
@@ -194,7 +199,9 @@ class Rows:
         if not len(self):
             why = f" ({' '.join(self.notes)})" if self.notes else ""
             raise InputError(f"{self.path}: the log holds no judgments{why}.")
-        return finished(pd.DataFrame(self._columns), notes=self.notes, scale=scale)
+        table = pd.DataFrame(self._columns)
+        missing = {k: v for k, v in _COLUMNS.items() if k not in self._columns}
+        return finished(table.assign(**missing), notes=self.notes, scale=scale)
 
 
 def finished(

@@ -60,6 +60,8 @@ def text(value: object, most: int = MAX_TEXT) -> str:
         return ""
     if isinstance(value, str):
         return cut(value, most)
+    if type(value) is int:
+        return str(value)
     if isinstance(value, float) and math.isnan(value):
         return ""
     try:
