@@ -41,7 +41,7 @@ class Cell:
     omega: PublishedOmega
     one: Estimate
     many: Estimate
-    category: Estimate
+    unread_missing: Estimate
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ def cells_of_study(frame: pd.DataFrame, options: Options) -> list[Cell]:
                             **common,
                         ),
                         many=vote_share_reliability(category, k=None, **common),
-                        category=vote_share_reliability(read, **common),
+                        unread_missing=vote_share_reliability(read, **common),
                     )
                 )
     return cells
@@ -151,7 +151,7 @@ def conditions_of(cells: Sequence[Cell]) -> pd.DataFrame:
         for key, estimate in (
             ("vote_share", c.one),
             ("vote_share_all", c.many),
-            ("vote_share_unread_missing", c.category),
+            ("vote_share_unread_missing", c.unread_missing),
         ):
             row[key] = estimate.estimate
             if estimate.interval:

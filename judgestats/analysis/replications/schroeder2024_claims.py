@@ -77,7 +77,8 @@ def table_2(cells: Sequence[Cell]) -> Claim:
         for c in cells
     ]
     results += [
-        now(f"table2.now.missing.{c.name}", f"Unread left out, {c.name}", c.category) for c in cells
+        now(f"table2.now.missing.{c.name}", f"Unread left out, {c.name}", c.unread_missing)
+        for c in cells
     ]
     share = len(beyond) / len(warm) if warm else math.nan
     ones = [c.one.estimate for c in warm if math.isfinite(c.one.estimate)]
@@ -129,7 +130,7 @@ def _cell_table(cells: Sequence[Cell], told: str) -> PaperTable:
             "one_verdict": c.one.estimate,
             "one_verdict_null_q95": c.one.null.q95 if c.one.null else math.nan,
             "all_votes": c.many.estimate,
-            "one_verdict_unread_missing": c.category.estimate,
+            "one_verdict_unread_missing": c.unread_missing.estimate,
         }
         for c in cells
     ]

@@ -104,8 +104,8 @@ COEFFICIENTS = {
     "chosen_right": "Chooses the right answer",
     "unrelated_wins": "Chooses the unrelated answer",
     "as_judged": "Share judged correct",
-    "as_judged_unread_not_correct": "Share judged correct, unread as not",
-    "vote_share_kappa": "Reliability of one verdict, kappa estimator",
+    "as_judged_unread_not_correct": "Judged correct, unread as not",
+    "vote_share_kappa": "Reliability, kappa estimator",
     "noise": "Repetitions that differ",
 }
 """Columns that describe verdicts, in the order shown."""
