@@ -89,7 +89,12 @@ def effect_of_option(
             continue
         result = _difference(without, with_it, declared)
         results.append(
-            named(f"unrelated.{name}", f"With less without unrelated, {name}", "secondary", result)
+            named(
+                f"unrelated.{name}",
+                f"With minus without the unrelated option, {name}",
+                "secondary",
+                result,
+            )
         )
     return results
 

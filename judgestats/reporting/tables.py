@@ -39,7 +39,7 @@ _ROOM = (
     "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
     "#v(-9em, weak: false)"
 )
-_WIDE, _STACKED = 92, 46  # letters in a row: smaller type on a page, one value a line on a phone
+_WIDE, _STACKED = 70, 46  # letters in a row: smaller type on a page, one value a line on a phone
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
 _LONG_WORD = re.compile(r"\S{25,}")
 _FORMULA = ("=", "+", "-", "@", "\t")
@@ -183,7 +183,7 @@ class Table:
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""
         kinds = {"left": "text", "right": "num", "center": "mid"}
-        letters = sum(self._letters())
+        letters = sum(self._letters()) + 2 * len(self.columns)
         shape = " wide" * (letters > _WIDE) + " stack" * (letters > _STACKED)
         out = [f'<div class="js-table{shape}"><table data-quarto-disable-processing="true">']
         if caption and self.caption:

@@ -146,7 +146,7 @@ class TestResult(Result):
         ]
         if squared and inside:
             inside.append(f"N = {self.sample.n_items}")
-        whole = not self.df and float(self.statistic).is_integer()
+        whole = not self.df and not squared and float(self.statistic).is_integer()
         bounded = name in {"r", "rho", "tau", "rs"}
         value = apa_number(self.statistic, digits=0 if whole else digits, bounded=bounded)
         return f"{name}({', '.join(inside)}) = {value}" if inside else f"{name} = {value}"

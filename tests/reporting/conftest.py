@@ -14,6 +14,7 @@ from judgestats.analysis import temperature
 from judgestats.experiment.folder import session, write_json, write_results
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.reporting.report import render_report
 
 NASTY_JUDGE = "evil <script>alert(1)</script> $x$ @fig-a"
 NASTY_ID = "q0'\"><img src=http://evil.example/x onerror=alert(1)>#panic()"
@@ -112,3 +113,12 @@ def make_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def run_folder(make_run: Callable[..., Path]) -> Path:
     """A run of two simulated judges, one with a hostile name."""
     return make_run(("sim-typical", NASTY_JUDGE))
+
+
+@pytest.fixture(scope="session")
+def report(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The report of that run in all formats, by the built-in renderer."""
+    out = tmp_path_factory.mktemp("report")
+    return render_report(
+        run_folder, to=("html", "pdf", "docx", "tex", "md"), out_dir=out, renderer="builtin"
+    )

@@ -144,6 +144,52 @@ FIGURES: dict[str, Callable[[], plots.Figure]] = {
 }  # fmt: skip
 
 
+def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
+    """Every kind of figure for `n` conditions with names as an experiment makes them."""
+    names = tuple(f"judge-{i // 8}, T={i % 8 / 10:g}, prompt=p{i % 3}" for i in range(n))
+    values = np.linspace(0.2, 0.95, n)
+    return {
+        f"cd {n}": lambda: plots.CriticalDifference(
+            labels=names, mean_ranks=tuple(np.linspace(1.2, n - 0.2, n)), critical_difference=n / 6
+        ),
+        f"spread {n}": lambda: spread_panels(names, ("",)),
+        f"spread panels {n}": lambda: spread_panels(
+            tuple(f"{i / 10:g}" for i in range(max(1, n // 4))), tuple("abcd"[: min(4, n)])
+        ),
+        f"mean spread {n}": lambda: plots.MeanAgainstSpread(
+            mean=tuple(rng().normal(7, 1, n)), spread=tuple(rng().gamma(1, 1, n)),
+            series_name=tuple(f"judge-{i // 8}" for i in range(n)), point_label=names,
+        ),
+        f"forest {n}": lambda: plots.Forest(rows=effects(names), reference=1.0, log=True),
+        f"equivalence {n}": lambda: plots.Equivalence(
+            rows=effects(names), margin=(0.8, 1.25), log=True
+        ),
+        f"reliability {n}": lambda: plots.ReliabilityByK(
+            curves=tuple(
+                plots.ReliabilityCurve(name=m, single=v)
+                for m, v in zip(names, values, strict=True)
+            )
+        ),
+        f"null {n}": lambda: plots.NullStrip(
+            rows=tuple(
+                plots.NullRow(label=m, estimate=v, low=v - 0.1, high=v + 0.04, null_mean=0.0,
+                              null_q95=0.1)
+                for m, v in zip(names, values, strict=True)
+            )
+        ),
+        f"scores {n}": lambda: plots.ScoreDistribution(
+            labels=names, scores=tuple(np.clip(rng().normal(7, 2, 40).round(), 1, 10)
+                                       for _ in names), scale=(1, 10),
+        ),
+        f"positions {n}": lambda: plots.PositionHeatMap(
+            labels=names, shares=rng().dirichlet(np.ones(4), n)
+        ),
+    }  # fmt: skip
+
+
+FIGURES |= of_size(2) | of_size(6) | of_size(40)
+
+
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_nothing_is_cut_or_overlaps(name: str) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.image import imread
 
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import load_run
@@ -32,14 +31,6 @@ from judgestats.reporting.show import Markdown, section, show
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-
-
-@pytest.fixture(scope="module")
-def report(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    out = tmp_path_factory.mktemp("report")
-    return render_report(
-        run_folder, to=("html", "pdf", "docx", "tex", "md"), out_dir=out, renderer="builtin"
-    )
 
 
 def without_pictures(page: str) -> str:
@@ -156,12 +147,6 @@ def test_markdown_and_latex_hold_no_active_text(report: dict[str, Path]) -> None
 # -- bytes, fonts, pictures ------------------------------------------------------------------------
 
 
-def test_same_bytes_again(report: dict[str, Path], run_folder: Path, tmp_path: Path) -> None:
-    again = render_report(run_folder, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin")
-    assert again["html"].read_bytes() == report["html"].read_bytes()
-    assert again["pdf"].read_bytes() == report["pdf"].read_bytes()
-
-
 @pytest.mark.pdf
 def test_fonts_are_embedded(report: dict[str, Path]) -> None:
     if shutil.which("pdffonts") is None:
@@ -172,101 +157,6 @@ def test_fonts_are_embedded(report: dict[str, Path]) -> None:
     for line in lines:
         emb, sub = line.split()[-5:-3]
         assert (emb, sub) == ("yes", "yes"), line
-
-
-@pytest.mark.pdf
-def test_pdf_pages_are_not_empty_and_keep_their_margins(
-    report: dict[str, Path], tmp_path: Path
-) -> None:
-    if shutil.which("pdftoppm") is None:
-        pytest.skip("pdftoppm is not installed (apt-get install poppler-utils)")
-    subprocess.run(
-        ["pdftoppm", "-r", "40", "-gray", "-png", str(report["pdf"]), str(tmp_path / "p")],
-        check=True,
-    )
-    pages = sorted(tmp_path.glob("p*.png"))
-    for path in pages:
-        pixels = imread(path)
-        pixels = pixels if pixels.ndim == 2 else pixels[..., 0]
-        ink = pixels < 0.8
-        body = ink[int(0.08 * len(ink)) : int(0.93 * len(ink))]
-        assert body.mean() > 0.004, f"{path.name} is almost empty"
-        width = ink.shape[1]
-        margin = int(width * 17 / 210)
-        assert not ink[:, :margin].any(), f"{path.name}: something stands in the left margin"
-        assert not ink[:, -margin:].any(), f"{path.name}: something stands in the right margin"
-
-
-def screenshot(page: Path, target: Path, *, width: int, height: int) -> np.ndarray:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH (apt-get install chromium)")
-    subprocess.run(
-        [
-            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-            "--disable-background-networking", f"--user-data-dir={target.parent / 'profile'}",
-            f"--window-size={width},{height}", f"--screenshot={target}", page.as_uri(),
-        ],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
-    return imread(target)
-
-
-def dump_dom(page: Path, folder: Path, *, width: int) -> str:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH (apt-get install chromium)")
-    done = subprocess.run(
-        [
-            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",
-            "--disable-background-networking", f"--user-data-dir={folder / 'profile2'}",
-            f"--window-size={width},900", "--virtual-time-budget=4000", "--dump-dom",
-            page.as_uri(),
-        ],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
-    return done.stdout.decode()
-
-
-MEASURE = """<script>addEventListener('load', () => {
-  const wide = document.documentElement.scrollWidth > innerWidth + 1;
-  const broken = [...document.images].filter(i => !i.complete || !i.naturalWidth).length;
-  const empty = [...document.querySelectorAll('figure,table,main section,pre')]
-    .filter(e => !e.textContent.trim() && !e.querySelector('img')).length;
-  const cut = [...document.querySelectorAll('td,th,figcaption,h1,h2,h3,p')].filter(e => {
-    const r = e.getBoundingClientRect(); const s = e.closest('.js-table,pre');
-    return !s && r.width && r.right > innerWidth + 1; }).length;
-  const boxes = [...document.querySelectorAll('main > *')]
-    .map(e => [e, e.getBoundingClientRect()])
-    .filter(([e, r]) => r.height && getComputedStyle(e).position === 'static');
-  let over = 0;
-  for (let i = 1; i < boxes.length; i++) if (boxes[i][1].top < boxes[i-1][1].bottom - 1) over++;
-  document.title = JSON.stringify({wide, broken, empty, cut, over, images: document.images.length});
-});</script>"""
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [420, 1000, 1700])
-def test_layout_in_a_browser(report: dict[str, Path], tmp_path: Path, width: int) -> None:
-    """Nothing is cut, overlapping or empty; the measuring script is added to a copy."""
-    page = report["html"].read_text()
-    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
-    copy = tmp_path / "copy.html"
-    copy.write_text(page.replace("</head>", MEASURE + "</head>"), encoding="utf-8")
-    title = re.search(r"<title>(.*?)</title>", dump_dom(copy, tmp_path, width=width), re.DOTALL)
-    assert title
-    found = json.loads(title.group(1))
-    assert found["images"] >= 6
-    assert not found["wide"], "the page is wider than the window"
-    assert found == {"wide": False, "broken": 0, "empty": 0, "cut": 0, "over": 0,
-                     "images": found["images"]}  # fmt: skip
-
-
-@pytest.mark.browser
-def test_the_page_shows_something_in_a_browser(report: dict[str, Path], tmp_path: Path) -> None:
-    pixels = screenshot(report["html"], tmp_path / "s.png", width=1000, height=1400)
-    grey = pixels[..., :3].mean(axis=2)
-    assert (grey < 0.5).mean() > 0.01
-    bands = np.array_split(grey, 7)
-    assert all((band < 0.6).mean() > 0.001 for band in bands)
 
 
 # -- runs and documents --------------------------------------------------------------------------

@@ -10,11 +10,16 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from judgestats.errors import InputError
+from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
 from judgestats.reporting.theme import COLOURS, INK, PAPER_WIDTH
 from judgestats.stats.result import Comparisons, TestResult
 
 __all__ = ["CriticalDifference", "cliques"]
+
+_MOST_LETTERS = 34
+_LETTER = 0.052
+"""Inches of a letter of a label."""
 
 
 def cliques(ranks: Sequence[float], same: np.ndarray) -> list[tuple[int, int]]:
@@ -153,7 +158,9 @@ class CriticalDifference(Figure):
         runs = self._runs(names, ranks)
         half = math.ceil(k / 2)
         # data units: x in ranks, y in inches downwards from the axis line
-        side = 0.33 * (high - low) * 1.0
+        room = min(_MOST_LETTERS, max(14, *(len(clean(n)) for n in names)))
+        share = _LETTER * (room + 8) / PAPER_WIDTH  # of the width, for the labels of one side
+        side = share / (1 - 2 * share) * (high - low)
         ax.set_xlim(low - side, high + side)
         ax.set_ylim(-self._below(k, len(runs)), self._above)
         ax.hlines(0, low, high, color=INK, lw=1.0)
@@ -200,6 +207,6 @@ class CriticalDifference(Figure):
             y = top - 0.2 * place
             x = low - 0.02 * (high - low) if left else high + 0.02 * (high - low)
             ax.plot([rank, rank, x], [0, y, y], color=INK, lw=0.7)
-            text = f"{wrapped(name, width=24, lines=1)}  {rank:.2f}"
+            text = f"{wrapped(name, width=room, lines=1)}  {rank:.2f}"
             ax.text(x, y, text + " " if left else " " + text, ha="right" if left else "left",
                     va="center", fontsize=7)  # fmt: skip

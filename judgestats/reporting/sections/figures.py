@@ -232,7 +232,8 @@ def coefficients(run: Run) -> Captioned | None:
     names = coefficients_of(run)
     rows = [
         plots.EffectRow(
-            label=short_condition(row, run), estimate=number_of(row.get(key)),
+            label=str(row["condition"]) if run.several_judges else short_condition(row, run),
+            estimate=number_of(row.get(key)),
             low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
             group=label,
         )

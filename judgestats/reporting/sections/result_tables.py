@@ -207,7 +207,8 @@ def _statistic(line: dict[str, Any], symbols: dict[str, str]) -> str:
     inside = _df(line)
     shown = f"{name}({inside})" if name and inside else name
     # counts and sums of ranks are whole or halves: no decimals that say nothing
-    digits = 0 if not inside and value.is_integer() else 2
+    whole = not inside and name != "χ²" and value.is_integer()
+    digits = 0 if whole else 2
     text = number(value, digits=digits, leading_zero=name not in {"rho", "tau", "r"})
     return f"{shown} = {text}" if shown else text
 

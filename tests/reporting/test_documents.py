@@ -1,0 +1,96 @@
+"""The documents keep to what both Quarto and the built-in renderer honour."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgestats.reporting import sections
+from judgestats.reporting.document import Cell, Text, read_document
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+DOCUMENTS = sorted(REPORTS.glob("*.qmd"))
+
+# What one of the two renders and the other leaves out, or renders otherwise.
+ONLY_ONE = {
+    r"\{\{<": "shortcodes are Quarto's",
+    r"\[@\w+[^\]]*\]\{": "spans around citations differ",
+    r"!\[[^\]]*\]\((?:https?:)?//": "remote pictures",
+    r"^```\{(?:r|julia|ojs|mermaid|dot|bash|sql)\b": "cells of other languages",
+    r"::: *\{\.column": "columns and margins",
+    r"\{\.aside\}": "asides",
+    r"^\s*:::+ *\{\.(?:incremental|notes)": "slides",
+    r"(?:icon|appearance)=": "call-out options of Quarto's",
+    r"<(?:script|iframe|link|style)\b": "raw HTML in the text",
+    r"\\(?:input|include|usepackage)\b": "raw LaTeX in the text",
+    r"`\{(?!python\})": "inline code of other languages, raw inlines",
+    r"@(?:thm|lem|cor|prp|cnj|def|exm|exr|lst)-": "references to theorems and listings",
+}
+OPTIONS = {"tags", "label", "echo", "eval", "include", "output", "warning", "fig-cap", "tbl-cap",
+           "fig-alt"}  # fmt: skip
+HEADER = {"title", "subtitle", "lang", "toc", "toc-depth", "number-sections", "bibliography", "csl",
+          "execute", "format"}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
+def test_documents_keep_to_the_common_subset(path: Path) -> None:
+    document = read_document(path)
+    assert set(document.header) <= HEADER
+    formats = document.header["format"]
+    assert formats["html"]["embed-resources"] is True
+    assert formats["html"]["html-math-method"] == "mathml"  # the default loads a script
+    assert formats["typst"]["citeproc"] is True  # else typst would need a bibliography of its own
+    assert set(formats) == {"html", "typst"}
+    for block in document.blocks:
+        if isinstance(block, Text):
+            for pattern, why in ONLY_ONE.items():
+                assert not re.search(pattern, block.text, re.MULTILINE), f"line {block.line}: {why}"
+        elif isinstance(block, Cell):
+            assert set(block.options) <= OPTIONS, block.place
+            ast.parse(block.source)
+            # a cell shows Markdown (`show`): an HTML display would bring Quarto's own scripts
+            last = ast.parse(block.source).body[-1]
+            if isinstance(last, ast.Expr):
+                assert isinstance(last.value, ast.Call), block.place
+                assert ast.unparse(last.value.func) == "show", block.place
+
+
+def test_every_kind_of_construct_is_looked_for() -> None:
+    bad = (
+        "{{< include x >}}", "![x](https://e.org/x.png)", "```{r}", "::: {.column-margin}",
+        "<script>", "\\input{x}", "`{r} 1`", "@thm-a", "{.aside}",
+    )  # fmt: skip
+    for text in bad:
+        assert any(re.search(p, text, re.MULTILINE) for p in ONLY_ONE), text
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
+def test_parts_that_documents_use_exist_and_every_source_is_known(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"\b(\w+)\.(\w+)\(", text)
+    parts = {name: getattr(sections, name) for name in sections.__all__}
+    for module, function in named:
+        if module in parts:
+            assert function in parts[module].__all__, f"{module}.{function}"
+    known = set(re.findall(r"@\w+\{(\w+),", (REPORTS / "references.bib").read_text("utf-8")))
+    cited = set(re.findall(r"@([a-z]+\d{4})\b", text))
+    assert cited <= known
+
+
+def test_citations_inside_sections_are_in_the_bibliography() -> None:
+    known = set(re.findall(r"@\w+\{(\w+),", (REPORTS / "references.bib").read_text("utf-8")))
+    cited: set[str] = set()
+    for module in Path(sections.__file__).parent.glob("*.py"):
+        cited |= set(re.findall(r"@([a-z]+\d{4})\b", module.read_text("utf-8")))
+    assert cited
+    assert cited <= known
+
+
+def test_the_headers_of_all_documents_are_alike() -> None:
+    headers = [read_document(p).header for p in DOCUMENTS]
+    bare = [yaml.safe_dump({k: v for k, v in h.items() if k != "title"}) for h in headers]
+    assert len(set(bare)) == 1
