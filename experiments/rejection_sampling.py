@@ -58,7 +58,7 @@ DESIGN = Design(
     uses_items=True,
     parameters=(
         Parameter(name="candidates", default="4", read=read_whole(2, 64),
-                  help="responses of each question that are compared (drawn by seed)"),
+                  help="responses of a question compared (drawn by seed; all if models answer)"),
         Parameter(name="strategies", default="vanilla,cce", read=read_names,
                   help="compared with one another; cce takes k judgments, or cce@number"),
         Parameter(name="equal_points", default="judgments", read=read_choice(*TIES),

@@ -69,6 +69,8 @@ def labelled(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 def candidates(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     """The items of ``items=`` with ``candidates=`` responses each, or with those of ``answers=``.
 
+    Where models answer first (``answerers=``), all their answers are the candidates.
+
     Parameters
     ----------
     parameters : mapping
@@ -80,6 +82,8 @@ def candidates(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
     if parameters["answers"]:
         items = with_answers(items, parameters["answers"])
+    elif parameters["answerers"]:
+        return _limited(items, parameters)
     drawn = draw_candidates(items, count=parameters["candidates"], seed=parameters["seed"])
     return _limited(drawn, parameters)
 

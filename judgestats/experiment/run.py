@@ -26,6 +26,7 @@ from judgestats.protocols.base import ReplyMode
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal
     from judgestats.judges.prices import PriceTable
+    from judgestats.tracking.runs import RunWriter
 
 __all__ = ["Outcome", "Prepared", "prepare", "run_experiment"]
 
@@ -119,6 +120,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             conditions=run.children,
         )
         console.say(*lines, *(f"Report ({kind}): {path}" for kind, path in reports.items()))
+        if analysis.files:
+            console.say(*_further_files(run, analysis))
     return Outcome(
         run_id=run.run_id,
         experiment_id=store.experiment_id,
@@ -144,6 +147,15 @@ def _answered(
     told = console.account_lines(account, unknown_price=unknown, what="answers")
     console.say(*told, *console.note_lines(given.record["notes"]))
     return with_given_answers(prepared, given)
+
+
+def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
+    """Where files are that an analysis made beyond the report."""
+    from judgestats.tracking.runs import artifact_folder
+
+    local = artifact_folder(run.store, run.run_id)
+    where = f"{local}/" if local is not None else f"{run.run_id}/"
+    return ["Files:", *(f"  {where}{name}" for name in analysis.files)]
 
 
 def _dry_run(prepared: Prepared) -> None:
