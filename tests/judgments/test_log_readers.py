@@ -295,7 +295,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path):
     shutil.copy(fixture("fastchat/*_single.jsonl"), outside / "x.jsonl")
     (inside / "x.jsonl").symlink_to(outside / "x.jsonl")
     (inside / "more").symlink_to(outside)
-    with pytest.raises(InputError, match="none of the 0 files"):
+    with pytest.raises(InputError, match="none of its 0 files"):
         js.read_judgments(inside)
 
 

@@ -100,7 +100,7 @@ def test_bad_json_names_its_line(tmp_path):
 def test_files_that_are_not_there_or_not_files(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read_judgments(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="none of the 0 files"):
+    with pytest.raises(InputError, match="is a folder"):
         read_judgments(tmp_path)
     with pytest.raises(InputError, match="ending"):
         read_judgments(write(tmp_path / "a.pkl", "x"))

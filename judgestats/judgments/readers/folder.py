@@ -55,7 +55,7 @@ def read_folder(
             found.setdefault(name, []).append(log)
     if not found:
         raise InputError(
-            f"{folder}: none of the {unknown} files in this folder is a log that is recognised"
+            f"{folder} is a folder, and none of its {unknown} files is a log that is recognised"
             + (f" as {reader}" if reader != "auto" else "")
             + ". Name the file; a table needs --map item_id=COLUMN,score=COLUMN."
         )
