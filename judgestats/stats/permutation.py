@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.engine import map_blocks
 from judgestats.errors import InputError
+from judgestats.stats.blas_threads import one_blas_thread
 from judgestats.stats.permuters import AnyArray, IntArray, draw_permutations
 from judgestats.stats.resampling import cluster_codes
 from judgestats.stats.result import Note, NullReference
@@ -111,6 +112,7 @@ def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
     return max(1, math.ceil(n_comparisons / alpha * (1 - 1e-12)) - 1)
 
 
+@one_blas_thread()
 def _chunk(
     arrays: tuple[AnyArray, ...],
     statistic: Callable[..., Any],
@@ -279,10 +281,7 @@ def permutation_distribution(
     sizes = [min(CHUNK, n_permutations - start) for start in range(0, n_permutations, CHUNK)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     jobs = [(data, statistic, n, s, vectorized, drawing) for n, s in zip(sizes, seeds, strict=True)]
-    if n_jobs == 1:
-        parts = [_chunk(*job) for job in jobs]
-    else:
-        parts = Parallel(n_jobs=n_jobs)(delayed(_chunk)(*job) for job in jobs)
+    parts = map_blocks(_chunk, jobs, n_jobs=n_jobs)
     distribution = np.concatenate([values for values, _ in parts])
     refusal = next((why for _, why in parts if why), "")
 

@@ -8,14 +8,15 @@ silence.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.engine import map_blocks
 from judgestats.errors import InputError
+from judgestats.stats.blas_threads import one_blas_thread
 from judgestats.stats.bootstrap_intervals import (
     Method,
     Transform,
@@ -137,6 +138,7 @@ def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Int
     return np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
+@one_blas_thread()
 def _chunk(
     arrays: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
@@ -310,14 +312,11 @@ def cluster_bootstrap(
 
     sizes = [min(CHUNK, n_resamples - start) for start in range(0, n_resamples, CHUNK)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
-    arguments = (data, statistic, codes, n_clusters)
-    parts: Iterable[tuple[FloatArray, str]]
-    if n_jobs == 1:
-        parts = [_chunk(*arguments, n, s, vectorized) for n, s in zip(sizes, seeds, strict=True)]
-    else:
-        parts = Parallel(n_jobs=n_jobs)(
-            delayed(_chunk)(*arguments, n, s, vectorized) for n, s in zip(sizes, seeds, strict=True)
-        )
+    jobs = [
+        (data, statistic, codes, n_clusters, n, s, vectorized)
+        for n, s in zip(sizes, seeds, strict=True)
+    ]
+    parts = map_blocks(_chunk, jobs, n_jobs=n_jobs)
     values = [
         part if part.shape[1] == q else np.full((part.shape[0], q), np.nan) for part, _ in parts
     ]
