@@ -114,6 +114,26 @@ def _check_file(uri: str, *, existing: bool) -> None:
     )
 
 
+def _experiment(client: Any, name: str) -> str:
+    """The id of the experiment of that name, made where there is none.
+
+    Where several runs begin at once on a fresh server, all see none and one of them makes it.
+    """
+    from mlflow.exceptions import MlflowException
+
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        try:
+            return str(client.create_experiment(name))
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+            found = client.get_experiment_by_name(name)
+            if found is None:  # it stands there deleted
+                raise
+    return str(found.experiment_id)
+
+
 def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     """Open the tracking store that MLflow's settings name, and prove that it can be written to.
 
@@ -157,8 +177,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
             name = client.get_experiment(experiment_id).name
         else:
             name = experiment_name or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT_NAME
-            found = client.get_experiment_by_name(name)
-            experiment_id = found.experiment_id if found else client.create_experiment(name)
+            experiment_id = _experiment(client, name)
         client.set_experiment_tag(experiment_id, "judgestats", "true")  # proves it is writable
         return Store(
             client=client,

@@ -57,3 +57,22 @@ def test_a_store_that_cannot_be_written_to_is_told_at_once(
 def test_a_clear_sentence_is_not_wrapped_in_another() -> None:
     with pytest.raises(InputError, match=r"^there is no run$"), store_faults("looked up"):
         raise InputError("there is no run")
+
+
+def test_runs_that_begin_at_once_share_the_experiment(workplace, monkeypatch) -> None:
+    """On a fresh server all of them see no experiment, and one of them makes it."""
+    import mlflow
+
+    from judgestats.tracking.store import open_store
+
+    first = open_store()
+    seen = []
+    inner = mlflow.MlflowClient.get_experiment_by_name
+
+    def late(self, name):
+        seen.append(name)
+        return None if len(seen) == 1 else inner(self, name)
+
+    monkeypatch.setattr(mlflow.MlflowClient, "get_experiment_by_name", late)
+    assert open_store().experiment_id == first.experiment_id
+    assert len(seen) == 2
