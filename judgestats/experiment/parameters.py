@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 from judgestats.items.sets import parse_options
 from judgestats.protocols.scale import Scale
@@ -129,6 +130,11 @@ def _mapping(name: str, value: str) -> Mapping[str, str]:
 def _item_options(name: str, value: str) -> Mapping[str, Any]:
     del name
     return parse_options(value)
+
+
+def _engine(name: str, value: str) -> Engine:
+    del name
+    return parse_engine(value)
 
 
 def _one_of(*words: str) -> Callable[[str, str], str]:
@@ -265,6 +271,12 @@ COMMON: tuple[Parameter, ...] = (
     ),
     Parameter(
         name="concurrency", default="64", read=_whole(1, 4096), help="requests at the same time"
+    ),
+    Parameter(
+        name="engine",
+        default="local",
+        read=_engine,
+        help="where it is worked: local, loky:4 (processes), dask://host:8786 (a cluster)",
     ),
     Parameter(name="timeout", default="120", read=_positive, help="seconds for one request"),
     Parameter(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, summary
+from judgestats.engine import Engine
 from judgestats.errors import BudgetError, JudgeError
 from judgestats.experiment import console
 from judgestats.experiment.answering import answer_lines, answers_of, priced
@@ -75,6 +76,10 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     check_file(Path(prepared.parameters["journal"]))
     _prices(prepared)  # a wrong file is named before anything is asked
     check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters["timeout"]))
+    engine: Engine = prepared.parameters["engine"]
+    with engine.running():  # a cluster that is not there is named before anything is asked
+        if engine.kind != "local":
+            console.say(f"Engine: {engine} with {engine.size()} workers.")
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
 
@@ -99,7 +104,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.staging is not None:
             known["pipelines"] = prepared.staging.table(frame)
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
-        analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
+        with engine.running():
+            analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
@@ -192,25 +198,43 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
     from judgestats.judges.collect import collect_judgments
 
     p = prepared.parameters
-    return collect_judgments(
-        prepared.tasks,
-        journal=journal,
-        judges=dict(prepared.judges),
-        experiment=prepared.design.name,
-        concurrency=p["concurrency"],
-        choices_per_request=p["choices"],
-        seed=p["judge_seed"],
-        max_tokens=p["max_tokens"],
-        top_k=p.get("top_k"),
-        reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
-        budget=prepared.answers.budget
+    options: dict[str, Any] = {
+        "experiment": prepared.design.name,
+        "concurrency": p["concurrency"],
+        "choices_per_request": p["choices"],
+        "seed": p["judge_seed"],
+        "max_tokens": p["max_tokens"],
+        "top_k": p.get("top_k"),
+        "reply_mode": None if p["reply"] == "auto" else ReplyMode(p["reply"]),
+        "prices": _prices(prepared),
+        "timeout_s": p["timeout"],
+    }
+    common: dict[str, Any] = {
+        "journal": journal,
+        "judges": dict(prepared.judges),
+        "budget": prepared.answers.budget
         if prepared.answers
         else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
-        prices=_prices(prepared),
-        timeout_s=p["timeout"],
+    }
+    staging = prepared.staging
+    # Calls that follow from answers, and batches, stay in this process.
+    if p["engine"].kind != "local" and staging is None and p["mode"] != "batch":
+        from judgestats.judges.distributed import collect_distributed
+
+        return collect_distributed(
+            prepared.tasks,
+            engine=p["engine"],
+            base_url=p["base_url"] or None,
+            **common,
+            **options,
+        )
+    return collect_judgments(
+        prepared.tasks,
         progress=True,
         mode=p["mode"],
-        follow_up=prepared.staging.follow_up if prepared.staging is not None else None,
+        follow_up=staging.follow_up if staging is not None else None,
+        **common,
+        **options,
     )
 
 

@@ -367,6 +367,42 @@ class Journal:
                     db.execute("ROLLBACK")
         batch.done.set()
 
+    # ------------------------------------------------------------------ from one to another
+
+    def entries(self) -> list[tuple[bytes, Answer]]:
+        """All answers with their keys."""
+        query = f"SELECT key, {_COLUMNS} FROM answers"  # noqa: S608
+        try:
+            rows = self._db.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise store_error(error, self.path) from None
+        return [(row[0], Answer(**dict(zip(_NAMES, row[1:], strict=True)))) for row in rows]
+
+    def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
+        """Store answers that another journal holds; committed when it returns."""
+        rows = [(key, *_values(answer)) for key, answer in answers]
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany(_PUT, rows)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
+                    self._db.execute("ROLLBACK")
+            raise store_error(error, self.path) from None
+
+    def lost(self) -> frozenset[bytes]:
+        """Judgments in flight when an earlier run ended, not yet asked again."""
+        return frozenset(self._lost)
+
+    def all_abilities(self) -> list[tuple[str, str, Abilities]]:
+        """What is known of every endpoint and model."""
+        try:
+            rows = self._db.execute("SELECT base_url, model, value FROM abilities").fetchall()
+        except sqlite3.Error as error:
+            raise store_error(error, self.path) from None
+        return [(url, model, Abilities.from_json(value)) for url, model, value in rows]
+
     # ------------------------------------------------------------------ abilities
 
     def abilities(self, base_url: str, model: str) -> Abilities | None:

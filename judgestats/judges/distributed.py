@@ -1,0 +1,333 @@
+"""Collection by several workers: shards out, answers in, one journal and one account.
+
+The budget is held here. Every shard takes a share of what is left; the shares that are out never
+sum to more than that. A shard that comes back returns what it did not use; one whose worker died
+counts as spent to its last cent, unless no limit was set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.engine import Engine
+from judgestats.errors import InputError
+from judgestats.judges.account import Account, Collected, Stop
+from judgestats.judges.budget import Budget
+from judgestats.judges.collect import collect_judgments
+from judgestats.judges.journal import Answer, Journal
+from judgestats.judges.negotiation import Abilities
+from judgestats.judges.request import Encoded, Sampling, judgment_keys
+from judgestats.judges.shards import MARK, Shard, ShardResult, added, shards_of, work_off
+from judgestats.judges.spec import JudgeSpec
+from judgestats.judgments.design import Task
+
+__all__ = ["collect_distributed"]
+
+_LIMITS = (Stop.MAX_COST, Stop.MAX_REQUESTS)
+_KEY = ["condition", "item_id", "order", "stage", "replicate"]
+
+
+def collect_distributed(
+    tasks: Sequence[Task],
+    *,
+    engine: Engine,
+    journal: Journal,
+    judges: Mapping[str, JudgeSpec],
+    base_url: str | None = None,
+    budget: Budget | None = None,
+    most: int = 256,
+    **options: Any,
+) -> Collected:
+    """`collect_judgments` by the workers of an engine.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    engine : Engine
+        Entered here (`Engine.running`).
+    journal : Journal
+        A file. Shards' journals stand in a folder beside it while they are worked off.
+    judges : mapping of str to JudgeSpec
+        By name. Workers read the names again, with the keys of their own environment.
+    base_url : str, optional
+    budget : Budget, optional
+    most : int
+        Judgments of a shard, at most.
+    **options
+        Further parameters of `collect_judgments` (not `progress`, `follow_up`, `stream_to`).
+
+    Returns
+    -------
+    Collected
+        In the order of the plan. Answers that a dead worker left in its journal are counted once,
+        as answers of this run; what was in flight there may have been billed twice, and is counted
+        as that.
+
+    Raises
+    ------
+    InputError
+        The journal is no file, or a worker does not share its folder although there is a budget.
+    JudgestatsError
+        As `collect_judgments`, from whichever worker.
+    """
+    if journal.path is None:
+        raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
+    job = _Job(tasks, journal, judges, base_url, budget or Budget(), options)
+    with engine.running():
+        job.run(engine.size(), most)
+    return job.collected()
+
+
+class _Job:
+    """One distributed collection."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        journal: Journal,
+        judges: Mapping[str, JudgeSpec],
+        base_url: str | None,
+        budget: Budget,
+        options: dict[str, Any],
+    ) -> None:
+        path = Path(str(journal.path)).absolute()
+        self.folder = path.with_name(path.name + ".shards")
+        self.tasks = tasks
+        self.journal = journal
+        self.judges = judges
+        self.options = {**options, "base_url": base_url}
+        self.budget = budget
+        self.left = budget
+        self.frames: list[pd.DataFrame] = []
+        self.accounts: list[Account] = []
+        self.notes: dict[str, None] = {}
+        self.reply_modes: dict[str, str] = {}
+        self.lost: set[bytes] = set()
+        self.stopped, self.message = Stop.COMPLETE, ""
+
+    # ------------------------------------------------------------------ rounds
+
+    def run(self, workers: int, most: int) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / MARK).write_text("judgestats\n", encoding="utf-8")
+        for file in sorted(self.folder.glob("*.sqlite")):  # of a run that was killed
+            self.absorb(file)
+        for claim in self.folder.glob("*.claim"):
+            claim.unlink()
+        pending = self.from_journal(self.tasks)
+        single = False
+        while pending:
+            shards = self.shares(
+                [tuple(pending)] if single else shards_of(pending, workers=workers, most=most)
+            )
+            before = len(pending)
+            for shard, result in self.results(shards):
+                done = self.take(shard, result)
+                pending = [t for t in pending if t.key not in done]
+            if self.stopped not in {Stop.COMPLETE, *_LIMITS}:
+                break
+            if len(pending) == before and (single or not shards or self.budget == Budget()):
+                break
+            # A share too small for one request stops a shard though others left something over.
+            single = len(pending) == before
+        if pending and self.stopped is Stop.COMPLETE:
+            self.stopped = Stop.MAX_REQUESTS if self.left.max_requests == 0 else Stop.MAX_COST
+        if not pending:
+            self.stopped, self.message = Stop.COMPLETE, ""
+        with contextlib.suppress(OSError):  # not empty: a worker still holds its journal
+            (self.folder / MARK).unlink()
+            self.folder.rmdir()
+
+    def shares(self, parts: list[tuple[Task, ...]]) -> list[Shard]:
+        """Shards with their shares of what is left of the budget; those without one stay here."""
+        total = sum(len(p) for p in parts)
+        requests, cost = self.left.max_requests, self.left.max_cost
+        out = []
+        known = tuple(self.journal.all_abilities())
+        for part in parts:
+            own = None
+            if requests is not None and self.left.max_requests is not None:
+                own = min(requests, math.ceil(self.left.max_requests * len(part) / total))
+                if own == 0:
+                    continue
+                requests -= own
+            out.append(
+                Shard(
+                    name=uuid.uuid4().hex,
+                    folder=str(self.folder),
+                    tasks=part,
+                    budget=Budget(
+                        max_requests=own,
+                        max_cost=None if cost is None else cost * len(part) / total,
+                    ),
+                    abilities=known,
+                    options=self.options,
+                )
+            )
+        return out
+
+    def results(self, shards: list[Shard]) -> Iterator[tuple[Shard, ShardResult]]:
+        """Results as they come; shards whose worker took the whole pool with it come as lost."""
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        by_name = {s.name: s for s in shards}
+        try:
+            parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+            for result in parallel(delayed(work_off)(s) for s in shards):
+                yield by_name.pop(result.name), result
+        except TerminatedWorkerError:
+            for shard in by_name.values():
+                # Without a claim no worker had begun: nothing is spent, nothing is lost.
+                yield shard, ShardResult(name=shard.name, lost=shard.claim.exists())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"Stopped: it was interrupted. Finished shards are kept in {self.journal.path}, "
+                "the others beside it. Run the same command again to go on."
+            ) from None
+
+    def take(self, shard: Shard, result: ShardResult) -> set[tuple[Any, ...]]:
+        """Book a result; returns the keys of the tasks that have their row."""
+        if result.lost:
+            self.spend(shard.budget.max_requests or 0, shard.budget.max_cost or 0.0)
+            held = self.absorb(shard.file)
+            shard.claim.unlink(missing_ok=True)
+            return self.recovered(shard, held)
+        if result.frame is None:
+            return set()
+        for url, model, abilities in result.abilities:
+            self.journal.learn(url, model, abilities)
+        self.journal.keep(result.answers)
+        for file in (shard.claim, *_with_sidecars(shard.file)):
+            file.unlink(missing_ok=True)
+        account = result.account
+        spent = account.cost_usd + account.cost_in_vain_usd
+        if account.cost_unknown:
+            spent = max(spent, shard.budget.max_cost or 0.0)
+        self.spend(account.requests, spent)
+        self.accounts.append(account)
+        self.frames.append(result.frame)
+        self.notes |= dict.fromkeys(result.notes)
+        self.reply_modes |= result.reply_modes
+        if result.stopped is not Stop.COMPLETE:
+            self.stopped, self.message = result.stopped, result.message
+        again = self.lost.intersection(key for key, _ in result.answers)
+        account.possibly_billed_twice += len(again)
+        self.lost -= again
+        return set(result.frame[_KEY].itertuples(index=False, name=None))
+
+    def spend(self, requests: int, cost: float) -> None:
+        self.left = self.left.less(requests=requests, cost=cost)
+
+    # ------------------------------------------------------------------ what is kept already
+
+    def absorb(self, file: Path) -> dict[bytes, Answer]:
+        """Take over a shard's journal and remove it."""
+        if not file.exists():
+            return {}
+        with Journal(file) as book:
+            held = dict(book.entries())
+            self.lost |= book.lost()
+            for url, model, abilities in book.all_abilities():
+                self.journal.learn(url, model, abilities)
+        self.journal.keep(held.items())
+        for one in _with_sidecars(file):
+            one.unlink(missing_ok=True)
+        return held
+
+    def recovered(self, shard: Shard, held: Mapping[bytes, Answer]) -> set[tuple[Any, ...]]:
+        """Rows of what a dead worker had stored, counted as answers of this run."""
+        if not held:
+            return set()
+        before = len(self.frames)
+        left = self.from_journal(shard.tasks)
+        done = {t.key for t in shard.tasks} - {t.key for t in left}
+        for place in range(before, len(self.frames)):
+            frame, account = self.frames[place], self.accounts[place]
+            self.frames[place] = frame.assign(cached=False)
+            account.answered = account.asked = account.cached
+            account.cached = 0
+            account.requests = math.ceil(
+                float((frame["attempts"] / frame["choices_in_request"]).sum())
+            )
+            account.tokens_in = float(frame["tokens_in"].sum())
+            account.tokens_out = float(frame["tokens_out"].sum())
+            account.cost_usd = float(frame["cost_usd"].sum())
+            account.cost_unknown = int(frame["cost_usd"].isna().sum())
+        return done
+
+    def from_journal(self, tasks: Sequence[Task]) -> list[Task]:
+        """Emit the rows that the journal holds; returns the tasks that it does not."""
+        held: list[Task] = []
+        missing: list[Task] = []
+        known: dict[tuple[str, str], Abilities] = {}
+        for url, model, abilities in self.journal.all_abilities():
+            known[url, model] = abilities
+        forced = self.options.get("reply_mode")
+        sampling = Sampling(
+            seed=self.options.get("seed"),
+            choices=self.options.get("choices_per_request", 1),
+            max_tokens=self.options.get("max_tokens"),
+            top_k=self.options.get("top_k"),
+        )
+        for task in tasks:
+            spec = self.judges[task.condition.judge]
+            mode = forced or known.get(spec.lane, Abilities()).mode
+            encoded = Encoded(task.build(mode))
+            (key,) = judgment_keys(spec, [task], encoded, sampling)
+            (missing if self.journal.get(key) is None else held).append(task)
+        if held:
+            local = collect_judgments(
+                held,
+                journal=self.journal,
+                judges=dict(self.judges),
+                budget=Budget(max_requests=0),  # all of it is there: nothing may be sent
+                **self.options,
+            )
+            self.frames.append(local.read())
+            self.accounts.append(local.account)
+        return missing
+
+    # ------------------------------------------------------------------ the end
+
+    def collected(self) -> Collected:
+        account = added(self.accounts)
+        places = {task.key: i for i, task in enumerate(self.tasks)}
+        filled = [f for f in self.frames if len(f)]
+        frame = (
+            pd.concat(filled, ignore_index=True)
+            if filled
+            else collect_judgments([], journal=self.journal).read()
+        )
+        order = [places[key] for key in frame[_KEY].itertuples(index=False, name=None)]
+        frame = frame.assign(_place=order).sort_values("_place", kind="stable")
+        frame = frame.drop(columns="_place").reset_index(drop=True)
+        if frame.duplicated(_KEY).any():
+            raise RuntimeError("a judgment has two rows; this is a fault of judgestats")
+        message = self.message
+        if self.stopped in _LIMITS:
+            name = "max_cost" if self.stopped is Stop.MAX_COST else "max_requests"
+            message = (
+                f"Stopped: {name} ({getattr(self.budget, name)}) is reached. {account.answered:,} "
+                f"answers came in this run; all are kept in {self.journal.path}. Run the same "
+                f"command again with a larger {name} to go on: only what is missing is asked."
+            )
+        return Collected(
+            frame=frame,
+            account=account,
+            stopped_because=self.stopped,
+            message=message,
+            reply_modes=self.reply_modes,
+            notes=tuple(self.notes),
+        )
+
+
+def _with_sidecars(file: Path) -> tuple[Path, ...]:
+    return tuple(file.with_name(file.name + e) for e in ("", "-wal", "-shm", ".owner"))
