@@ -19,6 +19,7 @@ from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
+from judgestats.judges.simulated.server import serving
 from judgestats.judgments.schemas import validate_raw
 
 TEN = PriceTable(
@@ -437,3 +438,36 @@ def test_it_can_be_asked_for_where_judgments_are_collected(plan, tmp_path, capsy
     said = capsys.readouterr().err
     assert "sim-typical: batch batch_000001 handed in with 20 requests" in said
     assert "completed: 20 of 20 requests answered" in said
+
+
+class Telling(SimulatedServer):
+    """Repeats the key in every file and batch."""
+
+    async def __call__(self, scope, receive, send):
+        key = dict(scope["headers"]).get(b"authorization", b"")
+
+        async def telling(message):
+            body = message.get("body", b"")
+            told = body.replace(b'"object": "batch"', b'"object": "' + key + b'"')
+            told = told.replace(b"fp_simulated_1", key)
+            if message["type"] == "http.response.start":
+                kept = [h for h in message["headers"] if h[0] != b"content-length"]
+                message = {**message, "headers": kept}
+            await send({**message, "body": told} if body else message)
+
+        await super().__call__(scope, receive, telling)
+
+
+def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, capsys):
+    planted = "sk-planted-0815-never-to-be-seen"
+    monkeypatch.setenv("OPENAI_API_KEY", planted)
+    caplog.set_level("DEBUG")
+    path = tmp_path / "j.db"
+    with serving(Telling()) as url:
+        batch = in_batches(plan(url=url), path, progress=True)
+    assert batch.account.answered == 20
+    assert set(batch.frame["fingerprint"]) == {"Bearer ***"}
+    said = capsys.readouterr()
+    for text in (batch.frame.to_csv(), str(batch), caplog.text, said.out, said.err):
+        assert planted not in text
+    assert all(planted.encode() not in f.read_bytes() for f in tmp_path.iterdir())

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from judgestats.errors import StoreError
+from judgestats.judges.batches.book import BatchRecord, BatchRequest
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.journal_file import store_error
 from judgestats.judges.negotiation import Abilities
@@ -287,3 +288,48 @@ def test_closing_again_does_nothing_to_another_process(tmp_path):
     with Journal(path):
         first.close()
         assert path.with_name("journal.db.owner").exists()
+
+
+def test_a_journal_from_before_batches_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        put(journal)
+    db = sqlite3.connect(path)
+    db.executescript("DROP TABLE batches; DROP TABLE batch_requests; PRAGMA user_version=1;")
+    db.close()
+    with Journal(path) as journal:
+        assert journal.get(KEY) == answer()
+        assert journal.batches.waiting() == set()
+    db = sqlite3.connect(path)
+    assert db.execute("PRAGMA user_version").fetchone() == (2,)
+    db.close()
+
+
+def test_batches_and_answers_end_together(tmp_path):
+    path = tmp_path / "journal.db"
+    record = BatchRecord(name="n", base_url="u", model="m", estimate=0.5)
+    request = BatchRequest(
+        custom_id="c",
+        keys=(KEY, b"l" * 32),
+        mode="text",
+        temperature=None,
+        seed=3,
+        max_tokens="",
+        top_k=True,
+        tried=2,
+    )
+    with Journal(path) as journal:
+        put(journal, text="first")
+        journal.batches.begin(record, [request])
+        with pytest.raises(StoreError):
+            journal.batches.begin(record, [request])  # a name stands once, and nothing is left over
+    with Journal(path) as journal:
+        assert journal.batches.open("u", "m") == [record]
+        assert journal.batches.open("u", "other") == []
+        assert journal.batches.requests("n") == {"c": request}
+        assert journal.was_lost([KEY, b"l" * 32]) == 1  # asked online now, it is paid for twice
+        new = journal.fetched("n", {KEY: answer("second"), b"l" * 32: answer("second")})
+        assert new == {b"l" * 32}
+        assert journal.get(KEY) == answer("first")
+        assert journal.batches.open("u", "m") == []
+        assert journal.batches.waiting() == set()
