@@ -136,9 +136,8 @@ def _client(address: str) -> Iterator[Any]:
             "on the workers)."
         ) from None
     try:
-        client = Client(  # type: ignore[no-untyped-call]
-            f"tcp://{address}", timeout=_CONNECT_S, set_as_default=True
-        )
+        connect: Any = Client  # untyped where Dask is installed, unknown where it is not
+        client = connect(f"tcp://{address}", timeout=_CONNECT_S, set_as_default=True)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"engine: no Dask scheduler answers at {address} ({type(error).__name__}). Start one "
