@@ -184,7 +184,7 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
                     "ci": _bounds(row, key, leading_zero=False),
                 }
                 for key, label in COEFFICIENTS.items()
-                if key in row
+                if not math.isnan(number_of(row.get(key)))
             ]
     if scores:
         tables.append(
