@@ -10,21 +10,22 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.crowd_case import side_by_side
+from judgestats.analysis.crowd_conclude import limits_of, recommended, sentence_of
 from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
 from judgestats.analysis.crowd_describe import describe
 from judgestats.analysis.crowd_plan import REFERENCE, plan
 from judgestats.analysis.crowd_price import price_table
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.paper_tables import crowd_table
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.selections import metrics_of, named, selection_limits
+from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
 from judgestats.stats.cochran import cochran_q_test
 from judgestats.stats.equivalence import equivalence_of_means
 from judgestats.stats.mean_shift import cells_of_means, mean_shift
-from judgestats.stats.result import Comparisons, format_number, format_p
+from judgestats.stats.result import Comparisons
 from judgestats.stats.trend import page_trend_test
 
 __all__ = ["analyse", "plan"]
@@ -112,11 +113,11 @@ def analyse(
     return Analysis(
         experiment="crowd",
         question=declared.question,
-        sentence=_sentence(judges, table, gains, trends, declared),
+        sentence=sentence_of(judges, table, gains, trends, declared),
         conditions=table,
         results=tuple(results),
-        limitations=tuple(_limits(frame, pipelines, table, items)),
-        recommendation=_recommend(table, gains),
+        limitations=tuple(limits_of(frame, pipelines, table, items)),
+        recommendation=recommended(table, gains),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
@@ -339,98 +340,3 @@ def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple
             if not math.isnan(value):
                 out.setdefault(f"scaling/{column}/{row['judge']}", []).append((row["k"], value))
     return out
-
-
-def _sentence(
-    judges: Sequence[Judged],
-    table: pd.DataFrame,
-    gains: dict[str, Comparisons],
-    trends: dict[str, Any],
-    declared: AnalysisPlan,
-) -> str:
-    parts = []
-    for judged in judges:
-        gain = gains.get(judged.name)
-        if gain is None:
-            continue
-        own = table[table["judge"] == judged.rows["judge"].iloc[0]]
-        vanilla = own[own["factor_strategy"] == REFERENCE]["accuracy"].iloc[0]
-        shown = [r for r in gain.rows if r.p_adjusted < 1 - declared.level]
-        better = sorted((r for r in shown if r.estimate > 0), key=lambda r: -r.estimate)
-        text = f"{judged.name}: vanilla is right in {100 * vanilla:.1f} %"
-        if better:
-            best = better[0]
-            text += (
-                f"; {best.a} is better by {100 * best.estimate:.1f} points "
-                f"[{100 * best.interval.low:.1f}, {100 * best.interval.high:.1f}]"
-                if best.interval is not None
-                else f"; {best.a} is better by {100 * best.estimate:.1f} points"
-            )
-        else:
-            text += "; no strategy is shown to be better"
-        if judged.name in trends:
-            p = trends[judged.name].p_value
-            rising = trends[judged.name].effects[0].estimate > 0
-            text += (
-                f"; accuracy {'rises' if rising else 'falls'} with k"
-                if p < 0.05
-                else ("; no trend of accuracy with k is shown")
-            )
-            text += f" (Page's test, p {format_p(p)})"
-        parts.append(text)
-    return f"{'; '.join(parts)}." if parts else "Only one strategy was judged."
-
-
-def _recommend(table: pd.DataFrame, gains: dict[str, Comparisons]) -> Recommendation | None:
-    """The cheapest strategy of those shown to be better than vanilla, by judge."""
-    told = []
-    for judge, gain in gains.items():
-        better = {r.a: r for r in gain.rows if r.p_adjusted < 0.05 and r.estimate > 0}
-        own = table[
-            table["factor_strategy"].isin(better.keys())
-            & (table["judge"] == judge.split(" at T=")[0])
-        ]
-        if own.empty:
-            told.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
-            continue
-        row = own.sort_values(["tokens", "factor_strategy"]).iloc[0]
-        name = str(row["factor_strategy"])
-        told.append(
-            f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
-            f"(+{format_number(100 * better[name].estimate, digits=3)} points, "
-            f"{float(row['tokens']):,.0f} tokens a verdict)"
-        )
-    return Recommendation(text=f"{'. '.join(told)}.") if told else None
-
-
-def _limits(
-    frame: pd.DataFrame, pipelines: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]
-) -> list[str]:
-    limits = selection_limits(pipelines, table)
-    personas = {label.annotator for item in items for label in item.labels}
-    if personas == {"majority"} and any(r.quality is not None for i in items for r in i.responses):
-        limits.append(
-            "The labels are those of the bundled bank's designed personas, not of people: they "
-            "serve to rehearse the method."
-        )
-    short = pipelines[(pipelines["wanted"] > 0) & (pipelines["used"] < pipelines["wanted"])]
-    if len(short):
-        names = sorted(set(short["factor_strategy"]))
-        limits.append(
-            f"{len(short)} of {len(pipelines)} verdicts had fewer judgments before them than their "
-            f"strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): the "
-            "crowd was too small, or judgments could not be read."
-        )
-    if int(pipelines["cut"].sum()):
-        limits.append(
-            f"{int(pipelines['cut'].sum())} judgments were shortened before a later prompt showed "
-            "them."
-        )
-    before = frame[frame["stage"] != "final"]
-    if len(before) and (before["status"] != "ok").any():
-        lost = int((before["status"] != "ok").sum())
-        limits.append(
-            f"{lost} of {len(before)} calls before a final verdict could not be read; they were "
-            "left out of what the verdict was shown."
-        )
-    return limits

@@ -296,3 +296,33 @@ def test_key_points_are_counted_once():
     assert (found.score, found.extra["aspects"]) == (3, 2)
     for text in ("", "{}", '{"aspects": 3}', "no list"):
         assert points.read_text(ReplyMode.JSON_SCHEMA, text).status is not Status.OK
+
+
+def test_balanced_orders_show_half_of_the_pairs_each_way():
+    from judgestats.items.bank import load_bank
+
+    bank = load_bank()[:8]
+    both = Wording().units(bank)
+    balanced = Wording(orders="balanced").units(bank)
+    shown = [u.order for u in balanced]
+    assert len(balanced) * 2 == len(both)
+    assert abs(shown.count("ab") - shown.count("ba")) <= 1
+    assert {u.item_id for u in balanced} == {u.item_id for u in both}
+    assert {u.order for u in Wording(orders="ab").units(bank)} == {"ab"}
+    assert len({u.order for u in balanced if u.item_id.startswith(bank[0].id)}) == 2
+
+
+def test_points_are_counted_on_one_pair_in_so_many_and_change_no_verdict():
+    from judgestats.items.bank import load_bank
+    from judgestats.protocols.strategies import Counted
+
+    plain = strategy("vanilla")
+    units = plain.units(load_bank()[:12])
+    counted = Counted(strategy=plain, one_in=4, wording=Wording())
+    heard = {u: {plain.calls(u, {})[0].key: comparison("a")} for u in units}
+    asked = [len(counted.calls(u, heard[u])) == 2 for u in units]
+    assert 0.15 < sum(asked) / len(asked) < 0.35
+    assert all(len(counted.calls(u, heard[u], 1)) == 1 for u in units), "first repetition only"
+    assert all(counted.settle(u, heard[u]).verdict.choice == "a" for u in units)
+    with pytest.raises(InputError, match="at least 1"):
+        Counted(strategy=plain, one_in=0, wording=Wording())
