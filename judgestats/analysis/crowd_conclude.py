@@ -105,7 +105,7 @@ def limits_of(
             f"{int(pipelines['cut'].sum())} judgments were shortened before a later prompt showed "
             "them."
         )
-    before = frame[frame["stage"] != "final"]
+    before = frame[~frame["stage"].isin(["final", "points"])]
     if len(before) and (before["status"] != "ok").any():
         lost = int((before["status"] != "ok").sum())
         limits.append(

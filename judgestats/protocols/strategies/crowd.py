@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
 
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
-from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.base import Prompted, ReplyMode, Unit
 from judgestats.protocols.naming import pair_name
 from judgestats.protocols.strategies.base import (
     CROWD,
@@ -24,7 +24,7 @@ from judgestats.protocols.strategies.base import (
 from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.selection import SELECTIONS, CrowdJudgment, chosen, drawn
 from judgestats.protocols.strategies.votes import with_verdict
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.wording import Worded
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["CrowdComparison", "crowd_of"]
@@ -36,7 +36,7 @@ def crowd_of(unit: Unit) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrowdComparison:
+class CrowdComparison(Worded):
     """k judgments of the candidates against a crowd precede the final verdict.
 
     The crowd of a pair are the other responses of its item. Each candidate is compared with crowd
@@ -64,7 +64,6 @@ class CrowdComparison:
     selection: str = "criticising"
     removal: bool = True
     seed: int = 0
-    wording: Wording = field(default_factory=Wording)
 
     def __post_init__(self) -> None:
         if self.selection not in SELECTIONS:
@@ -91,7 +90,7 @@ class CrowdComparison:
         InputError
             If a pair has no crowd.
         """
-        units = self.wording.units(items)
+        units = super().units(items)
         alone = [u.item_id for u in units if not crowd_of(u)]
         if alone:
             raise InputError(
@@ -228,10 +227,6 @@ class CrowdComparison:
             cut=sum(bounded(text, limit=self.wording.limit)[1] for _, _, text in shown),
         )
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
-        """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
-
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
@@ -242,7 +237,3 @@ class CrowdComparison:
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with no judgment in it."""
         return self._ask(unit, (), mode)
-
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a reply to the final prompt."""
-        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-from judgestats.items.schema import Item
-from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.base import Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled, not_asked
 from judgestats.protocols.strategies.insert import bounded, framed
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.wording import Worded
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["EvalPlan"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalPlan:
+class EvalPlan(Worded):
     """Write a plan for the question (once for all its pairs and orders), then follow it.
 
     A plan that could not be read, or was refused or cut, gives no verdict: without it this would be
@@ -29,12 +28,7 @@ class EvalPlan:
     """
 
     name: str = "plan"
-    wording: Wording = field(default_factory=Wording)
     k: int = 0
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
-        return self.wording.units(items)
 
     def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
         """The plan; then, if there is one, the verdict."""
@@ -71,10 +65,6 @@ class EvalPlan:
         final = heard[self._final(unit, "").key]
         return Settled(verdict=final.verdict, cut=int(cut))
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
-        """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
-
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
@@ -83,7 +73,3 @@ class EvalPlan:
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt without a plan in it."""
         return self._ask(unit, "", mode)
-
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a reply to the final prompt."""
-        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-from judgestats.items.schema import Item
-from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.base import Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Settled
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.wording import Worded
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["ONE_CALL", "OneCall"]
@@ -23,7 +22,7 @@ ONE_CALL: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneCall:
+class OneCall(Worded):
     """One judgment, one verdict; how it is asked for is the prompt's doing.
 
     Parameters
@@ -33,12 +32,7 @@ class OneCall:
     """
 
     name: str = "vanilla"
-    wording: Wording = field(default_factory=Wording)
     k: int = 0
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
-        return self.wording.units(items)
 
     def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
         """The one call."""
@@ -53,10 +47,6 @@ class OneCall:
         del draw
         return Settled(verdict=heard[self._final(unit).key].verdict)
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
-        """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
-
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
@@ -65,7 +55,3 @@ class OneCall:
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt."""
         return self.wording.ask(ONE_CALL[self.name], unit, mode)
-
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a reply."""
-        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from judgestats.items.schema import Item
-from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.protocols.base import Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies.base import (
     FINAL,
     VOTES,
@@ -19,7 +18,7 @@ from judgestats.protocols.strategies.base import (
     not_asked,
 )
 from judgestats.protocols.strategies.insert import bounded, framed
-from judgestats.protocols.strategies.wording import Wording
+from judgestats.protocols.strategies.wording import Worded, Wording
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["Aggregate", "Majority", "with_verdict"]
@@ -43,7 +42,7 @@ def with_verdict(said: Heard) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Majority:
+class Majority(Worded):
     """The choice that most of k judgments at the raised temperature make.
 
     Judgments that could not be read have no vote; where none can be read there is no verdict. An
@@ -56,16 +55,11 @@ class Majority:
     """
 
     k: int
-    wording: Wording = field(default_factory=Wording)
 
     @property
     def name(self) -> str:
         """As in ``majority@16``."""
         return f"majority@{self.k}"
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
-        return self.wording.units(items)
 
     def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
         """The votes."""
@@ -95,10 +89,6 @@ class Majority:
             left_out=len(said) - len(votes),
         )
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
-        """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
-
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
@@ -108,13 +98,9 @@ class Majority:
         """The prompt of a vote: there is no final call."""
         return self.wording.ask("vanilla", unit, mode)
 
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a vote."""
-        return self.wording.read(unit, mode, text, finish_reason=finish_reason)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Aggregate:
+class Aggregate(Worded):
     """k judgments at the raised temperature, fed back for one verdict.
 
     Judgments that could not be read are left out and counted; where none is left no verdict is
@@ -127,16 +113,11 @@ class Aggregate:
     """
 
     k: int
-    wording: Wording = field(default_factory=Wording)
 
     @property
     def name(self) -> str:
         """As in ``aggregate@16``."""
         return f"aggregate@{self.k}"
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
-        return self.wording.units(items)
 
     def calls(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> tuple[Call, ...]:
         """The votes; then, if any could be read, the verdict."""
@@ -173,10 +154,6 @@ class Aggregate:
             cut=sum(bounded(text, limit=self.wording.limit)[1] for text in texts),
         )
 
-    def at_stage(self, stage: str) -> JudgingProtocol:
-        """Who reads the replies of a stage."""
-        return self.wording.at_stage(stage)
-
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
@@ -185,7 +162,3 @@ class Aggregate:
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with no judgment in it."""
         return self._ask(unit, (), mode)
-
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a reply to the final prompt."""
-        return self.wording.read(unit, mode, text, finish_reason=finish_reason)

@@ -18,7 +18,7 @@ from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.template import PromptTemplate
 from judgestats.protocols.writing import Writing
 
-__all__ = ["ASPECTS", "ORDER_RULES", "Wording"]
+__all__ = ["ASPECTS", "ORDER_RULES", "Worded", "Wording"]
 
 _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
 ASPECTS: Mapping[str, str] = MappingProxyType(
@@ -134,3 +134,27 @@ class Wording:
         if kind == "points":
             return self.points
         return self.comparison("vanilla")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worded:
+    """What strategies have in common: their pairs, and who reads their replies.
+
+    Parameters
+    ----------
+    wording : Wording
+    """
+
+    wording: Wording = field(default_factory=Wording)
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The pairs to be judged."""
+        return self.wording.units(items)
+
+    def at_stage(self, stage: str) -> JudgingProtocol:
+        """Who reads the replies of a stage."""
+        return self.wording.at_stage(stage)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict in a reply to a comparison."""
+        return self.wording.read(unit, mode, text, finish_reason=finish_reason)
