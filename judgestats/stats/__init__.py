@@ -63,6 +63,7 @@ from judgestats.stats.raw_agreement import (
     verdict_entropy,
 )
 from judgestats.stats.resampling import cluster_bootstrap
+from judgestats.stats.round_robin import round_robin
 from judgestats.stats.schmid_leiman import omega_hierarchical, schmid_leiman
 from judgestats.stats.score_reliability import reliability_of_scores
 from judgestats.stats.shape import normality_test
@@ -175,6 +176,7 @@ __all__ = [
     "ratio_of_ratios",
     "reliability_of_scores",
     "replications_needed",
+    "round_robin",
     "schmid_leiman",
     "skillings_mack_test",
     "smallest_detectable_change",

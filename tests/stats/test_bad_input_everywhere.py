@@ -222,6 +222,13 @@ CALLS: dict[str, Caller] = {
     "spearman_brown": lambda x: call(
         "spearman_brown", float(x.flat[0]) / 10 if x.size else NAN, k=3
     ),
+    "round_robin": lambda x: call(
+        "round_robin",
+        np.tile([0, 1, 0], len(x) // 3),
+        np.tile([1, 2, 2], len(x) // 3),
+        column(outcomes(x), 0)[: 3 * (len(x) // 3)],
+        n_candidates=3,
+    ),
     "spread_trend": on("spread_trend", np.abs),
     "stuart_maxwell_test": on_two("stuart_maxwell_test", verdicts),
     # Its bootstrap refits three factors each time: the tests of the function itself hold it.
