@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 # MLflow starts slowly without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check docs site bench lock study clean
+.PHONY: demo test check docs site release audit fuzz bench lock study clean
 
 demo: $(VENV)/.installed
 	@. $(BIN)/activate && mlflow run . -e temperature
@@ -21,19 +21,35 @@ check: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry judgestats
 	$(BIN)/python docs/build_validation.py --check
+	$(BIN)/python docs/build_licences.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
+	$(BIN)/python docs/build_licences.py
 	$(BIN)/python docs/build_gallery.py
 
 # Every warning is an error: a page or a link that is gone, a docstring that does not parse.
 site: $(VENV)/.installed
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 
+# sdist and wheel in build/release, the wheel tried in a clean environment.
+release: $(VENV)/.installed
+	bash .ci/release
+
+# Known vulnerabilities of the pinned dependencies, where the index can be asked.
+audit:
+	bash .ci/audit
+
+# The tests of all that reads what others wrote, with many more examples than `make test` takes.
+fuzz: $(VENV)/.installed
+	HYPOTHESIS_PROFILE=fuzz JUDGESTATS_READER_FUZZ=200 $(BIN)/pytest -n 2 --dist worksteal -m "not study and not soak" -k "fuzz or hostile or untrusted or roundtrip or escape or reading"
+
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/stats.py
-	$(BIN)/python benchmarks/collect.py
+	$(BIN)/python benchmarks/overview.py --write
+	$(BIN)/python benchmarks/stats.py --write
+	$(BIN)/python benchmarks/collect.py --write
 
 study: $(VENV)/.installed
 	$(BIN)/pytest -m "study or soak"

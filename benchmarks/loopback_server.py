@@ -14,7 +14,12 @@ import socket
 import sys
 
 CHOICE = {
-    "message": {"role": "assistant", "content": '{"score": 8}', "refusal": None},
+    # "result" and "rationale" are what MLflow's judges look for
+    "message": {
+        "role": "assistant",
+        "content": '{"score": 8, "result": 8, "rationale": "fine"}',
+        "refusal": None,
+    },
     "finish_reason": "stop",
     "logprobs": None,
 }
