@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
+from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.judges.account import Collected
 from judgestats.stats.result import to_plain
@@ -17,7 +18,55 @@ from judgestats.tracking.runs import RunWriter, artifact_folder
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
-__all__ = ["about", "log_children", "render_into"]
+__all__ = ["about", "log_children", "record", "render_into"]
+
+
+def record(
+    prepared: Prepared,
+    run: RunWriter,
+    folder: Path,
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    collected: Collected,
+    command: str,
+) -> dict[str, Path | str]:
+    """Write results, judgments, children and the report to the run.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    run : RunWriter
+    folder : Path
+        The run's files, as `judgestats.experiment.declare.declare` left them.
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    collected : Collected
+    command : str
+
+    Returns
+    -------
+    mapping of format to path or name
+        As `render_into`.
+    """
+    facts = about(prepared, frame, collected, command)
+    write_results(folder, analysis, facts)
+    raw_columns = [c for c in frame.columns if c not in {"status", "score", "choice", "reason"}]
+    frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
+    frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    run.metrics(
+        {
+            **analysis.metrics,
+            "cost/usd": facts["account"]["cost_usd"]
+            + (prepared.answers.cost_usd if prepared.answers else 0.0),
+            "cost/requests": facts["account"]["requests"],
+            "quality/answered": facts["account"]["answered"] + facts["account"]["cached"],
+        },
+        curves=analysis.curves,
+    )
+    log_children(prepared, run, analysis)
+    run.artifacts(folder)
+    return render_into(run, folder, formats=prepared.parameters["report"])
 
 
 def about(

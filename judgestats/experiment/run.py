@@ -16,9 +16,10 @@ from judgestats.engine import Engine
 from judgestats.errors import BudgetError, JudgeError
 from judgestats.experiment import console
 from judgestats.experiment.answering import answer_lines, answers_of, priced
+from judgestats.experiment.declare import declare, run_name, tags
 from judgestats.experiment.design import Design
-from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
+from judgestats.experiment.record import record
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
@@ -84,17 +85,17 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     from judgestats.tracking.store import open_store
 
     store = open_store()
-    name = prepared.parameters["run_name"] or _run_name(prepared)
+    name = prepared.parameters["run_name"] or run_name(prepared)
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     with (
         Journal(Path(prepared.parameters["journal"])) as journal,  # ours before a run is opened
         tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
-        RunWriter(store, name=name, tags=_tags(prepared), run_id=store.adopted_run) as run,
+        RunWriter(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
     ):
         folder = Path(scratch)
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
-        _declare(prepared, run, folder, command)
+        declare(prepared, run, folder, command)
         collected = _collect(prepared, journal)
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected)
@@ -113,7 +114,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=(said, *analysis.limitations))
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-        reports = _record(prepared, run, folder, frame, analysis, collected, command)
+        reports = record(prepared, run, folder, frame, analysis, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)
         console.say(*told, *console.note_lines(collected.notes))
@@ -287,115 +288,3 @@ def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) ->
         what = f"{prepared.staging.settled} of {len(prepared.staging)} planned verdicts"
     text = f"Incomplete: {what}. {collected.message}"
     return dataclasses.replace(analysis, limitations=(text, *analysis.limitations))
-
-
-def _run_name(prepared: Prepared) -> str:
-    judges = [s.model for s in prepared.judges.values()]
-    shown = ", ".join(judges[:3]) + (f" and {len(judges) - 3} more" if len(judges) > 3 else "")
-    return f"{prepared.design.name}: {shown}"
-
-
-def _tags(prepared: Prepared) -> dict[str, str]:
-    return {
-        "judgestats.kind": "experiment",
-        "judgestats.experiment": prepared.design.name,
-        "judgestats.simulated": str(prepared.simulated).lower(),
-        "mlflow.note.content": (
-            f"**{prepared.design.title}**\n\n{prepared.design.question}\n\n"
-            + ("SIMULATED judges.\n\n" if prepared.simulated else "")
-            + "Open `report.html` under Artifacts; the child runs are the conditions."
-        ),
-    }
-
-
-def _declare(prepared: Prepared, run: Any, folder: Path, command: str) -> None:
-    """Write design, plan, prompts and items to the run before the first call."""
-    from judgestats.experiment.item_sources import source_name
-    from judgestats.items.readers import write_items
-    from judgestats.items.summary import item_set_sha
-
-    p, first = prepared.parameters, next(iter(prepared.protocols.values()))
-    sha = item_set_sha(prepared.items)
-    templates = {
-        template.sha: template.text
-        for pr in prepared.protocols.values()
-        for template in getattr(pr, "templates", [getattr(pr, "template", None)])
-        if template is not None
-    }
-    write_json(folder / "plan.json", prepared.plan)
-    write_json(folder / "session.json", {**session(), "command": command})
-    (folder / "prompts").mkdir(exist_ok=True)
-    for prompt_sha, text in templates.items():
-        (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
-    (folder / "data").mkdir(exist_ok=True)
-    write_items(prepared.items, folder / "data" / "items.jsonl")
-    run.params(
-        {
-            "judge/models": ", ".join(s.model for s in prepared.judges.values()),
-            "judge/temperatures": ", ".join(f"{t:g}" for t in p["temperatures"]),
-            "judge/prompt_sha": ", ".join(templates),
-            "judge/protocol": first.name,
-            "judge/scale": str(p["scale"]),
-            "design/experiment": prepared.design.name,
-            "design/replicates": p["replicates"],
-            "design/items": len({u.item_id for u in next(iter(prepared.units.values()))}),
-            "design/conditions": len(prepared.conditions),
-            "design/choices_per_request": p["choices"],
-            "data/items": source_name(p["items"]),
-            "data/sha256": sha,
-            "analysis/seed": p["seed"],
-            "analysis/resamples": p["resamples"],
-            **(prepared.answers.params if prepared.answers else {}),
-        }
-    )
-    table = pd.DataFrame(
-        [
-            {
-                "item_id": u.item_id,
-                "cluster": u.cluster,
-                "category": u.category,
-                "question": u.item.question[:500],
-            }
-            for u in next(iter(prepared.units.values()))
-        ]
-    )
-    run.dataset(
-        table,
-        name=file_name(source_name(p["items"])),
-        digest=sha,
-        source=source_name(p["items"]),
-        context="judged",
-    )
-    run.artifacts(folder)
-
-
-def _record(
-    prepared: Prepared,
-    run: Any,
-    folder: Path,
-    frame: pd.DataFrame,
-    analysis: Analysis,
-    collected: Collected,
-    command: str,
-) -> dict[str, Path | str]:
-    """Write results, judgments, children and the report to the run."""
-    from judgestats.experiment.record import about, log_children, render_into
-
-    facts = about(prepared, frame, collected, command)
-    write_results(folder, analysis, facts)
-    raw_columns = [c for c in frame.columns if c not in {"status", "score", "choice", "reason"}]
-    frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
-    frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    run.metrics(
-        {
-            **analysis.metrics,
-            "cost/usd": facts["account"]["cost_usd"]
-            + (prepared.answers.cost_usd if prepared.answers else 0.0),
-            "cost/requests": facts["account"]["requests"],
-            "quality/answered": facts["account"]["answered"] + facts["account"]["cached"],
-        },
-        curves=analysis.curves,
-    )
-    log_children(prepared, run, analysis)
-    run.artifacts(folder)
-    return render_into(run, folder, formats=prepared.parameters["report"])

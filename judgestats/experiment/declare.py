@@ -1,0 +1,107 @@
+"""Declaring an experiment: what its run holds before the first call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from judgestats.experiment.folder import file_name, session, write_json
+from judgestats.experiment.item_sources import source_name
+from judgestats.items.readers import write_items
+from judgestats.items.summary import item_set_sha
+
+if TYPE_CHECKING:
+    from judgestats.experiment.prepare import Prepared
+    from judgestats.tracking.runs import RunWriter
+
+__all__ = ["declare", "run_name", "tags"]
+
+
+def run_name(prepared: Prepared) -> str:
+    """The experiment and its judges, the first three by name."""
+    judges = [s.model for s in prepared.judges.values()]
+    shown = ", ".join(judges[:3]) + (f" and {len(judges) - 3} more" if len(judges) > 3 else "")
+    return f"{prepared.design.name}: {shown}"
+
+
+def tags(prepared: Prepared) -> dict[str, str]:
+    """What MLflow shows of a run before it is opened."""
+    return {
+        "judgestats.kind": "experiment",
+        "judgestats.experiment": prepared.design.name,
+        "judgestats.simulated": str(prepared.simulated).lower(),
+        "mlflow.note.content": (
+            f"**{prepared.design.title}**\n\n{prepared.design.question}\n\n"
+            + ("SIMULATED judges.\n\n" if prepared.simulated else "")
+            + "Open `report.html` under Artifacts; the child runs are the conditions."
+        ),
+    }
+
+
+def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> None:
+    """Write design, plan, prompts and items to the run before the first call.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    run : RunWriter
+    folder : Path
+        The run's files, as far as they are made.
+    command : str
+        The command that repeats the run.
+    """
+    p, first = prepared.parameters, next(iter(prepared.protocols.values()))
+    sha = item_set_sha(prepared.items)
+    templates = {
+        template.sha: template.text
+        for pr in prepared.protocols.values()
+        for template in getattr(pr, "templates", [getattr(pr, "template", None)])
+        if template is not None
+    }
+    write_json(folder / "plan.json", prepared.plan)
+    write_json(folder / "session.json", {**session(), "command": command})
+    (folder / "prompts").mkdir(exist_ok=True)
+    for prompt_sha, text in templates.items():
+        (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
+    (folder / "data").mkdir(exist_ok=True)
+    write_items(prepared.items, folder / "data" / "items.jsonl")
+    run.params(
+        {
+            "judge/models": ", ".join(s.model for s in prepared.judges.values()),
+            "judge/temperatures": ", ".join(f"{t:g}" for t in p["temperatures"]),
+            "judge/prompt_sha": ", ".join(templates),
+            "judge/protocol": first.name,
+            "judge/scale": str(p["scale"]),
+            "design/experiment": prepared.design.name,
+            "design/replicates": p["replicates"],
+            "design/items": len({u.item_id for u in next(iter(prepared.units.values()))}),
+            "design/conditions": len(prepared.conditions),
+            "design/choices_per_request": p["choices"],
+            "data/items": source_name(p["items"]),
+            "data/sha256": sha,
+            "analysis/seed": p["seed"],
+            "analysis/resamples": p["resamples"],
+            **(prepared.answers.params if prepared.answers else {}),
+        }
+    )
+    table = pd.DataFrame(
+        [
+            {
+                "item_id": u.item_id,
+                "cluster": u.cluster,
+                "category": u.category,
+                "question": u.item.question[:500],
+            }
+            for u in next(iter(prepared.units.values()))
+        ]
+    )
+    run.dataset(
+        table,
+        name=file_name(source_name(p["items"])),
+        digest=sha,
+        source=source_name(p["items"]),
+        context="judged",
+    )
+    run.artifacts(folder)
