@@ -134,8 +134,8 @@ class Asker:
         Returns
         -------
         int
-            What `deliver` returns; 0 where something was learned (build the request anew) or the
-            collection is to stop.
+            What `deliver` returns; 0 where something was learned (build the request anew) or no
+            more is to be asked.
         """
         wanted = [ready.keys[t.replicate] for t in tasks]
         headers = {DRAW_HEADER: draw_header(tasks, self._sampling)} if lane.spec.simulated else None
@@ -177,7 +177,7 @@ class Asker:
                     self.idle.set()
             waited += wait
             self._account.waited_s += wait
-            await asyncio.sleep(wait)
+            await lane.rest(wait)
 
     async def _sent(
         self, lane: Lane, one: _Try, headers: dict[str, str] | None, key: bytes
@@ -198,6 +198,9 @@ class Asker:
     ) -> _Try | None:
         """Wait for a place and for money; None where there will be none."""
         entered = await lane.limit.enter()
+        if lane.ended.is_set():
+            lane.limit.left()
+            return None
         estimate = lane.estimate(ready.prompted, len(tasks))
         try:
             refused = "" if self._halt.called.is_set() else await self._purse.take(estimate)
@@ -206,7 +209,7 @@ class Asker:
             raise
         if refused:
             self._halt.stop(Stop(refused))
-        if self._halt.called.is_set():
+        if self._halt.called.is_set() or lane.ended.is_set():
             if not refused:
                 self._purse.give_back(estimate)
             lane.limit.left()
@@ -306,23 +309,21 @@ class Asker:
         if outcome.kind is Kind.NO_QUOTA:
             if lane.answered == 0:
                 raise JudgeError(f"judge {name!r}: the quota is used up ({outcome.detail}).")
-            self._halt.stop(Stop.NO_QUOTA, f"{name}: {outcome.detail}")
+            lane.end(Stop.NO_QUOTA, f"{name}: {outcome.detail}")
 
     def _end_if_hopeless(self, lane: Lane, outcome: Outcome) -> None:
-        """End the collection where asking on would only collect failures."""
+        """Ask a model for no more where asking on would only collect failures."""
         name, url = lane.spec.name, lane.spec.base_url
         if self._retry.asks_too_much(outcome):
             seconds = f"{outcome.retry_after_s:,.0f} s"
-            self._halt.stop(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
+            lane.end(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
             return
         lane.gave_up(outcome)
         if outcome.kind is not Kind.UNREACHABLE:
             most = max(_HOPELESS, 2 * lane.limit.ceiling)
             if outcome.about is not Parameter.CONTENT and lane.given_up_in_a_row >= most:
                 said = f"{lane.given_up_in_a_row} judgments in a row failed, the last one as"
-                self._halt.stop(
-                    Stop.FAILING, f"{name}: {said} {outcome.kind.value} ({outcome.detail})"
-                )
+                lane.end(Stop.FAILING, f"{name}: {said} {outcome.kind.value} ({outcome.detail})")
             return
         if not lane.contacted:
             raise JudgeError(
@@ -331,7 +332,7 @@ class Asker:
             )
         lane.unreachable_in_a_row += 1
         if lane.unreachable_in_a_row >= _HOLD:
-            self._halt.stop(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
+            lane.end(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
 
 
 def _leave(lane: Lane, outcome: Outcome, entered: float) -> None:

@@ -378,6 +378,7 @@ def _message(collector: Collector, book: Journal, budget: Budget) -> str:
     more = {
         Stop.MAX_COST: " with a larger max_cost",
         Stop.MAX_REQUESTS: " with a larger max_requests",
+        Stop.FAILING: ", once what the server names is mended or that judge or condition left out,",
     }.get(collector.halt.why, "")
     return (
         f"{done}; all are kept in {book.path}. Run the same command again{more} to go on: only "

@@ -27,7 +27,7 @@ FollowUp = Callable[[Row], Iterable[Task] | Awaitable[Iterable[Task]]]
 """Called with each row that is done; gives the tasks that follow from it (often none)."""
 
 _YIELD_EVERY = 64
-"""Cached judgments between two looks at the event loop."""
+"""Cached or left out judgments between two looks at the event loop."""
 
 
 class Collector:
@@ -73,6 +73,7 @@ class Collector:
         self._follow_up = follow_up
         self._seen: set[int] | None = set() if check_duplicates else None
         self._sources: list[Source] = []
+        self._lanes: list[Lane] = []
         self._unfinished = 0
         self._since_yield = 0
 
@@ -104,6 +105,8 @@ class Collector:
         for result in results:
             if isinstance(result, Exception):
                 raise result
+        if ended := [lane for lane in self._lanes if lane.ended.is_set()]:
+            self.halt.stop(ended[0].ended_because, "; ".join(lane.ended_detail for lane in ended))
 
     async def _wind_down(self, grace_s: float) -> None:
         """Let requests in flight bring their answers: they are paid for."""
@@ -148,6 +151,8 @@ class Collector:
         condition = group.tasks[0].condition
         lane = self._lane_of(condition.judge)
         left = list(zip(group.tasks, group.places, strict=True))
+        if lane not in self._lanes:
+            self._lanes.append(lane)
         probing = await lane.probe()
         try:
             await self._work_off(lane, left, source)
@@ -170,6 +175,9 @@ class Collector:
                 built_for = mode
                 if not left:
                     return
+            if lane.ended.is_set():  # what the journal holds was handed over all the same
+                await self._breathe()
+                return
             if left[0][0].condition.temperature in lane.abilities.refused_temperatures:
                 for task, place in left:
                     self.account.invalid += 1
@@ -207,11 +215,15 @@ class Collector:
             self.account.cached += 1
             row = answer_row(task, ready.prompted, answer, cached=True, experiment=self._experiment)
             await self._done(place, row, source)
-            self._since_yield += 1
-            if self._since_yield >= _YIELD_EVERY:
-                self._since_yield = 0
-                await asyncio.sleep(0)
+            await self._breathe()
         return missing
+
+    async def _breathe(self) -> None:
+        """Look at the event loop now and then where nothing is waited for."""
+        self._since_yield += 1
+        if self._since_yield >= _YIELD_EVERY:
+            self._since_yield = 0
+            await asyncio.sleep(0)
 
     async def _ask(
         self,

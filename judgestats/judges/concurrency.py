@@ -80,6 +80,11 @@ class AdaptiveLimit:
             self._open_at = until
             loop.call_at(until, self._wake)
 
+    def reopen(self) -> None:
+        """End a pause: those who wait are let in, to find that no more is to be asked."""
+        self._open_at = 0.0
+        self._wake()
+
     def _wake(self) -> None:
         if not self._waiting:
             return

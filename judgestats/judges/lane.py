@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from dataclasses import replace
 
+from judgestats.judges.account import Stop
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.journal import Journal
@@ -48,6 +50,9 @@ class Lane:
         self.unreachable_in_a_row = 0
         self.given_up_in_a_row = 0
         self.notes: dict[str, None] = {}
+        self.ended = asyncio.Event()
+        self.ended_because = Stop.COMPLETE
+        self.ended_detail = ""
         self._journal = journal
         self._max_tokens = max_tokens
         self._longest_out = 0.0
@@ -112,7 +117,8 @@ class Lane:
         pause = outcome.pause_s
         if outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
             pause = max(pause, outcome.retry_after_s or 0.0)  # it is meant for everybody
-        self.limit.pause(min(pause, _LONGEST_PAUSE_S))
+        if not self.ended.is_set():  # else those who wait are to leave
+            self.limit.pause(min(pause, _LONGEST_PAUSE_S))
 
     def gave_up(self, outcome: Outcome) -> None:
         """Book a judgment that was given up, and keep the first words the server had for it."""
@@ -120,6 +126,21 @@ class Lane:
         start = f"{self.spec.name}: failed as {outcome.kind.value}"
         if not any(note.startswith(start) for note in self.notes):
             self.notes[f"{start} ({outcome.detail or 'no words'})"] = None
+
+    def end(self, why: Stop, detail: str) -> None:
+        """Ask this model for no more; the other models of the collection go on."""
+        if not self.ended.is_set():
+            self.ended_because, self.ended_detail = why, detail
+            self.ended.set()
+            self.limit.reopen()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait before a retry, but no longer than until the model is asked no more."""
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.ended.wait(), seconds)
+        else:
+            await asyncio.sleep(0)
 
     def estimate(self, prompted: Prompted, choices: int) -> float:
         """A request's price to hold back, on the high side.

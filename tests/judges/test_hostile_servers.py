@@ -23,6 +23,7 @@ from judgestats.judges.preflight import check_judges
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
+from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
 from judgestats.judges.spec import parse_judge
 from judgestats.judges.transport import BoundedTransport
@@ -268,6 +269,65 @@ def test_failures_between_answers_do_not_end_it(plan, server):
     collected = collect_judgments(plan(items=50, url=url), retry=once, concurrency=4)
     assert collected.complete
     assert collected.account.failed > 100
+
+
+def test_a_failing_judge_does_not_end_the_others(plan, server, tmp_path):
+    bad, broken = server(server_error=1.0)
+    good, _ = server()
+    once = RetryPolicy(attempts=1, first_s=0.0)
+    tasks = [*plan(items=60, url=bad), *plan(items=60, url=good)]
+    kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
+    collected = collect_judgments(tasks, **kept)
+    assert collected.stopped_because is Stop.FAILING
+    assert bad in collected.message
+    assert good not in collected.message
+    assert collected.account.answered == 240  # all of the good one
+    assert 20 <= collected.account.failed <= 24
+    assert collected.account.asked == 240 + collected.account.failed == len(collected.frame)
+    broken.faults = Faults()  # mended: the same command asks only what is missing
+    again = collect_judgments(tasks, **kept)
+    assert again.complete
+    assert (again.account.cached, again.account.asked) == (240, 240)
+    assert len(again.frame) == 480
+
+
+def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, tmp_path):
+    url, app = server()
+    once = RetryPolicy(attempts=1, first_s=0.0)
+    kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
+    tasks = plan(items=60, url=url)
+    collect_judgments(tasks[120:], **kept)
+    app.faults = Faults(server_error=1.0)
+    collected = collect_judgments(tasks, **kept)
+    assert collected.stopped_because is Stop.FAILING
+    assert collected.account.cached == 120
+    assert "once what the server names is mended" in collected.message
+
+
+def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
+    """One judgment waits a minute for its retry when another is told to come back tomorrow."""
+    lane = Lane(
+        parse_judge("sim-typical"),
+        client=None,
+        concurrency=1,
+        journal=Journal(None),
+        price=Price(input=0.0, output=0.0),
+        reply_mode=None,
+        max_tokens=None,
+    )
+
+    async def waits() -> None:
+        await lane.limit.enter()
+        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0), 1)
+        resting = asyncio.create_task(lane.rest(600.0))
+        entering = asyncio.create_task(lane.limit.enter())
+        await asyncio.sleep(0)
+        lane.end(Stop.TOLD_TO_WAIT, "tomorrow")
+        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0), 1)  # one in flight
+        lane.limit.left()
+        await asyncio.wait_for(asyncio.gather(resting, entering), 5)
+
+    asyncio.run(waits())
 
 
 # ------------------------------------------------------------------- money
