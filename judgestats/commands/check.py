@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
-__all__ = ["Demand", "Finding", "check_command", "judge_run", "read_demands"]
+__all__ = ["WHOLE_RUN", "Demand", "Finding", "check_command", "judge_run", "read_demands"]
+
+WHOLE_RUN = "whole run"
+"""What `metrics_of` calls the run above its conditions."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Finding:
     """What a demand found in one run.
 
     `decided_on` is the end of the interval on the demand's bad side; the estimate itself where the
-    metric has no interval (a share that is counted, a cost).
+    metric has no interval in any condition (a share that is counted, a cost); NaN where the number
+    or its interval is undefined here and defined in another condition.
     """
 
     demand: Demand
@@ -78,7 +82,8 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
     runs : mapping of name to metrics
         A run and its conditions.
     demands : sequence of Demand
-        Each applies to every run that has the metric.
+        Each applies to every condition if one of them has the metric, else to the whole run. A
+        condition whose number is undefined does not pass: nothing is known in its favour.
 
     Returns
     -------
@@ -94,11 +99,16 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
     >>> runs = {"c": {"reliability/icc1": 0.9, "ci/reliability/icc1.lo": 0.7}}
     >>> [f.passed for f in judge_run(runs, read_demands(["reliability/icc1=.8"], []))]
     [False]
+    >>> runs["d"] = {}  # nothing readable: the metric is undefined
+    >>> [(f.where, f.basis) for f in judge_run(runs, read_demands(["reliability/icc1=.1"], []))]
+    [('c', 'lower bound'), ('d', 'undefined')]
     """
     findings = []
     for demand in demands:
-        having = {name: m for name, m in runs.items() if demand.metric in m}
-        if not having:
+        held = {name: m for name, m in runs.items() if name != WHOLE_RUN}
+        if not any(demand.metric in m for m in held.values()):
+            held = {name: m for name, m in runs.items() if demand.metric in m}
+        if not held:
             known = sorted(
                 {k for m in runs.values() for k in m if not k.startswith(("ci/", "null/"))}
             )
@@ -107,16 +117,23 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
                 f"{', '.join(known)}."
             )
         end, text = ("lo", "lower bound") if demand.side == "min" else ("hi", "upper bound")
-        for name, metrics in having.items():
-            bound = metrics.get(f"ci/{demand.metric}.{end}")
-            estimate = metrics[demand.metric]
+        bounded = any(f"ci/{demand.metric}.{end}" in m for m in held.values())
+        for name, metrics in held.items():
+            estimate = metrics.get(demand.metric, math.nan)
+            bound = metrics.get(f"ci/{demand.metric}.{end}", math.nan) if bounded else estimate
+            if math.isnan(estimate):
+                basis = "undefined"
+            elif not bounded:
+                basis = "estimate (no interval)"
+            else:
+                basis = f"undefined {text}" if math.isnan(bound) else text
             findings.append(
                 Finding(
                     demand=demand,
                     where=name,
                     estimate=estimate,
-                    decided_on=estimate if bound is None else bound,
-                    basis="estimate (no interval)" if bound is None else text,
+                    decided_on=bound,
+                    basis=basis,
                 )
             )
     return findings
@@ -149,9 +166,12 @@ def check_command(arguments: argparse.Namespace) -> int:
     width = max(len(f.where) for f in findings)
     for f in findings:
         sign = ">=" if f.demand.side == "min" else "<="
+        said = f"{f.estimate:.4g}; {f.basis} {f.decided_on:.4g}"
+        if math.isnan(f.decided_on):
+            said = f.basis if math.isnan(f.estimate) else f"{f.estimate:.4g}; {f.basis}"
         console.say(
             f"{'pass' if f.passed else 'FAIL'}  {f.where:<{width}}  {f.demand.metric} = "
-            f"{f.estimate:.4g}; {f.basis} {f.decided_on:.4g} {sign} {f.demand.bound:g}"
+            f"{said} (demanded: {sign} {f.demand.bound:g})"
         )
     failed = sum(not f.passed for f in findings)
     console.say(f"{len(findings) - failed} of {len(findings)} demands hold.")

@@ -81,7 +81,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
             console.say(f"Engine: {engine} with {engine.size()} workers.")
-    from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking.runs import INCOMPLETE, RunWriter
     from judgestats.tracking.store import open_store
 
     store = open_store()
@@ -114,6 +114,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=(said, *analysis.limitations))
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
+            run.tags({INCOMPLETE: "true"})
         reports = record(prepared, run, folder, frame, analysis, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)

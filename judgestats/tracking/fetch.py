@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.tracking.runs import INCOMPLETE
 from judgestats.tracking.store import open_store, store_faults
 
 __all__ = ["metrics_of", "run_folder"]
@@ -81,7 +82,7 @@ def metrics_of(run: str) -> dict[str, dict[str, float]]:
     Raises
     ------
     InputError
-        There is no such run.
+        There is no such run, or it is not complete.
     """
     store = open_store(existing=True)
     from mlflow.exceptions import MlflowException
@@ -94,6 +95,13 @@ def metrics_of(run: str) -> dict[str, dict[str, float]]:
                 f"there is no run {run!r} in {store.uri}. Give a run id as `judgestats run` prints "
                 "it, or set MLFLOW_TRACKING_URI to the store that has it."
             ) from error
+        ended = parent.info.status
+        if ended != "FINISHED" or INCOMPLETE in parent.data.tags:
+            state = f"is {ended}" if ended != "FINISHED" else "stopped early"
+            raise InputError(
+                f"run {run} {state}: it holds no complete set of judgments. Repeat its "
+                "command to complete it, and give the new run."
+            )
         children: list[Any] = []
         token: str | None = None
         while True:

@@ -12,8 +12,10 @@ from typing import Any
 
 from judgestats.tracking.store import Store, store_faults
 
-__all__ = ["RunWriter", "artifact_folder", "key"]
+__all__ = ["INCOMPLETE", "RunWriter", "artifact_folder", "key"]
 
+INCOMPLETE = "judgestats.incomplete"
+"""Tag of a run whose collection stopped early."""
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_\-. :/]")
 _ADDRESS = re.compile(r"https?://\S*")
 _MAX_PARAM = 5900  # MLflow refuses more than 6,000 characters
