@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from judgestats import __version__
-from judgestats.errors import InputError, JudgestatsError
+from judgestats.errors import InputError, JudgestatsError, printable
 
 __all__ = ["main"]
 
@@ -253,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _dispatch(words)
     except JudgestatsError as error:
         said = " ".join([str(error), *getattr(error, "__notes__", [])])
-        sys.stderr.write(f"judgestats: {said}\n")
+        sys.stderr.write(f"judgestats: {printable(said)}\n")
         return error.exit_code
     except KeyboardInterrupt as stop:
         said = str(stop) or "stopped; run the same command again to go on where it stopped."

@@ -7,6 +7,8 @@ No message ever carries a key or another secret.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "BudgetError",
     "InputError",
@@ -14,7 +16,33 @@ __all__ = [
     "JudgestatsError",
     "RenderError",
     "StoreError",
+    "printable",
 ]
+
+_MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls, marks that turn the direction of text, and lone surrogates."""
+
+
+def printable(text: str) -> str:
+    """Text fit for a terminal: what would move the cursor or reorder the line is replaced.
+
+    Names of items, judges and conditions come from files that others may have written. Line ends
+    and tabs stay.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> printable("item " + chr(27) + "[2Jq1") == "item " + chr(0xFFFD) + "[2Jq1"
+    True
+    """
+    return _MOVES.sub("\ufffd", text)
 
 
 class JudgestatsError(Exception):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from judgestats.errors import printable
 from judgestats.judges.spec import JudgeSpec
 
 __all__ = [
@@ -23,8 +24,11 @@ __all__ = [
 
 
 def say(*lines: str) -> None:
-    """Print lines on standard output at once, so that they stay in order with the progress bar."""
-    sys.stdout.write("\n".join(lines) + "\n")
+    """Print lines on standard output at once, so that they stay in order with the progress bar.
+
+    Names of items, conditions and judges come from files: they must not move the cursor.
+    """
+    sys.stdout.write(printable("\n".join(lines)) + "\n")
     sys.stdout.flush()
 
 

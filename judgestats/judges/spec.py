@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, printable
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 
@@ -21,6 +21,8 @@ SIMULATED_URL = "http://simulated.invalid/v1"
 _AT_URL = re.compile(r"^(?P<model>.+?)@(?P<url>https?://.+)$")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names of this machine."""
+_URL = re.compile(r"[!-~]+")
+"""An address is written in visible ASCII."""
 _DUMMY = "no-key-needed"
 
 
@@ -133,7 +135,16 @@ def parse_judge(
     name = name.strip()
     if not name:
         raise InputError("judges: a model's name is empty. Write for example judges=gpt-4o-mini.")
+    if printable(name) != name or "\n" in name or "\t" in name:
+        raise InputError(
+            f"judges: {name[:60]!r} holds a control character. Write the model's name."
+        )
     match = _AT_URL.match(name)
+    if match is None and "://" in name:
+        raise InputError(
+            "judges: a judge is given as an address alone. Write MODEL@ADDRESS, for example "
+            "llama3@http://localhost:11434/v1."
+        )
     if match is None and name.startswith("sim-"):
         known = simulated_answerers() if answers else simulated_judges()
         if name not in known:
@@ -178,8 +189,9 @@ def _checked(url: str, name: str) -> str:
             f"judge {shown!r}: the base URL carries a user name, a password or a query. "
             f"Give the key in the environment variable JUDGESTATS_API_KEY, and write {example}."
         )
-    if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"\s", url):
-        raise InputError(f"judge {name!r}: expected a base URL such as {example}, got {url!r}.")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _URL.fullmatch(url):
+        got = "something that holds an @" if "@" in url else repr(url)
+        raise InputError(f"judge {shown!r}: expected a base URL such as {example}, got {got}.")
     return url.rstrip("/")
 
 

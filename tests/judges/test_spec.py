@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, printable
 from judgestats.judges.spec import DEFAULT_BASE_URL, Secret, parse_judge
 
 PLANTED = "sk-planted-4711-do-not-leak"
@@ -80,3 +80,26 @@ def test_a_secret_never_prints_nor_pickles():
     assert PLANTED not in f"{spec} {spec!r} {spec.key} {spec.key!r} {spec.key:>40}"
     with pytest.raises(TypeError):
         pickle.dumps(Secret(PLANTED))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http://me:hunter22@host/v1",
+        "m@http://me:hunter22@host/v1",
+        "m@http://host/v1?key=hunter22",
+        "m@http://host/\x1b[2Jv1",
+        "m\x1b]0;title\x07",
+        "a\nb",
+    ],
+)
+def test_a_judge_that_hides_a_password_or_moves_the_cursor_is_refused(name):
+    with pytest.raises(InputError) as refused:
+        parse_judge(name, environ={"OPENAI_API_KEY": "k" * 20})
+    assert "hunter22" not in str(refused.value)
+    assert printable(str(refused.value)) == str(refused.value)
+
+
+def test_an_address_that_may_hold_a_password_is_not_repeated():
+    with pytest.raises(InputError, match="holds an @"):
+        parse_judge("m", base_url="me:hunter22@host/v1", environ={})
