@@ -342,6 +342,31 @@ def test_typst_reads_no_file_outside(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.pdf
+def test_a_picture_longer_than_a_page_is_not_cut(tmp_path: Path) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
+    (tmp_path / "tall.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="1600">'
+        '<text x="20" y="30" font-size="24">topmost</text>'
+        '<text x="20" y="1590" font-size="24">lowest</text></svg>'
+    )
+    source = tmp_path / "doc.qmd"
+    source.write_text("---\ntitle: Tall\n---\n\n![The caption.](tall.svg){#fig-tall}\n")
+    made = render(source, to=("pdf",), out_dir=tmp_path / "out", renderer="builtin")["pdf"]
+    done = subprocess.run(["pdftotext", "-bbox", str(made), "-"], capture_output=True, check=True)
+    text = done.stdout.decode()
+    for page in text.split("<page ")[1:]:
+        height = float(re.search(r'height="([\d.]+)"', page).group(1))
+        ends = [float(y) for y in re.findall(r'yMax="([\d.-]+)"', page)]
+        starts = [float(y) for y in re.findall(r'yMin="([\d.-]+)"', page)]
+        assert min(starts) > 0
+        assert max(ends) < height
+    page = next(p for p in text.split("<page ") if "topmost" in p)
+    for word in ("lowest", "caption"):
+        assert word in page
+
+
 def test_pandoc_has_a_time_limit(tmp_path: Path) -> None:
     with pytest.raises(RenderError, match="pandoc took longer"):
         pandoc.to_html("x\n\n" * 100000, header={}, work_dir=tmp_path, timeout=0.05)
