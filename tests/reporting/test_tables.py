@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.reporting import formats, pandoc, typst
+from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.tables import Column, Table
 
 EVIL = '<script>x</script>|"; #panic("no") \\input{x} ```{=html} {{< x >}} @fig-a =cmd()'
@@ -184,3 +185,18 @@ def test_without_the_builtin_renderer_there_is_no_fallback(
 ) -> None:
     monkeypatch.delenv("JUDGESTATS_RENDERER", raising=False)
     assert "js-fallback" not in sample().to_quarto()
+
+
+def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
+    from judgestats.analysis.head_to_tail import _published
+    from judgestats.stats.friedman import friedman_test
+
+    def plain(result: object) -> dict[str, object]:
+        return {
+            "tidy": result.tidy().to_dict("records"),  # type: ignore[attr-defined]
+            "glance": result.glance().to_dict("records"),  # type: ignore[attr-defined]
+        }
+
+    assert shape_of(plain(_published())) == "rows"
+    scores = np.random.default_rng(0).normal(size=(9, 3))
+    assert shape_of(plain(friedman_test(scores))) == "tests"

@@ -33,8 +33,8 @@ def shape_of(result: dict[str, Any]) -> str:
     if "contrast" in rows[0]:
         return "comparisons"
     glance = (result.get("glance") or [{}])[0]
-    if "statistic" in glance or "statistic" in rows[0]:
-        return "tests"
+    if "statistic" in glance or {"statistic", "p_value"} <= set(rows[0]):
+        return "tests"  # a printed table may have a column of that name too
     return "estimates" if "estimate" in rows[0] else "rows"
 
 
