@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, Literal
 
@@ -150,6 +151,12 @@ def grade_score(
         "corrected": "Grade Score above chance",
     }
     widths = items["n_options"][used]
+    # A corrected score lies between its least value (always first) and 1. Brought to [0, 1] it is a
+    # proportion like the others, and its interval the others': near 1 no other scale has one.
+    least = 0.0
+    if score == "corrected" and used.any():
+        least = float(np.min(-items["chance"][used] / (1 - items["chance"][used])))
+        mean, data = _item_mean((values - least) / (1 - least), used)
     found = estimate_from_sums(
         mean,
         data,
@@ -170,17 +177,32 @@ def grade_score(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="log_complement" if score == "corrected" else "logit",
+        scale="logit",
         n_resamples=n_resamples,
         seed=seed,
-        proportion=score != "corrected",
+        proportion=True,
         notes=tuple(notes),
         details=details,
     )
+    if least:
+        found = _stretched(found, least)
     if n_draws and math.isfinite(found.estimate):
         null = _uniform_judge(found.estimate, widths, score=score, n_draws=n_draws, seed=seed)
         found = found.replace(null=null)
     return found
+
+
+def _stretched(found: Estimate, least: float) -> Estimate:
+    """From [0, 1] to the range of a score whose least value is `least`."""
+    width, interval = 1 - least, found.interval
+    if interval is not None:
+        low, high = (least + width * bound for bound in (interval.low, interval.high))
+        interval = dataclasses.replace(interval, low=low, high=high)
+    return found.replace(
+        estimate=least + width * found.estimate,
+        std_error=width * found.std_error,
+        interval=interval,
+    )
 
 
 def _uniform_judge(

@@ -164,11 +164,8 @@ def _options_per_item(n_options: ArrayLike | None, chosen: IntArray, where: str)
 
 
 def _bounds(row: IntArray, n: int) -> tuple[float, float]:
-    """Least and greatest Grade Score that the unread rotations of one item allow."""
+    """Least and greatest Grade Score that the unread rotations of one item, at least one, allow."""
     unread = np.flatnonzero(row < 0)
-    if unread.size == 0:
-        grade = float(_scores(row, n)[2])
-        return grade, grade
     if unread.size == n:
         return 0.0, 1.0  # always first, and perfectly consistent, both remain possible
     if n**unread.size > LARGEST_ENUMERATION:
@@ -236,8 +233,9 @@ def grade_score_items(
             choice,
             grade,
         )
-        limits = np.array([_bounds(row, int(n)) for row in part])
-        out["low"][rows], out["high"][rows] = limits[:, 0], limits[:, 1]
+        out["low"][rows], out["high"][rows] = grade, grade
+        for at in np.flatnonzero((part < 0).any(axis=1)):
+            out["low"][rows[at]], out["high"][rows[at]] = _bounds(part[at], int(n))
         out["chance"][rows] = chance_grade_score(int(n))
     n_read = np.sum(chosen >= 0, axis=1)
     return {

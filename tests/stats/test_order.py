@@ -321,3 +321,26 @@ def test_the_interval_of_a_corrected_score_stays_below_one():
     near[1, :2] = 1
     out = grade_score(near, score="corrected")
     assert out.interval.low < out.estimate < out.interval.high <= 1
+
+
+def test_a_corrected_score_has_the_interval_of_the_score_it_corrects():
+    rng = np.random.default_rng(8)
+    drawn = rng.integers(0, 4, (20, 4))
+    plain, corrected = grade_score(drawn), grade_score(drawn, score="corrected")
+    chance = chance_grade_score(4)
+    for before, after in (
+        (plain.estimate, corrected.estimate),
+        (plain.interval.low, corrected.interval.low),
+        (plain.interval.high, corrected.interval.high),
+    ):
+        assert after == pytest.approx((before - chance) / (1 - chance), abs=1e-12)
+    assert corrected.std_error == pytest.approx(plain.std_error / (1 - chance))
+    # A perfect judge has one too, also where items have different numbers of options.
+    perfect = np.full((20, 5), np.nan)
+    perfect[:12, :4] = -np.arange(4) % 4
+    perfect[12:] = -np.arange(5) % 5
+    sizes = np.r_[np.full(12, 4), np.full(8, 5)]
+    out = grade_score(perfect, n_options=sizes, score="corrected")
+    assert out.estimate == out.interval.high == 1
+    assert out.interval.low < 1
+    assert np.min(out.details["items"]) == 1
