@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.verdicts import audit_verdicts, outcomes, verdict_plan
+from judgestats.analysis.verdict_words import outcomes
+from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
 from judgestats.stats.raw_agreement import flip_rate

@@ -15,13 +15,9 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import condition_metrics, condition_row
-from judgestats.analysis.verdicts import (
-    estimates_of,
-    outcomes,
-    verdict_metrics,
-    verdict_plan,
-    verdict_sentence,
-)
+from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
+from judgestats.analysis.verdict_words import outcomes
+from judgestats.analysis.verdicts import verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.stats.blocked_f import blocked_f_test

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
+from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import status_table
 from judgestats.stats.alignment import alignment_credit
@@ -22,27 +23,12 @@ from judgestats.stats.kappa import fleiss_kappa
 from judgestats.stats.position_noise import position_and_noise
 from judgestats.stats.position_preference import first_position_preference
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Comparisons, Estimate, Result, format_number
+from judgestats.stats.result import Comparisons, Result
 from judgestats.stats.swap import swap_consistency
 from judgestats.stats.vote_share import vote_share_reliability
 from judgestats.stats.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
 
-__all__ = [
-    "OUTCOMES",
-    "audit_verdicts",
-    "estimates_of",
-    "outcomes",
-    "verdict_metrics",
-    "verdict_plan",
-    "verdict_sentence",
-]
-
-OUTCOMES: Mapping[str, str] = {
-    **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
-    **dict.fromkeys(("b", "model_b", "response_b", "assistant_b", "2", "second", "[[b]]"), "b"),
-    **dict.fromkeys(("tie", "c", "0", "same", "both", "neither", "equal", "[[c]]"), "tie"),
-}
-"""Spellings of the outcome of a comparison of two responses."""
+__all__ = ["audit_verdicts", "verdict_plan"]
 
 _FIRST = {"ab", "original", "orig", "0", "false", "1"}
 _QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
@@ -102,40 +88,6 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
     )
 
 
-def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
-    """Verdicts as ``a``, ``b``, ``tie`` where all of them are spellings of these.
-
-    Parameters
-    ----------
-    values : Series of str
-        Empty = missing.
-    strict : bool
-        Raise where some value is no such spelling (else all are returned as they are).
-
-    Returns
-    -------
-    Series of str
-
-    Examples
-    --------
-    >>> outcomes(pd.Series(["model_a", "[[B]]", "C", ""])).tolist()
-    ['a', 'b', 'tie', '']
-    >>> outcomes(pd.Series(["yes", "no"])).tolist()
-    ['yes', 'no']
-    """
-    lower = values.astype(str).str.strip().str.lower()
-    known = lower.isin([*OUTCOMES, ""])
-    if known.all():
-        return lower.map(lambda v: OUTCOMES.get(v, ""))
-    if strict:
-        strange = values[~known].iloc[0]
-        raise InputError(
-            f"audit: {str(strange)[:40]!r} is not an outcome of a comparison (a, b, tie and their "
-            "usual spellings), which a label needs. Map the column, or leave the labels out."
-        )
-    return values.astype(str)
-
-
 def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Audit verdicts: repetition, order, and agreement with people where there are labels.
 
@@ -157,11 +109,11 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     strange: tuple[str, ...] = ()
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
-        if _in_same_words(frame):
-            frame = frame.assign(**{c: _lower(frame[c]) for c in ("choice", "label")})
+        if in_same_words(frame):
+            frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
         else:
             frame = frame.assign(label=outcomes(frame["label"], strict=True))
-            frame, strange = _comparable(frame)
+            frame, strange = comparable(frame)
     else:
         frame = frame.assign(choice=outcomes(frame["choice"]))
     counts = status_table(frame)
@@ -181,7 +133,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             )
             for kind, title, result in found
         ]
-        rows.append(_row(name, asked, counts.loc[[name]].iloc[0], found))
+        rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
     if not results:
@@ -206,38 +158,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         },
         condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
     )
-
-
-def _lower(values: pd.Series) -> pd.Series:
-    return values.astype(str).str.strip().str.lower()
-
-
-def _in_same_words(frame: pd.DataFrame) -> bool:
-    """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
-    labels = set(_lower(frame["label"])) - {""}
-    return not labels <= set(OUTCOMES) and bool(labels & set(_lower(frame["choice"])))
-
-
-def _comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Choices that labels can be compared with; the others become unread, and are named.
-
-    A judge that answers something else than a, b or tie has not given a verdict: that is a status,
-    and neither agreement nor disagreement. Where most choices are something else, the column is
-    the wrong one or coded otherwise, and the caller has to say how.
-    """
-    lower = frame["choice"].astype(str).str.strip().str.lower()
-    strange = ~lower.isin([*OUTCOMES, ""])
-    if 2 * int(strange.sum()) > int((lower != "").sum()):
-        raise InputError(
-            f"audit: most choices are no outcome of a comparison (a, b, tie and their usual "
-            f"spellings), such as {frame.loc[strange, 'choice'].iloc[0][:40]!r}, but the labels "
-            "are. Recode the choices, or leave the labels out."
-        )
-    read = frame.assign(
-        choice=lower.map(lambda v: OUTCOMES.get(v, "")),
-        status=frame["status"].mask(strange, "unparseable"),
-    )
-    return read, tuple(dict.fromkeys(frame.loc[strange, "choice"].astype(str)))
 
 
 def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
@@ -383,90 +303,6 @@ def _compare(
         NamedResult(id=identity, title=title, role="secondary", result=found, headline=True)
         for identity, title, found in told
     ]
-
-
-def _row(
-    name: str, asked: pd.DataFrame, counts: pd.Series, found: list[tuple[str, str, Result]]
-) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "condition": name,
-        "judge": str(asked["judge"].iloc[0]),
-        "temperature": float(asked["temperature"].iloc[0]),
-        "n": int(counts["n"]),
-        "n_items": int(asked["item_id"].nunique()),
-        "n_clusters": int(asked["cluster"].nunique()),
-        "n_ok": int(asked["status"].eq("ok").sum()),
-        "unread_share": float(counts["unread_share"]),
-    }
-    return row | estimates_of(found)
-
-
-def estimates_of(found: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
-    """The estimates among some results with their intervals, as columns of a row."""
-    row: dict[str, float] = {}
-    for kind, _, result in found:
-        if isinstance(result, Estimate):
-            key = kind.split(".", 1)[1]
-            row[key] = result.estimate
-            if result.interval is not None:
-                row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
-    return row
-
-
-_METRIC_OF = {
-    "fleiss_kappa": "agreement/fleiss_kappa",
-    "ac1": "agreement/ac1",
-    "vote_share": "reliability/vote_share",
-    "flip_rate": "agreement/flip_rate",
-    "swap_consistency": "order/swap_consistency",
-    "alignment": "people/alignment",
-    "accuracy": "people/accuracy",
-    "unread_share": "quality/unread_share",
-}
-
-
-def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """A row of the table of conditions under the names that the MLflow UI shows."""
-    out: dict[str, float] = {}
-    for column, metric in _METRIC_OF.items():
-        if column in row:
-            out[metric] = row[column]
-            if f"{column}_low" in row:
-                out[f"ci/{metric}.lo"] = row[f"{column}_low"]
-                out[f"ci/{metric}.hi"] = row[f"{column}_high"]
-    return out
-
-
-_SAID = (
-    ("fleiss_kappa", "kappa of repetitions"),
-    ("swap_consistency", "swap consistency"),
-    ("alignment", "agreement with people"),
-    ("accuracy", "same verdict as people"),
-)
-
-
-def verdict_sentence(table: pd.DataFrame) -> str:
-    """What was found, a clause a condition."""
-    parts = []
-    for row in table.to_dict("records"):
-        told = [
-            f"{label} {_with_interval(row, key)}"
-            for key, label in _SAID
-            if key in row
-            and not math.isnan(row[key])
-            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
-        ]
-        parts.append(f"{row['condition']}: {', '.join(told) or 'nothing could be estimated'}")
-    return f"{'; '.join(parts)}."
-
-
-def _with_interval(row: Mapping[Any, Any], key: str) -> str:
-    """A number with its interval, three digits each."""
-    text = format_number(row[key], digits=3)
-    low, high = (row.get(f"{key}_{side}", math.nan) for side in ("low", "high"))
-    if math.isnan(low) or math.isnan(high):
-        return text
-    return f"{text} [{format_number(low, digits=3)}, {format_number(high, digits=3)}]"
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:

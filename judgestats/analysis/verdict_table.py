@@ -1,0 +1,98 @@
+"""An audit's table of verdicts: a row a condition, its metrics, and the sentence over all rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from judgestats.stats.result import Estimate, Result, format_number
+
+__all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
+
+
+def verdict_row(
+    name: str, asked: pd.DataFrame, counts: pd.Series, found: list[tuple[str, str, Result]]
+) -> dict[str, Any]:
+    """What was counted and estimated in one condition, as a row."""
+    row: dict[str, Any] = {
+        "condition": name,
+        "judge": str(asked["judge"].iloc[0]),
+        "temperature": float(asked["temperature"].iloc[0]),
+        "n": int(counts["n"]),
+        "n_items": int(asked["item_id"].nunique()),
+        "n_clusters": int(asked["cluster"].nunique()),
+        "n_ok": int(asked["status"].eq("ok").sum()),
+        "unread_share": float(counts["unread_share"]),
+    }
+    return row | estimates_of(found)
+
+
+def estimates_of(found: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
+    """The estimates among some results with their intervals, as columns of a row."""
+    row: dict[str, float] = {}
+    for kind, _, result in found:
+        if isinstance(result, Estimate):
+            key = kind.split(".", 1)[1]
+            row[key] = result.estimate
+            if result.interval is not None:
+                row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
+    return row
+
+
+_METRIC_OF = {
+    "fleiss_kappa": "agreement/fleiss_kappa",
+    "ac1": "agreement/ac1",
+    "vote_share": "reliability/vote_share",
+    "flip_rate": "agreement/flip_rate",
+    "swap_consistency": "order/swap_consistency",
+    "alignment": "people/alignment",
+    "accuracy": "people/accuracy",
+    "unread_share": "quality/unread_share",
+}
+
+
+def verdict_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """A row of the table of conditions under the names that the MLflow UI shows."""
+    out: dict[str, float] = {}
+    for column, metric in _METRIC_OF.items():
+        if column in row:
+            out[metric] = row[column]
+            if f"{column}_low" in row:
+                out[f"ci/{metric}.lo"] = row[f"{column}_low"]
+                out[f"ci/{metric}.hi"] = row[f"{column}_high"]
+    return out
+
+
+_SAID = (
+    ("fleiss_kappa", "kappa of repetitions"),
+    ("swap_consistency", "swap consistency"),
+    ("alignment", "agreement with people"),
+    ("accuracy", "same verdict as people"),
+)
+
+
+def verdict_sentence(table: pd.DataFrame) -> str:
+    """What was found, a clause a condition."""
+    parts = []
+    for row in table.to_dict("records"):
+        told = [
+            f"{label} {_with_interval(row, key)}"
+            for key, label in _SAID
+            if key in row
+            and not math.isnan(row[key])
+            and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
+        ]
+        parts.append(f"{row['condition']}: {', '.join(told) or 'nothing could be estimated'}")
+    return f"{'; '.join(parts)}."
+
+
+def _with_interval(row: Mapping[Any, Any], key: str) -> str:
+    """A number with its interval, three digits each."""
+    text = format_number(row[key], digits=3)
+    low, high = (row.get(f"{key}_{side}", math.nan) for side in ("low", "high"))
+    if math.isnan(low) or math.isnan(high):
+        return text
+    return f"{text} [{format_number(low, digits=3)}, {format_number(high, digits=3)}]"
