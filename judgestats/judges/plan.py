@@ -26,6 +26,8 @@ _CHARACTERS_A_TOKEN = (5.0, 3.0)
 """Of the low and the high estimate; 4 is the usual rule of thumb for English."""
 _REPLY_TOKENS = (8, 400)
 """Of the low and the high estimate: a bare score; an explanation of some 300 words."""
+_PIPELINES = 4_000
+"""That are walked through to price a collection in stages; more are sampled."""
 _CHARACTERS_IMAGINED = 4
 """A token, in replies that are imagined so that later stages can be priced."""
 
@@ -35,6 +37,12 @@ class Stages(Protocol):
 
     def again(self) -> Stages:
         """The same, with nothing heard yet."""
+
+    def __len__(self) -> int:
+        """Pipelines in all."""
+
+    def sample(self, pipelines: int, *, seed: int = 0) -> tuple[Stages, int, int]:
+        """The same on a part of the pairs; its pairs, and all."""
 
     def first(self) -> Iterable[Task]:
         """The calls that need no other call."""
@@ -74,6 +82,8 @@ class PricePlan:
     mode : {"online", "batch"}
     what : tuple of str
         Who is asked, and for what: headings of the table.
+    pairs : (int, int) or None
+        Where a part was priced and scaled up: its pairs, and all pairs.
     """
 
     judges: tuple[JudgePlan, ...]
@@ -81,6 +91,7 @@ class PricePlan:
     reply_tokens: tuple[int, int] = _REPLY_TOKENS
     mode: str = "online"
     what: tuple[str, str] = ("judge", "judgments")
+    pairs: tuple[int, int] | None = None
 
     @property
     def requests(self) -> int:
@@ -112,6 +123,11 @@ class PricePlan:
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
             "think before they answer use more; retries are not included."
         )
+        if self.pairs is not None:
+            lines.append(
+                f"The figures are estimated from {self.pairs[0]:,} of {self.pairs[1]:,} pairs, "
+                "drawn by seed and scaled up."
+            )
         if self.mode == "batch":
             waiting = sum(j.waiting for j in self.judges)
             lines.append(
@@ -136,6 +152,7 @@ def price_plan(
     reply_mode: ReplyMode | None = None,
     prices: PriceTable | None = None,
     mode: str = "online",
+    pipelines: int = _PIPELINES,
 ) -> PricePlan:
     """Calls, tokens and price range of a collection; sends nothing.
 
@@ -158,6 +175,9 @@ def price_plan(
         See `collect`.
     mode : {"online", "batch"}
         In batches, tokens cost half, and what waits in a batch already is not asked again.
+    pipelines : int
+        With stages: where there are more pipelines (a strategy on a pair in an order, once), about
+        so many are priced, on pairs drawn by seed, and scaled up.
 
     Returns
     -------
@@ -172,6 +192,7 @@ def price_plan(
     specs: dict[str, JudgeSpec] = dict(judges or {})
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
+    pairs: tuple[int, int] | None = None
     with Journal(held) as book:
         pricing = _Pricing(
             book if held is not None else None,
@@ -185,8 +206,13 @@ def price_plan(
         if stages is None:
             plans = pricing.of(grouped(enumerate(tasks), choices_per_request, together=False))
         else:
-            low, high = (pricing.staged(stages.again(), tokens) for tokens in reply_tokens)
-            plans = {name: _joined(low[name], plan) for name, plan in high.items()}
+            part, *found = stages.sample(pipelines, seed=seed or 0)
+            if found[0] < found[1]:
+                pairs = (found[0], found[1])
+            times = len(stages) / max(len(part), 1)
+            high = pricing.staged(part, reply_tokens[1])
+            low = pricing.staged(part.again(), reply_tokens[0])
+            plans = {name: _scaled(_joined(low[name], p), times) for name, p in high.items()}
     for name, plan in plans.items():
         price = table.price(specs[name])
         price = price.in_batch if mode == "batch" else price
@@ -199,6 +225,22 @@ def price_plan(
         prices_as_of=table.as_of,
         reply_tokens=reply_tokens,
         mode=mode,
+        pairs=pairs,
+    )
+
+
+def _scaled(plan: JudgePlan, times: float) -> JudgePlan:
+    """A sample's plan as that of all pairs."""
+    low_in, high_in = plan.tokens_in
+    low_out, high_out = plan.tokens_out
+    return JudgePlan(
+        judge=plan.judge,
+        judgments=round(plan.judgments * times),
+        cached=round(plan.cached * times),
+        waiting=round(plan.waiting * times),
+        requests=round(plan.requests * times),
+        tokens_in=(low_in * times, high_in * times),
+        tokens_out=(low_out * times, high_out * times),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from judgestats.protocols.base import Prompted, ReplyMode
 
@@ -29,7 +30,7 @@ class Condition:
     temperature: float | None = None
     factors: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """A readable unique name: ``gpt-4o-mini, T=0.5, guideline=detailed``."""
         parts = [self.judge]
@@ -56,7 +57,7 @@ class Task:
     stage: str = "final"
     category: str = ""
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str, str, str, int]:
         """What must be unique in a plan: condition, item, order, stage, replicate."""
         return (self.condition.label, self.item_id, self.order, self.stage, self.replicate)

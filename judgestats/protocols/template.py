@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
@@ -51,12 +52,12 @@ class PromptTemplate:
     text: str
     name: str = ""
 
-    @property
+    @cached_property
     def sha(self) -> str:
         """First 12 hex digits of the SHA-256 of the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:12]
 
-    @property
+    @cached_property
     def placeholders(self) -> frozenset[str]:
         """The names in braces."""
         return frozenset(_NAME.findall(self.text))

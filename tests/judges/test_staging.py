@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,30 @@ def test_the_dry_run_prices_stages_with_their_own_prompts():
     bounded = price_plan((), stages=staging_of(("aggregate@4",)), max_tokens=20).judges[0]
     free = price_plan((), stages=staging_of(("aggregate@4",))).judges[0]
     assert bounded.tokens_in[1] < free.tokens_in[1]
+
+
+def test_a_large_plan_is_priced_on_a_sample_and_says_so():
+    stages = staging_of(("vanilla", "cce@2"), items=4)
+    whole = price_plan((), stages=stages)
+    part = price_plan((), stages=stages, pipelines=len(stages) // 2)
+    assert whole.pairs is None
+    assert part.pairs == (4, 8)
+    assert "estimated from 4 of 8 pairs" in str(part)
+    assert "estimated from" not in str(whole)
+    # items of the bank have crowds of the same size; how many calls pairs share is drawn
+    assert part.requests == pytest.approx(whole.requests, rel=0.1)
+    assert part.judges[0].tokens_in[1] == pytest.approx(whole.judges[0].tokens_in[1], rel=0.3)
+    assert part.judges[0].tokens_out[1] == pytest.approx(whole.judges[0].tokens_out[1], rel=0.1)
+
+
+def test_crowd_calls_are_not_taken_from_another_item_of_the_same_name():
+    cce = strategy("cce@2")
+    pair = cce.units(load_bank()[:1])[0]
+    other = replace(pair, item=replace(pair.item, responses=pair.item.responses[:3]))
+    assert len(cce.calls(other, {})) < len(cce.calls(pair, {}))
+    assert {c.unit.item_id for c in cce.calls(pair, {})} == {
+        c.unit.item_id for c in cce.calls(replace(pair, order="ba", shown=pair.shown[::-1]), {})
+    }
 
 
 def test_a_budget_ends_in_order_and_the_next_run_goes_on(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from judgestats.items.schema import Item
@@ -58,7 +59,7 @@ class Call:
     pool: str = ""
     raised: bool = False
 
-    @property
+    @cached_property
     def key(self) -> CallKey:
         """What tells it from other calls of the same judge and replicate."""
         return (self.pool, self.unit.item_id, self.unit.order, self.stage)

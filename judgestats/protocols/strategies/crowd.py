@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,7 @@ from judgestats.protocols.strategies.base import (
 from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.selection import SELECTIONS, CrowdJudgment, chosen, drawn
 from judgestats.protocols.strategies.votes import with_verdict
-from judgestats.protocols.strategies.wording import Worded
+from judgestats.protocols.strategies.wording import Worded, Wording
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["CrowdComparison", "crowd_of"]
@@ -33,6 +34,47 @@ __all__ = ["CrowdComparison", "crowd_of"]
 def crowd_of(unit: Unit) -> tuple[int, ...]:
     """The crowd of a pair: the item's other responses, by index."""
     return tuple(i for i in range(len(unit.item.responses)) if i not in unit.shown)
+
+
+_Key = tuple[Wording, int, str, int, int, int]
+_RECENT: OrderedDict[_Key, tuple[Unit, tuple[Call, ...]]] = OrderedDict()
+"""Crowd calls named lately, with the pair that keeps the item in their key alive."""
+_MOST_RECENT = 2_048
+
+
+def _crowd_calls(
+    wording: Wording, unit: Unit, candidate: int, *, seed: int, draw: int
+) -> tuple[Call, ...]:
+    """The crowd calls about a candidate of a pair, in the order that the seed draws.
+
+    The same in both orders of the pair, at every step and under every selection and k: a study
+    names them dozens of times, and would spend most of its own time on that.
+    """
+    key = (wording, id(unit.item), unit.item_id, candidate, seed, draw)
+    if key in _RECENT:
+        _RECENT.move_to_end(key)
+        return _RECENT[key][1]
+    listed = [_against(wording, unit, candidate, other) for other in crowd_of(unit)]
+    calls = tuple(drawn(listed, seed=seed, draw=draw, pair=unit))
+    _RECENT[key] = (unit, calls)
+    if len(_RECENT) > _MOST_RECENT:
+        _RECENT.popitem(last=False)
+    return calls
+
+
+def _against(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
+    low, high = min(candidate, other), max(candidate, other)
+    forward = (candidate + other) % 2 == 0
+    against = Unit(
+        item_id=pair_name(unit.item, (low, high)),
+        cluster=unit.cluster,
+        item=unit.item,
+        shown=(low, high) if forward else (high, low),
+        order="ab" if forward else "ba",
+        category=unit.category,
+    )
+    build = partial(wording.ask, "vanilla", against)
+    return Call(stage="crowd", unit=against, build=build, pool=CROWD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,29 +165,14 @@ class CrowdComparison(Worded):
         odd = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % 2
         return [((first, second)[odd], 1)]
 
-    def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, list[Call]]]:
+    def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, Sequence[Call]]]:
         """Crowd calls by candidate, in their drawn order."""
-        found = []
+        found: list[tuple[int, Sequence[Call]]] = []
         for candidate, count in self._per_candidate(unit, draw):
-            calls = [self._against(unit, candidate, other) for other in crowd_of(unit)]
-            calls = drawn(calls, seed=self.seed, draw=draw, pair=unit)
+            calls = _crowd_calls(self.wording, unit, candidate, seed=self.seed, draw=draw)
             # a random selection does not hang on the outcome: only what it draws is asked
             found.append((candidate, calls[:count] if self.selection == "random" else calls))
         return found
-
-    def _against(self, unit: Unit, candidate: int, other: int) -> Call:
-        low, high = min(candidate, other), max(candidate, other)
-        forward = (candidate + other) % 2 == 0
-        against = Unit(
-            item_id=pair_name(unit.item, (low, high)),
-            cluster=unit.cluster,
-            item=unit.item,
-            shown=(low, high) if forward else (high, low),
-            order="ab" if forward else "ba",
-            category=unit.category,
-        )
-        build = partial(self.wording.ask, "vanilla", against)
-        return Call(stage="crowd", unit=against, build=build, pool=CROWD)
 
     def _selected(
         self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int
@@ -166,11 +193,11 @@ class CrowdComparison(Worded):
         return [judgment for judgment in turns if judgment is not None], kind
 
     def _removal(self, judgment: CrowdJudgment) -> Call:
-        build = partial(self._ask_removal, judgment.call.unit, with_verdict(judgment.heard))
+        build = partial(self._ask_removal, judgment.call.unit, judgment.heard)
         return Call(stage="removal", unit=judgment.call.unit, build=build, pool=CROWD)
 
-    def _ask_removal(self, unit: Unit, text: str, mode: ReplyMode) -> Prompted:
-        shown, _ = framed([("Judgment", "", text)], limit=self.wording.limit)
+    def _ask_removal(self, unit: Unit, heard: Heard, mode: ReplyMode) -> Prompted:
+        shown, _ = framed([("Judgment", "", with_verdict(heard))], limit=self.wording.limit)
         return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
 
     def _shown(
