@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.result import Result, format_number, to_plain
+from judgestats.stats.adjust import Family
+from judgestats.stats.result import Result, TestResult, format_number, to_plain
 
 __all__ = ["Analysis", "NamedResult", "Recommendation"]
 
@@ -21,6 +22,7 @@ class NamedResult:
 
     `id` is unique within an analysis and starts with its hypothesis' id (``spread.sim-typical``).
     `headline` results are spelled out in the terminal's summary; all stand in the report.
+    `p_adjusted` is that of the family which the test belongs to; `Analysis` fills it in.
     """
 
     id: str
@@ -29,10 +31,13 @@ class NamedResult:
     result: Result
     family: str = ""
     headline: bool = False
+    p_adjusted: float = math.nan
 
     @property
     def text(self) -> str:
-        """The result as a sentence."""
+        """The result as a sentence, its verdict by the adjusted p where there is one."""
+        if isinstance(self.result, TestResult):
+            return self.result.sentence(p_adjusted=self.p_adjusted)
         return self.result.sentence()
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,6 +104,9 @@ class Analysis:
     arrays: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "results", _with_families(self.results))
+
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
         return tuple(r for r in self.results if r.role in roles)
@@ -135,6 +143,20 @@ class Analysis:
             f"<h4>{html.escape(self.question)}</h4>{table}"
             f"<p><strong>{html.escape(self.sentence)}</strong></p>"
         )
+
+
+def _with_families(results: Sequence[NamedResult]) -> tuple[NamedResult, ...]:
+    """The results, each test that stands in a family with the p adjusted there."""
+    adjusted = {
+        id(test): named.result.p_adjusted[label]
+        for named in results
+        if isinstance(named.result, Family)
+        for label, test in named.result.tests.items()
+    }
+    return tuple(
+        replace(r, p_adjusted=adjusted[id(r.result)]) if id(r.result) in adjusted else r
+        for r in results
+    )
 
 
 def summary(analysis: Analysis) -> str:

@@ -151,8 +151,22 @@ class TestResult(Result):
         value = apa_number(self.statistic, digits=0 if whole else digits, bounded=bounded)
         return f"{name}({', '.join(inside)}) = {value}" if inside else f"{name} = {value}"
 
-    def sentence(self) -> str:
-        """The result as one sentence for a report."""
+    def sentence(self, *, p_adjusted: float = math.nan) -> str:
+        """The result as one sentence for a report.
+
+        Parameters
+        ----------
+        p_adjusted : float
+            The p-value adjusted in the declared family of the test, where it has one: the verdict
+            goes by it.
+
+        Examples
+        --------
+        >>> t = TestResult(name="f", method="F test", statistic=3.6, statistic_name="F",
+        ...                p_value=0.04, sample=Sample(n_items=20), null_hypothesis="all are alike")
+        >>> t.sentence(p_adjusted=0.12).partition("). ")[2]
+        'Taken alone it speaks against the hypothesis that all are alike; adjusted for the other tests of its family it does not.'
+        """  # noqa: E501
         if math.isnan(self.p_value):
             return f"{self.method}: not computed ({self.reason})."
         text = f"{self.method}: {self.apa()}"
@@ -162,6 +176,11 @@ class TestResult(Result):
         if self.p_value >= 0.05 and self.null_hypothesis:
             text += (
                 f" This does not show that {self.null_hypothesis}; it only fails to rule it out."
+            )
+        elif p_adjusted >= 0.05 and self.null_hypothesis:
+            text += (
+                f" Taken alone it speaks against the hypothesis that {self.null_hypothesis}; "
+                "adjusted for the other tests of its family it does not."
             )
         elif self.null_hypothesis:
             text += (
