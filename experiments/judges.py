@@ -37,7 +37,7 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="judges",
-    defaults={"temperatures": "0.3,0.7,1"},
+    defaults={"judges": "sim-typical,sim-steady,sim-noisy", "temperatures": "0.3,0.7,1"},
     presets={
         "paper": {
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",

@@ -39,6 +39,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.blocked_f import blocked_f_test
 from judgestats.stats.cells import cell_statistics
 from judgestats.stats.ratio_of_ratios import ratio_of_ratios
+from judgestats.stats.result import Comparisons, format_number, format_p
 
 __all__ = ["analyse", "plan"]
 
@@ -108,16 +109,18 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     cells = described.table
     strata = strata_of(cells, vary="factor_reasoning")
     found = compare_spread(array, strata, declared, reference=_BASE)
-    equivalence = equivalence_in(array, strata, declared, reference=_BASE)
+    equivalence = equivalence_in(array, strata, declared)
+    interactions = _interactions(array, cells, declared)
     return Analysis(
         experiment="reasoning",
         question=declared.question,
-        sentence=spread_sentence(found, equivalence, across=_ACROSS, each=_EACH),
+        sentence=spread_sentence(found, equivalence, across=_ACROSS, each=_EACH)
+        + _alike(interactions),
         conditions=cells,
         results=(
             *spread_results(found, across=_ACROSS, each=_EACH),
             *equivalence_results(equivalence),
-            *_interactions(array, cells, declared),
+            *interactions,
             *described.results,
             *published_levene_of_variances(array, strata, reference=_BASE),
             *_published_ratios(array, cells),
@@ -193,6 +196,28 @@ def _interactions(
             )
         )
     return results
+
+
+def _alike(interactions: Sequence[NamedResult]) -> str:
+    """Whether reasoning changes all judges alike, as a sentence; empty for one judge."""
+    asked = [r for r in interactions if isinstance(r.result, Comparisons)]
+    told = [
+        f"{row.a} and {row.b} ({r.id.removeprefix('interaction.')}; their variance ratios differ "
+        f"by the factor {format_number(row.estimate, digits=3)}, adjusted p "
+        f"{format_p(row.p_adjusted)})"
+        for r in asked
+        if isinstance(r.result, Comparisons)
+        for row in r.result.rows
+        if row.p_adjusted < 0.05
+    ]
+    if told:
+        return f" Reasoning does not change the spread of all judges alike: {'; '.join(told)}."
+    if asked:
+        return (
+            " That reasoning changes the spread of the judges by different factors was not shown, "
+            "nor that it changes them alike."
+        )
+    return ""
 
 
 def _published_ratios(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]:

@@ -105,6 +105,7 @@ def spread_sentence(
     ----------
     found : mapping of stratum to SpreadResult
     equivalence : mapping of stratum to EquivalenceResult
+        Of every pair, since equality is claimed of all.
     across, each : str
         As in `spread_results`.
 
@@ -117,9 +118,13 @@ def spread_sentence(
     family = spread_family(found, across=across, each=each)
     differs, same, unclear = [], [], []
     for name, p in family.p_adjusted.items():
+        within = name in equivalence and equivalence[name].all_shown
         if p < 0.05:
-            differs.append(f"{name} (adjusted p {format_p(p)}{_widest(found[name])})")
-        elif name in equivalence and equivalence[name].all_shown:
+            differs.append(
+                f"{name} (adjusted p {format_p(p)}{_widest(found[name])}"
+                f"{'; all ratios are shown to lie within the declared margin' if within else ''})"
+            )
+        elif within:
             same.append(name)
         else:
             unclear.append(f"{name} (adjusted p {format_p(p)})" if not math.isnan(p) else name)

@@ -35,6 +35,7 @@ from judgestats.analysis.strata import (
 )
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.stats.equivalence import EquivalenceResult
 from judgestats.stats.result import format_number, format_p
 from judgestats.stats.spread import SpreadResult
 
@@ -138,7 +139,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     strata = strata_of(cells, vary="temperature")
     spreads = compare_spread(array, strata, declared)
     results = spread_results(spreads, across="temperatures", each="judge")
-    results += equivalence_results(equivalence_in(array, strata, declared))
+    equivalence = equivalence_in(array, strata, declared)
+    results += equivalence_results(equivalence)
     results += _without_zero(array, cells, declared)
     results += _between_judges(array, cells, declared)
     results += described.results
@@ -146,7 +148,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="temperature",
         question=declared.question,
-        sentence=_sentence(spreads, cells),
+        sentence=_sentence(spreads, equivalence, cells),
         conditions=cells,
         results=tuple(results),
         limitations=tuple(common_limits(frame, cells, array)),
@@ -201,14 +203,18 @@ def _extremes(cells: pd.DataFrame, judge: str) -> tuple[pd.Series, pd.Series]:
     return chosen.iloc[0], chosen.iloc[-1]
 
 
-def _sentence(spreads: Mapping[str, SpreadResult], cells: pd.DataFrame) -> str:
-    """The answer, one plain sentence: no test is turned into equality."""
+def _sentence(
+    spreads: Mapping[str, SpreadResult],
+    equivalence: Mapping[str, EquivalenceResult],
+    cells: pd.DataFrame,
+) -> str:
+    """The answer, one plain sentence: equality is told only where it is shown."""
     if not spreads:
         return (
             "Only one temperature was judged, so nothing can be said about what temperature does."
         )
     family = spread_family(spreads, across="temperatures", each="judge")
-    grows, differs, unclear = [], [], []
+    grows, differs, same, unclear = [], [], [], []
     for judge, p in family.p_adjusted.items():
         low, high = _extremes(cells, judge)
         change = (
@@ -220,6 +226,8 @@ def _sentence(spreads: Mapping[str, SpreadResult], cells: pd.DataFrame) -> str:
             grows.append(change)
         elif p < 0.05:
             differs.append(change)
+        elif judge in equivalence and equivalence[judge].all_shown:
+            same.append(change)
         else:
             unclear.append(change)
     parts = []
@@ -230,9 +238,14 @@ def _sentence(spreads: Mapping[str, SpreadResult], cells: pd.DataFrame) -> str:
         )
     if differs:
         parts.append(f"the scatter differs between temperatures for {'; '.join(differs)}")
+    if same:
+        parts.append(
+            "the scatter is shown to be about the same at all temperatures (within the declared "
+            f"margin) for {'; '.join(same)}"
+        )
     if unclear:
         parts.append(
-            "no effect of temperature on the scatter was detected, which is not proof of none, for "
+            "neither a difference of scatter between temperatures nor equality was shown for "
             f"{'; '.join(unclear)}"
         )
     text = "; ".join(parts)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis.spread_plan import spread_sentence
 from judgestats.analysis.strata import strata_of
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.stats.equivalence import equivalence_of_spread
+from judgestats.stats.spread import spread_test
 from tests.experiment.truths import holds, variance_of
 
 SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "replicates": "6"}
@@ -110,3 +116,55 @@ def test_strata_differ_in_one_thing_only():
     assert [s.name for s in strata] == ["x at T=0.5", "x at T=1", "y at T=0.5", "y at T=1"]
     assert strata_of(cells, vary="judge")[0].name == "T=0.5 and n"
     assert strata_of(cells[cells["judge"] == "x"], vary="judge") == ()
+
+
+def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
+    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "replicates": "6"}
+    found = run_experiment(load_design("judges"), given).analysis
+    for where in ("T=0.3", "T=1"):
+        assert found[f"spread.{where}"].p_value < 0.05
+        rows = {(r.a, r.b): r for r in found[f"ratio.{where}"].rows}
+        truth = [
+            variance_of(judge, found.arrays["items"], temperature=float(where.removeprefix("T=")))
+            for judge in ("sim-noisy", "sim-typical")
+        ]
+        assert holds(rows["sim-noisy", "sim-typical"], truth[0] / truth[1])
+        assert truth[0] / truth[1] > 4
+    assert "differs between judges for T=0.3" in found.sentence
+    adjusted = found["spread.family"].p_adjusted
+    named = {r.id: r for r in found.results}
+    assert named["spread.T=1"].p_adjusted == adjusted["T=1"]
+    alone = found["spread.T=1"].replace(p_value=0.04)
+    text = alone.sentence(p_adjusted=0.08)
+    assert "speak against" not in text
+    assert "adjusted for the other tests of its family it does not" in text
+
+
+def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():
+    rng = np.random.default_rng(1)
+    scores = 5 + rng.normal(size=(200, 3, 20))
+    found = {"T=1": spread_test(scores, conditions=["a", "b", "c"], n_permutations=99)}
+    equivalence = {"T=1": equivalence_of_spread(scores, conditions=["a", "b", "c"], margin=1.5)}
+    told = spread_sentence(found, equivalence, across="judges", each="temperature")
+    assert "shown to scatter about alike" in told
+    assert "neither a difference" in spread_sentence(found, {}, across="judges", each="temperature")
+    # a difference may be sure and small at once: both are told
+    sure = {
+        "T=1": dataclasses.replace(
+            found["T=1"], blocked_f=found["T=1"].blocked_f.replace(p_value=0.001)
+        )
+    }
+    told = spread_sentence(sure, equivalence, across="judges", each="temperature")
+    assert "differs between judges" in told
+    assert "shown to lie within the declared margin" in told
+
+
+def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interaction(workplace):
+    given = {**SMALL, "judges": "sim-typical,sim-null", "replicates": "10"}
+    found = run_experiment(load_design("reasoning"), given).analysis
+    pairs = {(r.a, r.b) for r in found["equivalence.sim-null at T=1"].rows}
+    assert pairs == {("before", "none"), ("after", "none"), ("after", "before")}
+    rows = [r for level in ("before", "after") for r in found[f"interaction.{level} at T=1"].rows]
+    told = "does not change the spread of all judges alike" in found.sentence
+    assert told == any(r.p_adjusted < 0.05 for r in rows)
+    assert told or "nor that it changes them alike" in found.sentence

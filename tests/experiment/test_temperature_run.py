@@ -63,7 +63,10 @@ def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, cap
     assert outcome.analysis["spread.sim-null"].p_value > 0.05
     [ratio] = outcome.analysis["ratio.sim-null"].rows
     assert ratio.interval.low < 1 < ratio.interval.high
-    assert "is not proof of none" in outcome.analysis.sentence
+    shown = outcome.analysis["equivalence.sim-null"].all_shown
+    told = outcome.analysis.sentence
+    assert ("shown to be about the same at all temperatures" in told) == shown
+    assert ("neither a difference of scatter between temperatures nor equality" in told) != shown
 
 
 def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome, workplace):
