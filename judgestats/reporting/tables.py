@@ -39,6 +39,7 @@ _ROOM = (
     "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
     "#v(-9em, weak: false)"
 )
+_WORD = 16  # letters of a word that a narrow column still shows unbroken
 _WIDE, _STACKED = 70, 46  # letters in a row: smaller type on a page, one value a line on a phone
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
 _LONG_WORD = re.compile(r"\S{25,}")
@@ -192,6 +193,10 @@ class Table:
             f'<th class="{kinds[c.side]}" scope="col">{escape_html(c.heading)}</th>'
             for c in self.columns
         )
+        body_kinds = [
+            kinds[c.side] + " words" * whole
+            for c, whole in zip(self.columns, self._of_words(), strict=True)
+        ]
         out.append(f"<thead><tr>{head}</tr></thead><tbody>")
         for group, row in zip(self._groups(), self._aligned(), strict=True):
             if group:
@@ -201,9 +206,8 @@ class Table:
                     f"{escape_html(group)}</td></tr>"
                 )
             cells = "".join(
-                f'<td class="{kinds[c.side]}" data-label="{escape_html(c.heading)}">'
-                f"{_html_cell(text)}</td>"
-                for c, text in zip(self.columns, row, strict=True)
+                f'<td class="{kind}" data-label="{escape_html(c.heading)}">{_html_cell(text)}</td>'
+                for c, kind, text in zip(self.columns, body_kinds, row, strict=True)
             )
             out.append(f"<tr>{cells}</tr>")
         out.append("</tbody></table></div>")
@@ -270,6 +274,15 @@ class Table:
                 longest = max(words, max((len(row[j]) for row in cells), default=0))
             widths.append(longest)
         return widths
+
+    def _of_words(self) -> list[bool]:
+        """For each column: is it text of plain words, none of which need be broken?"""
+        cells = self.cells()
+        return [
+            column.side == "left"
+            and max((len(word) for row in cells for word in row[j].split()), default=0) <= _WORD
+            for j, column in enumerate(self.columns)
+        ]
 
     def _lines(self) -> int:
         """How many lines the table takes, about: rows, and text that wraps in them."""

@@ -106,6 +106,8 @@ COEFFICIENTS = {
     "as_judged": "Share judged correct",
     "as_judged_unread_not_correct": "Judged correct, unread as not",
     "vote_share_kappa": "Reliability, kappa estimator",
+    "reliability": "Reliability",
+    "alignment_unread_as_wrong": "Agreement, unread as wrong",
     "noise": "Repetitions that differ",
 }
 """Columns that describe verdicts, in the order shown."""
@@ -135,7 +137,12 @@ def verdicts(run: Run) -> Table | list[Table] | None:
             rows.append(
                 {
                     "group": label,
-                    "condition": short_condition(row, run),
+                    # groups are coefficients here, so that only the row can say the judge
+                    "condition": (
+                        str(row.get("condition", ""))
+                        if run.several_judges
+                        else short_condition(row, run)
+                    ),
                     "n": row.get("n_items"),
                     "value": number_of(row.get(key)),
                     "ci": interval(

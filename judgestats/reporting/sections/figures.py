@@ -228,8 +228,11 @@ def null_strip(run: Run) -> Captioned | None:
 
 
 def coefficients(run: Run) -> Captioned | None:
-    """Coefficients of verdicts with intervals, grouped by coefficient."""
-    names = coefficients_of(run)
+    """Coefficients of verdicts with intervals, grouped by coefficient.
+
+    Agreement with people has a figure of its own, with the baselines.
+    """
+    names = {k: v for k, v in coefficients_of(run).items() if not k.startswith("alignment")}
     rows = [
         plots.EffectRow(
             label=str(row["condition"]) if run.several_judges else short_condition(row, run),
