@@ -10,7 +10,20 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
-from judgestats.analysis.limits import common_limits
+from judgestats.analysis.limits import common_limits, limits_of_conditions
+from judgestats.analysis.once import (
+    NOT_REPEATED,
+    asked_once,
+    constant_limits,
+    described_once,
+    label_limits,
+    once_plan,
+    once_sentence,
+    other_results,
+    repeat_limits,
+    repetition,
+)
+from judgestats.analysis.once_verdicts import once_verdict_plan
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import recommend_replicates
@@ -111,8 +124,11 @@ def plan_for(
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     in_scores, in_words = kinds(frame)
     if in_scores and in_words:
-        return both_plans(scores, verdicts)
-    return scores if in_scores else verdicts
+        worded = frame["condition"].isin(in_words)
+        return both_plans(
+            once_plan(scores, frame[~worded]), once_verdict_plan(verdicts, frame[worded])
+        )
+    return once_plan(scores, frame) if in_scores else once_verdict_plan(verdicts, frame)
 
 
 def audit(
@@ -141,7 +157,7 @@ def audit(
     Raises
     ------
     InputError
-        No judgment has a score, or nothing was judged more than once.
+        No judgment has a score or a choice.
 
     Examples
     --------
@@ -159,8 +175,10 @@ def audit(
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
         raise InputError(
-            "audit: no judgment could be read. Verdicts in words need a choice column: "
-            "read_judgments(..., mapping={'choice': 'COLUMN'})."
+            f"audit: none of the {len(frame)} judgments could be read "
+            f"({', '.join(f'{n} {s}' for s, n in frame['status'].value_counts().items())}), so "
+            "nothing can be described. Look at their reason column; verdicts in words need a "
+            "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
     if in_scores and in_words:
         found = both_audits(
@@ -180,15 +198,14 @@ def audit(
 def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
-    if int(np.max(np.sum(~np.isnan(array.scores), axis=2))) < 2:
-        raise InputError(
-            "audit: every item was judged only once in a condition, so nothing can be said about "
-            "consistency. Judge the items again (at least 2 replicates), or check that the column "
-            "with the repetition is named replicate."
-        )
     described = score_conditions(frame, array, level=level, n_permutations=n_resamples, seed=seed)
     cells = described.table
-    results = [_primary(r) for r in described.results]
+    once = asked_once(frame)
+    others = other_results(frame, array, declared)
+    if all(once.values()):
+        return _audit_once(frame, array, described, others, declared)
+    results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
+    results += others
     compared = _compare(array, declared)
     if compared is not None:
         results += comparison_results(compared)
@@ -198,12 +215,57 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         sentence=audit_sentence(cells, compared.blocked_f if compared else None),
         conditions=cells,
         results=tuple(results),
-        limitations=tuple(common_limits(frame, cells, array)),
+        limitations=(
+            *common_limits(frame, cells, array),
+            *repeat_limits(frame),
+            *label_limits(frame),
+        ),
         recommendation=recommend_replicates(cells),
         metrics=_metrics(described, compared),
         condition_metrics=described.metrics,
         arrays=cell_arrays(array),
     )
+
+
+def _audit_once(
+    frame: pd.DataFrame,
+    array: ScoreArray,
+    described: ScoreConditions,
+    results: list[NamedResult],
+    declared: AnalysisPlan,
+) -> Analysis:
+    """The audit of scores of which none was repeated: all but consistency."""
+    table = described_once(described.table, frame, results)
+    limits = limits_of_conditions(
+        described.table, n_clusters=len(set(array.clusters)), sizes=np.zeros(0, dtype=np.int64)
+    )
+    metrics = {
+        name: {k: v for k, v in values.items() if k in _ONCE_METRICS}
+        for name, values in described.metrics.items()
+    }
+    for row in table.to_dict("records"):
+        if not math.isnan(row.get("pearson", math.nan)):
+            metrics[str(row["condition"])]["people/pearson"] = row["pearson"]
+    unread = float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        sentence=once_sentence(table, results),
+        conditions=table,
+        results=tuple(results),
+        limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
+        recommendation=repetition(frame, seed=declared.seed),
+        metrics={"quality/unread_share": unread},
+        condition_metrics=metrics,
+    )
+
+
+_ONCE_METRICS = frozenset(
+    {
+        "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share", "cost/usd",
+        "cost/latency_s", "cost/tokens_out",
+    }
+)  # fmt: skip
 
 
 def _primary(named: NamedResult) -> NamedResult:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.once_verdicts import SHARE_OF
 from judgestats.stats.result import Estimate, Result, format_number
 
 __all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
@@ -79,6 +80,13 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         told = [
+            f"{key} {_with_interval(row, str(key))}"
+            for key in row
+            if str(key).startswith(SHARE_OF)
+            and not str(key).endswith(("_low", "_high"))
+            and not math.isnan(row[key])
+        ]
+        told += [
             f"{label} {_with_interval(row, key)}"
             for key, label in _SAID
             if key in row

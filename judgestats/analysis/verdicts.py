@@ -9,12 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.once import NOT_REPEATED, repetition
+from judgestats.analysis.once_verdicts import (
+    judges_of_verdicts,
+    shares_of_verdicts,
+    verdicts_asked_once,
+)
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
-from judgestats.errors import InputError
 from judgestats.judgments.shapes import status_table
 from judgestats.stats.alignment import alignment_credit
 from judgestats.stats.friedman import friedman_test
@@ -105,7 +110,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     Raises
     ------
     InputError
-        Every item was judged once, in one order, and there are no labels.
+        Labels and choices cannot be compared.
     """
     strange: tuple[str, ...] = ()
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
@@ -120,9 +125,12 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
+    once = verdicts_asked_once(frame)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         found = _condition_results(asked, declared)
+        if once[name]:
+            found = [*shares_of_verdicts(asked, declared), *found]
         results += [
             NamedResult(
                 id=f"{kind}.{name}",
@@ -136,21 +144,24 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
-    if not results:
-        raise InputError(
-            "audit: every item was judged once, in one order, and there are no labels of people, "
-            "so nothing can be said. Judge the items again or in both orders, or map a column of "
-            "human verdicts as label."
-        )
+    if any(once.values()):
+        results += [
+            NamedResult(id=i, title=title, role="primary", result=result, headline=True)
+            for i, title, result in judges_of_verdicts(frame, declared)
+        ]
     results += _compare(agreement, frame, declared)
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="audit",
         question=declared.question,
-        sentence=verdict_sentence(table),
+        sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
         conditions=table,
         results=tuple(results),
-        limitations=tuple(_limits(frame, table, strange)),
+        limitations=(
+            *(f"{name}: {NOT_REPEATED}" for name, one in once.items() if one),
+            *_limits(frame, table, strange),
+        ),
+        recommendation=repetition(frame, verdicts=True) if all(once.values()) else None,
         metrics={
             "quality/unread_share": float(
                 (table["unread_share"] * table["n"]).sum() / table["n"].sum()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from judgestats.analysis.once import NOT_REPEATED
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import DASH, integer, interval, money, number
 from judgestats.reporting.runs import Run, number_of
@@ -14,7 +15,7 @@ from judgestats.reporting.tables import Column, Table
 from judgestats.stats.mean_share import mean_share
 from judgestats.stats.step_up import replications_needed
 
-__all__ = ["in_short", "prices", "recommendation", "uses"]
+__all__ = ["in_short", "not_repeated", "prices", "recommendation", "uses"]
 
 TARGETS = (0.80, 0.90)
 _AVERAGED = (1, 3, 10)
@@ -30,7 +31,11 @@ def in_short(run: Run) -> Table | Markdown:
         Column(key="condition", label="Condition"),
         Column(key="again", label=f"Same again: one judgment, {level}", align="right"),
         Column(key="swap", label=f"Same after a swap, {level}", align="right"),
-        Column(key="people", label=f"Same as people, {level}", align="right"),
+        Column(
+            key="people",
+            label=f"{'With' if 'pearson' in run.conditions else 'Same as'} people, {level}",
+            align="right",
+        ),
         Column(key="apart", label="Tells apart two scores from", align="right"),
         Column(key="repeats", label="Repeats for .90", align="right"),
         Column(key="price", label="Price of these an item", align="right"),
@@ -38,7 +43,13 @@ def in_short(run: Run) -> Table | Markdown:
     kept = [c for c in columns if any(row[c.key] not in {DASH, ""} for row in rows)]
     if len(kept) < 2:
         return Markdown("")
-    note = "Same again: reliability, 1 where noise plays no part. "
+    note = (
+        "Same again: reliability, 1 where noise plays no part. "
+        if any(row["again"] != DASH for row in rows)
+        else ""
+    )
+    if "pearson" in run.conditions:
+        note += "With people: correlation (Pearson's r) of scores with people's ratings. "
     if all(row["price"] == DASH for row in rows):
         note += _SIMULATED_PRICE if run.simulated else _NO_PRICE
     return Table(
@@ -56,7 +67,7 @@ def _short_row(row: dict[str, Any], run: Run) -> dict[str, str]:
     single, sem = number_of(row.get(name)), number_of(row.get("sem"))
     need = _needed(single, TARGETS[-1]) if name in {"icc1", "vote_share"} else math.nan
     price = _price(_cost_of_one(row), need)
-    people = next((c for c in ("accuracy", "alignment") if c in row), "")
+    people = next((c for c in ("accuracy", "alignment", "pearson") if c in row), "")
     apart = _Z * math.sqrt(2.0) * sem
     return {
         "group": str(row.get("judge", "")) if run.by_judge else "",
@@ -90,6 +101,14 @@ def recommendation(run: Run) -> Markdown:
             "No condition showed a positive reliability, so no number of repeats can be advised."
         )
     return Markdown(escape_markdown(text))
+
+
+def not_repeated(run: Run) -> Markdown:
+    """That consistency is not known, where no judgment was repeated; else nothing."""
+    said = [t for t in run.results.get("limitations") or [] if NOT_REPEATED in str(t)]
+    if not said:
+        return Markdown("")
+    return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in said))
 
 
 def _repeats_of_verdicts(run: Run) -> str:

@@ -37,6 +37,7 @@ def descriptives(run: Run) -> Table | Markdown:
     if "mean" not in frame:
         return Markdown("") if coefficients_of(run) else _as_it_is(frame)
     judged = run.by_judge
+    once = "icc1" not in frame
     rows = []
     for row in run.described:
         rows.append(
@@ -48,6 +49,11 @@ def descriptives(run: Run) -> Table | Markdown:
                 "mean": _number(row, "mean"),
                 "mean_ci": interval(_number(row, "mean_low"), _number(row, "mean_high")),
                 "sd": _number(row, "sd_between"),
+                "sd_all": _number(row, "sd"),
+                "min": _number(row, "min"),
+                "median": _number(row, "median"),
+                "max": _number(row, "max"),
+                "unread": _number(row, "unread_share") if once else math.nan,
                 "var": _number(row, "within_variance"),
                 "var_ci": interval(
                     _number(row, "within_variance_low"), _number(row, "within_variance_high"),
@@ -64,6 +70,11 @@ def descriptives(run: Run) -> Table | Markdown:
         Column(key="ok", label="Scores", format="integer"),
         Column(key="mean", label="Mean", format="number:2"),
         Column(key="mean_ci", label=percent, align="right"),
+        Column(key="sd_all", label="SD", format="number:2"),
+        Column(key="min", label="Lowest", format="number:2"),
+        Column(key="median", label="Median", format="number:2"),
+        Column(key="max", label="Highest", format="number:2"),
+        Column(key="unread", label="Not read", format="percent:1"),
         Column(key="sd", label="SD between items", format="number:2"),
         Column(key="var", label="Within-item variance", format="number:3"),
         Column(key="var_ci", label=percent, align="right"),
@@ -76,8 +87,11 @@ def descriptives(run: Run) -> Table | Markdown:
         rows=tuple(rows),
         group="group" if judged else "",
         caption=(
-            "Scores by condition: mean over items, spread between items, and spread of repeated "
-            "judgments of the same item. SEM is the standard error of one judgment in score points."
+            "Scores by condition, each item judged once: the SD holds differences between items "
+            "and the judge's noise together, which only repetition can part."
+            if once
+            else "Scores by condition: mean over items, spread between items, and spread of "
+            "repeated judgments of the same item. SEM is the standard error of one judgment in score points."
         ),
         note=_undefined_note(rows),
         label="tbl-conditions",
@@ -116,7 +130,7 @@ COEFFICIENTS = {
 def coefficients_of(run: Run) -> dict[str, str]:
     """The coefficients that a run of verdicts has: column and label."""
     known = {k: v for k, v in COEFFICIENTS.items() if k in run.conditions}
-    scores = {"mean", "within_variance", "icc1", "omega"}
+    scores = {"mean", "within_variance", "icc1", "omega", "pearson", "spearman", "kendall"}
     others = [
         c for c in run.conditions.columns
         if f"{c}_low" in run.conditions and c not in known and c not in scores

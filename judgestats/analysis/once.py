@@ -1,0 +1,325 @@
+"""What can be said of judgments that were asked for once, and what a repetition would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.outcome import NamedResult, Recommendation
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.stats.planning import PilotComponents, plan_study
+from judgestats.stats.result import Estimate, format_number
+
+__all__ = [
+    "NOT_REPEATED",
+    "asked_once",
+    "described_once",
+    "label_limits",
+    "once_plan",
+    "once_sentence",
+    "constant_limits",
+    "repeat_limits",
+    "other_results",
+    "repetition",
+]
+
+NOT_REPEATED = (
+    "No item was judged more than once by the same judge in the same way, so nothing can be said "
+    "about consistency: whether asking again would give the same is not known."
+)
+_OF_REPEATS = (
+    "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "omega",
+    "mean_spread_correlation", "sd_between", "n_replications",
+)  # fmt: skip
+_ASSUMED = (0.5, 0.8)
+_WIDTH = 0.2
+_ITEMS = (30, 50, 75, 100, 150, 200, 300, 400)
+_REPLICATIONS = (2, 3, 5)
+
+
+def asked_once(frame: pd.DataFrame) -> dict[str, bool]:
+    """Of each condition, whether no item has two readable scores."""
+    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
+    sizes = read.groupby(["condition", "item_id"], sort=False).size()
+    most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
+    return {str(c): int(most.get(c, 0)) < 2 for c in dict.fromkeys(frame["condition"])}
+
+
+def once_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+    """The plan for scores, with what once-judged scores and people's ratings can answer.
+
+    Parameters
+    ----------
+    declared : AnalysisPlan
+        For repeated scores.
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    once = asked_once(frame)
+    questions = [] if all(once.values()) else list(declared.hypotheses)
+    if any(once.values()) and len(once) > 1:
+        questions.append(
+            Hypothesis(
+                id="judges",
+                role="primary",
+                question="Do the judges agree on the items that several of them scored?",
+                test="ICC(2,1), ICC(3,1) and Krippendorff's alpha with intervals and null; "
+                "correlations and paired differences of means, by pair",
+                family="pairs of conditions (differences of means)",
+                adjustment="holm",
+            )
+        )
+    if len(ratings_of(frame)[0]):
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="Do the scores agree with people's ratings?",
+                test="Pearson, Spearman and Kendall with intervals; the null shuffles ratings over "
+                "items; paired difference of means",
+            )
+        )
+    question = declared.question
+    if all(once.values()):
+        question = "How are these scores distributed, and do judges and people agree on them?"
+    return replace(declared, question=question, hypotheses=tuple(questions))
+
+
+def other_results(
+    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Agreement between judges where some were asked once, and with people's ratings.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    array : ScoreArray
+    declared : AnalysisPlan
+        From `once_plan`: what it asks is computed.
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    asked = {h.id for h in declared.hypotheses}
+    found: list[NamedResult] = []
+    if "judges" in asked:
+        found += [
+            NamedResult(id=i, title=title, role="primary", result=result, headline=True)
+            for i, title, result in judges_results(array, declared)
+        ]
+    ratings, _ = ratings_of(frame)
+    for name in array.conditions if len(ratings) else ():
+        found += [
+            NamedResult(
+                id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
+                headline=True,
+            )
+            for i, title, result in ratings_results(name, array, ratings, declared)
+        ]  # fmt: skip
+    return found
+
+
+def described_once(
+    table: pd.DataFrame, frame: pd.DataFrame, results: list[NamedResult]
+) -> pd.DataFrame:
+    """The table of conditions without what only repetition can tell, with the distribution.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    frame : DataFrame
+        The parsed judgments.
+    results : list of NamedResult
+        Correlations with people join the row of their condition.
+
+    Returns
+    -------
+    DataFrame
+    """
+    kept = [
+        c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in _OF_REPEATS)
+    ]
+    rows = []
+    named = {r.id: r.result for r in results}
+    for line in table[kept].to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        scores = frame.loc[frame["condition"] == row["condition"], "score"].dropna().to_numpy(float)
+        quartiles = np.quantile(scores, [0, 0.25, 0.5, 0.75, 1]) if scores.size else [math.nan] * 5
+        row |= dict(zip(("min", "q1", "median", "q3", "max"), map(float, quartiles), strict=True))
+        row["sd"] = float(scores.std(ddof=1)) if scores.size > 1 else math.nan
+        for method in ("pearson", "spearman", "kendall"):
+            value = named.get(f"people.{method}.{row['condition']}")
+            if isinstance(value, Estimate):
+                row[method] = value.estimate
+                bounds = value.interval
+                row[f"{method}_low"] = bounds.low if bounds else math.nan
+                row[f"{method}_high"] = bounds.high if bounds else math.nan
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
+    """What was found, and that consistency is not known."""
+    parts = []
+    for row in table.to_dict("records"):
+        if math.isnan(row["mean"]):
+            parts.append(f"{row['condition']}: no score could be read")
+            continue
+        told = f"{row['condition']}: mean {_short(row['mean'])}"
+        if not math.isnan(row["sd"]):
+            told += f", SD {_short(row['sd'])}"
+        told += f" ({row['n_ok']} scores)"
+        if not math.isnan(row.get("pearson", math.nan)):
+            told += f", correlation with people's ratings {_with_interval(row, 'pearson')}"
+        parts.append(told)
+    between = next((r.result for r in results if r.id == "judges.icc2"), None)
+    if isinstance(between, Estimate) and not math.isnan(between.estimate):
+        bounds = between.interval
+        shown = f" [{_short(bounds.low)}, {_short(bounds.high)}]" if bounds else ""
+        parts.append(f"agreement between judges ICC(2,1) {_short(between.estimate)}{shown}")
+    return f"{'; '.join(parts)}. {NOT_REPEATED}"
+
+
+def _short(value: float) -> str:
+    return format_number(value, digits=3)
+
+
+def _with_interval(row: Mapping[Any, Any], key: str) -> str:
+    low, high = row[f"{key}_low"], row[f"{key}_high"]
+    text = _short(row[key])
+    return text if math.isnan(low) else f"{text} [{_short(low)}, {_short(high)}]"
+
+
+def repeat_limits(frame: pd.DataFrame) -> list[str]:
+    """Conditions without repeats, or in which few items were repeated."""
+    limits = []
+    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
+    sizes = read.groupby(["condition", "item_id"], sort=False).size()
+    for name, mine in sizes.groupby(level="condition", sort=False):
+        repeated, items = int((mine > 1).sum()), len(mine)
+        if not repeated:
+            limits.append(f"{name}: {NOT_REPEATED}")
+        elif 2 * repeated < items:
+            limits.append(
+                f"{name}: only {repeated} of {items} items were judged more than once. What is "
+                "said about consistency rests on these; they may not be like the others."
+            )
+    return limits
+
+
+def constant_limits(table: pd.DataFrame) -> list[str]:
+    """Conditions with one and the same score throughout."""
+    still = table.loc[(table["sd"] == 0) & (table["n_ok"] > 1), "condition"].astype(str).tolist()
+    if not still:
+        return []
+    text = (
+        f"{', '.join(still)}: every score is the same. Such scores tell no item from another, "
+        "and no agreement with them can be computed."
+    )
+    return [text]
+
+
+def label_limits(frame: pd.DataFrame) -> list[str]:
+    """What of people's labels could not be compared with scores, and why."""
+    ratings, words = ratings_of(frame)
+    if not words:
+        return []
+    said = frame["label"].astype(str).str.strip()
+    numeric = pd.to_numeric(said.where(said != ""), errors="coerce").notna()
+    by_word = frame["score"].groupby(said.where((said != "") & ~numeric)).agg(["mean", "count"])
+    named = ", ".join(
+        f"{str(word)[:30]!r} {_short(row['mean'])} ({int(row['count'])})"
+        for word, row in by_word[by_word["count"] > 0].head(6).iterrows()
+    )
+    text = (
+        f"{words} labels are words, not numbers: a correlation with scores needs numbers, and the "
+        "order of the words is not known"
+        + (" (the numeric labels are used)" if len(ratings) else "")
+        + ". Map them to numbers to compare."
+    )
+    return [text + (f" Mean score by label (scores): {named}." if named else "")]
+
+
+def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) -> Recommendation:
+    """What a repetition would cost, and how many items and repeats a study of consistency needs.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments, each asked once.
+    seed : int
+        Of the simulated studies.
+    verdicts : bool
+        Verdicts in words: what a repetition takes is told, and no study is planned.
+
+    Returns
+    -------
+    Recommendation
+        `cost_usd` is that of two more judgments of an item, where the costs are known.
+
+    Notes
+    -----
+    The reliability is what such a study would find out, so the plan is given for two assumed
+    values; the width of an interval of ICC(1) depends on nothing else but the sizes.
+    """
+    items = int(frame["item_id"].nunique())
+    calls = frame.drop_duplicates(["condition", "item_id", "order"])
+    further = 2 * len(calls)
+    costs = frame["cost_usd"]
+    each = float(costs.mean()) if len(costs) and costs.notna().all() else math.nan
+    tokens = (frame["tokens_in"] + frame["tokens_out"]).mean()
+    takes = ""
+    if not math.isnan(each):
+        takes = f", at ${each * further:.4g}"
+    elif not math.isnan(tokens):
+        takes = f", some {format_number(float(tokens) * further, digits=3)} tokens"
+    text = ""
+    if verdicts:
+        text = (
+            "No number of repeats can be advised: every verdict was asked for once, so what asking "
+            "again would give is not known. "
+        )
+    text += (
+        f"Judge the same {items} item{'s' * (items != 1)} twice more with nothing changed: "
+        f"{further} further judgments{takes}. "
+    )
+    if not verdicts:
+        text += "How much that tells depends on the reliability, which is not known yet. "
+    if verdicts and set(frame["choice"]) <= {"a", "b", "tie", ""}:
+        text += "Judge pairs in both orders too: repeats cannot average out a liking for a place. "
+    for assumed in () if verdicts else _ASSUMED:
+        plan = plan_study(
+            PilotComponents(item_variance=assumed, residual_variance=(1 - assumed,)),
+            goal="reliability",
+            target_width=_WIDTH,
+            items=_ITEMS,
+            replications=_REPLICATIONS,
+            cost_per_call=None if math.isnan(each) or each <= 0 else each,
+            n_simulations=200,
+            seed=seed,
+        )
+        best = plan.cheapest
+        if best is None:
+            continue
+        cost = "" if math.isnan(best["cost"]) else f", ${best['cost']:.4g} a judge"
+        text += (
+            f"Were one judgment's reliability {assumed:g}, a 95 % interval no wider than "
+            f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times each{cost}. "
+        )
+    return Recommendation(
+        text=text + "Repetition tells consistency, not validity: agreement with people tells more.",
+        cost_usd=None if math.isnan(each) else 2 * each,
+    )

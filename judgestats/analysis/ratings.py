@@ -1,0 +1,229 @@
+"""Scores beside other scores of the same items: other judges', and people's ratings."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import kendalltau, rankdata
+
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.stats.human_correlation import CorrelationName, human_correlation
+from judgestats.stats.intraclass import icc
+from judgestats.stats.krippendorff import krippendorff_alpha
+from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.permutation import permutation_null
+from judgestats.stats.result import Estimate, Result
+
+__all__ = ["item_means", "judges_results", "ratings_of", "ratings_results"]
+
+Floats = NDArray[np.float64]
+Found = list[tuple[str, str, Result]]
+
+_MOST_JUDGES = 12
+_MOST_VALUES = 300
+"""Distinct scores up to which alpha's table of coincidences is made."""
+_METHODS: tuple[tuple[CorrelationName, str], ...] = (
+    ("pearson", "Pearson's r"),
+    ("spearman", "Spearman's rho"),
+    ("kendall", "Kendall's tau-b"),
+)
+
+
+def item_means(array: ScoreArray) -> Floats:
+    """Items x conditions: the mean of the scores read, NaN where none was.
+
+    Examples
+    --------
+    >>> array = ScoreArray(scores=np.array([[[7.0, np.nan]], [[np.nan, np.nan]]]),
+    ...                    items=("x", "y"), clusters=np.array(["x", "y"], object),
+    ...                    conditions=("a",))
+    >>> item_means(array).ravel().tolist()
+    [7.0, nan]
+    """
+    n = np.isfinite(array.scores).sum(axis=2)
+    return np.where(n > 0, np.nansum(array.scores, axis=2) / np.maximum(n, 1), np.nan)
+
+
+def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
+    """People's ratings by item (the mean of several), and how many labels are no number.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "label": ["7", "8", "good"]})
+    >>> ratings, words = ratings_of(f)
+    >>> ratings.to_dict(), words
+    ({'x': 7.5}, 1)
+    """
+    if "label" not in frame:
+        return pd.Series(dtype=float), 0
+    said = frame["label"].astype(str).str.strip()
+    numbers = pd.to_numeric(said.where(said != ""), errors="coerce")
+    numbers = numbers.where(np.isfinite(numbers))
+    words = int((said != "").sum() - numbers.notna().sum())
+    told = pd.DataFrame({"item_id": frame["item_id"], "rating": numbers}).dropna()
+    return told.groupby("item_id")["rating"].mean(), words
+
+
+def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
+    """Agreement between conditions on the items that several of them scored.
+
+    Parameters
+    ----------
+    array : ScoreArray
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Intraclass correlations (absolute agreement, and with each one's level taken out),
+        Krippendorff's alpha, differences of means and correlations of every pair; empty where
+        fewer than three items have scores of two conditions.
+    """
+    means = item_means(array)
+    some = np.asarray(np.isfinite(means).any(axis=0))
+    means, names = (
+        means[:, some],
+        [c for c, s in zip(array.conditions, some.tolist(), strict=True) if s],
+    )
+    shared = np.isfinite(means).sum(axis=1) >= 2
+    if not 2 <= len(names) <= _MOST_JUDGES or int(shared.sum()) < 3:
+        return []
+    cluster = _clusters(array.clusters)
+    common: dict[str, Any] = {"cluster": cluster, "level": declared.level}
+    drawn: dict[str, Any] = {"n_permutations": declared.n_resamples, "seed": declared.seed}
+    found: Found = []
+    if int(np.isfinite(means).all(axis=1).sum()) >= 3:
+        found += [
+            (
+                kind,
+                f"Agreement between judges{level}",
+                icc(means, form=form, missing="listwise", **common, **drawn),  # type: ignore[arg-type]
+            )
+            for kind, form, level in (
+                ("judges.icc2", "ICC(2,1)", ""),
+                ("judges.icc3", "ICC(3,1)", ", how high each scores left aside"),
+            )
+        ]
+    if np.unique(means[np.isfinite(means)]).size <= _MOST_VALUES:
+        alpha = krippendorff_alpha(means, metric="interval", **common, **drawn)
+        found.append(("judges.alpha", "Agreement between judges, Krippendorff's alpha", alpha))
+    found.append(
+        (
+            "judges.shift",
+            "Differences of mean scores, paired by item",
+            mean_shift(means, conditions=names, cluster=array.clusters, level=declared.level),
+        )
+    )
+    for i, j in itertools.combinations(range(len(names)), 2):
+        for method, label in _METHODS[:2]:
+            value = human_correlation(
+                means[:, i],
+                means[:, j],
+                method=method,
+                n_resamples=max(declared.n_resamples, 99),
+                seed=declared.seed,
+                **common,
+            )
+            pair = f"{names[i]} and {names[j]}"
+            found.append(
+                (
+                    f"judges.{method}.{pair}",
+                    f"Correlation of {pair}",
+                    value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}"),
+                )
+            )
+    return found
+
+
+def ratings_results(
+    name: str, array: ScoreArray, ratings: pd.Series, declared: AnalysisPlan
+) -> Found:
+    """Agreement of one condition's scores with people's ratings, item by item.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    array : ScoreArray
+    ratings : Series
+        By item, as `ratings_of` gives them.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Three correlations with their null (ratings shuffled over items), and the paired
+        difference of means; empty where no item has both.
+    """
+    scores = item_means(array)[:, array.conditions.index(name)]
+    people = ratings.reindex(list(array.items)).to_numpy(float)
+    both = np.isfinite(scores) & np.isfinite(people)
+    if not both.any():
+        return []
+    cluster = _clusters(array.clusters)
+    found: Found = []
+    for method, _ in _METHODS:
+        value = human_correlation(
+            scores,
+            people,
+            method=method,
+            cluster=cluster,
+            level=declared.level,
+            n_resamples=max(declared.n_resamples, 99),
+            seed=declared.seed,
+        )
+        groups = None if cluster is None else cluster[both]
+        value = _with_null(value, scores[both], people[both], method, groups, declared)
+        found.append((f"people.{method}", "Agreement with people's ratings", value))
+    if int(both.sum()) >= 2:
+        shift = mean_shift(
+            np.column_stack([people, scores]),
+            conditions=["people", name],
+            cluster=array.clusters,
+            level=declared.level,
+        )
+        found.append(("people.shift", "Scores against people's ratings, mean difference", shift))
+    return found
+
+
+def _with_null(
+    value: Estimate,
+    scores: Floats,
+    people: Floats,
+    method: str,
+    cluster: NDArray[np.object_] | None,
+    declared: AnalysisPlan,
+) -> Estimate:
+    """The correlation beside what it is when ratings are shuffled over items (or clusters)."""
+    if not declared.n_resamples or math.isnan(value.estimate):
+        return value
+    if method == "spearman":
+        scores, people = rankdata(scores), rankdata(people)
+
+    def statistic(drawn: Floats, fixed: Floats) -> float:
+        if method == "kendall":
+            return float(kendalltau(drawn, fixed).statistic)
+        return float(np.corrcoef(drawn, fixed)[0, 1])
+
+    # Kendall's tau costs milliseconds a draw on thousands of items.
+    most = declared.n_resamples if method != "kendall" or scores.size < 2000 else 99
+    null = permutation_null(
+        (people, scores),
+        statistic,
+        scheme="labels",
+        cluster=cluster if cluster is not None and len(set(cluster)) < len(cluster) else None,
+        n_permutations=min(most, declared.n_resamples),
+        seed=declared.seed,
+    )
+    return value.replace(null=null)
+
+
+def _clusters(clusters: NDArray[np.object_]) -> NDArray[np.object_] | None:
+    """The clusters, or None where each item is its own."""
+    return clusters if len(set(clusters)) < len(clusters) else None
