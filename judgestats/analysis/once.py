@@ -317,7 +317,8 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
         cost = "" if math.isnan(best["cost"]) else f", ${best['cost']:.4g} a judge"
         text += (
             f"Were one judgment's reliability {assumed:g}, a 95 % interval no wider than "
-            f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times each{cost}. "
+            f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times "
+            f"each{cost}. "
         )
     return Recommendation(
         text=text + "Repetition tells consistency, not validity: agreement with people tells more.",

@@ -50,7 +50,8 @@ def in_short(run: Run) -> Table | Markdown:
     )
     if "pearson" in run.conditions:
         note += "With people: correlation (Pearson's r) of scores with people's ratings. "
-    if all(row["price"] == DASH for row in rows):
+    priced = any(not math.isnan(_cost_of_one(row)) for row in run.described)
+    if all(row["price"] == DASH for row in rows) and (run.simulated or not priced):
         note += _SIMULATED_PRICE if run.simulated else _NO_PRICE
     return Table(
         columns=tuple(kept),
