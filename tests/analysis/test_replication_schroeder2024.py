@@ -112,6 +112,20 @@ def test_a_known_effect_of_temperature_is_called_so(three):
     assert "9 of 9" in claim.because
 
 
+def test_a_judge_that_varies_at_zero_is_not_called_still(tmp_path):
+    folder = authors_json(tmp_path / "a", judges=JUDGES[:1], temperatures=(1.0,))
+    document = json.loads((folder / "results.json").read_text())
+    levels = document[JUDGES[0]]
+    levels["temperature: 2.220446049250313e-16"] = levels["temperature: 1.0"]
+    (folder / "results.json").write_text(json.dumps(document))
+    found = examine(folder, Options(n_resamples=19))
+    cold = next(c for c in found.claims if c.id == "at_zero")
+    assert cold.verdict == "does not stand"
+    assert "hardly vary" not in cold.because
+    benchmarks = next(c for c in found.claims if c.id == "benchmarks")
+    assert "it has 7 questions and BBH 9" in benchmarks.because
+
+
 def test_the_replication_is_an_analysis_with_unique_ids(three):
     analysis = three.analysis()
     ids = [r.id for r in analysis.results]
