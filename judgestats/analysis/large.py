@@ -107,11 +107,6 @@ def audit_reduced(
 
 def _scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     labels = tuple(c.label for c in reduced.columns)
-    if len(set(labels)) < len(labels):
-        raise InputError(
-            "audit: scores were given in several orders of presentation, which are not told apart "
-            "in the analysis of scores. Map the order as a factor (--factor order)."
-        )
     cells = cells_from_counts(
         reduced.counts,
         np.asarray(reduced.values, dtype=float),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["ScoreArray", "complete_items", "score_array", "status_table"]
+__all__ = ["ScoreArray", "complete_items", "score_array", "several_orders", "status_table"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,9 @@ def score_array(
     Raises
     ------
     InputError
-        If a condition is not in the frame.
+        A condition is not in the frame, or two judgments claim one place: an item was scored in
+        several orders of presentation, or a replicate stands twice. What the order does to a score
+        is not inconsistency, so orders are no replications: they are a factor.
 
     Examples
     --------
@@ -72,18 +74,69 @@ def score_array(
             f"{', '.join(present)}."
         )
     frame = frame[frame["condition"].isin(chosen)]
+    # Conditions without any score (verdicts in words, often in both orders) are all missing here.
+    _check_orders(frame[frame["condition"].isin(frame.loc[frame["score"].notna(), "condition"])])
     item_codes, items = pd.factorize(frame["item_id"])
     codes = {c: i for i, c in enumerate(chosen)}
     condition_codes = frame["condition"].map(codes).to_numpy(int)
     replicate_codes = pd.factorize(frame["replicate"], sort=True)[0]
     width = int(replicate_codes.max()) + 1 if len(frame) else 0
     scores = np.full((len(items), len(chosen), width), np.nan)
-    scores[item_codes, condition_codes, replicate_codes] = frame["score"].to_numpy(float)
+    score = frame["score"].to_numpy(float)
+    place = np.ravel_multi_index((item_codes, condition_codes, replicate_codes), scores.shape)
+    twice = np.bincount(place[~np.isnan(score)], minlength=1) > 1
+    if twice.any():
+        row = frame.iloc[int(np.flatnonzero(np.isin(place, np.flatnonzero(twice)))[0])]
+        raise InputError(
+            f"score_array: several scores claim one place, {int(twice.sum())} times; the first is "
+            f"replicate {row['replicate']} of item {str(row['item_id'])[:60]!r} under "
+            f"{row['condition']!r}. Number the repetitions in the replicate column, or drop the "
+            "repeated rows."
+        )
+    scores[item_codes, condition_codes, replicate_codes] = score
     first = frame.drop_duplicates("item_id").set_index("item_id")["cluster"]
     clusters = first.loc[list(items)].to_numpy(object)
     return ScoreArray(
         scores=scores, items=tuple(map(str, items)), clusters=clusters, conditions=chosen
     )
+
+
+def several_orders(condition: str, n_items: int) -> str:
+    """What is wrong with scores of one condition in several orders, and what to do.
+
+    Parameters
+    ----------
+    condition : str
+    n_items : int
+        Items that were scored in more than one order.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> several_orders("A", 1)[:60]
+    "1 item of 'A' was scored in several orders of presentation, "
+    """
+    counted = f"{n_items:,} items of {condition!r} were" if n_items != 1 else (
+        f"1 item of {condition!r} was"
+    )  # fmt: skip
+    return (
+        f"{counted} scored in several orders of presentation, which are no repetitions of one "
+        "judgment. Make the order a factor, so that every order is a condition "
+        "(--factor order, read_judgments(..., factors=('order',))), or keep one order"
+    )
+
+
+def _check_orders(scored: pd.DataFrame) -> None:
+    """Refuse scores of one item and condition in several orders of presentation."""
+    if "order" not in scored or len(scored["order"].unique()) < 2:
+        return
+    orders = scored.groupby(["condition", "item_id"], sort=False, observed=True)["order"]
+    several = orders.nunique().gt(1).groupby(level="condition", sort=False).sum()
+    for condition, count in several[several > 0].items():
+        raise InputError(f"score_array: {several_orders(str(condition), int(count))}.")
 
 
 def complete_items(frame: pd.DataFrame) -> pd.DataFrame:

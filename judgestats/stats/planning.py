@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
+from judgestats.engine import map_blocks
 from judgestats.errors import InputError
 from judgestats.stats.pilot import PilotComponents, pilot_components
 from judgestats.stats.planning_simulation import Design, simulate_design
@@ -156,7 +156,7 @@ def plan_study(
         Simulated studies a design; power has standard error sqrt(p (1 - p) / n_simulations).
     seed : int or None
     n_jobs : int
-        joblib workers; the result does not depend on it.
+        joblib workers; 1 leaves it to the active engine. The result does not depend on it.
 
     Returns
     -------
@@ -200,10 +200,7 @@ def plan_study(
     ]
     seeds = np.random.SeedSequence(seed).spawn(len(designs))
     jobs = [(model, d, goal, alpha, n_simulations, s) for d, s in zip(designs, seeds, strict=True)]
-    if n_jobs == 1:
-        found = [simulate_design(*job) for job in jobs]
-    else:
-        found = list(Parallel(n_jobs=n_jobs)(delayed(simulate_design)(*job) for job in jobs))
+    found = map_blocks(simulate_design, jobs, n_jobs=n_jobs)
     rows = []
     for design, (power, width) in zip(designs, found, strict=True):
         per_condition = design.n_items * design.n_replications * design.n_orders

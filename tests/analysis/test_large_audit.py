@@ -182,11 +182,39 @@ def test_scores_of_few_values_have_agreement_too(tmp_path) -> None:
     assert fleiss_kappa(table).estimate == pytest.approx(fleiss_kappa(x).estimate, abs=1e-10)
 
 
-def test_several_orders_of_scores_and_single_judgments_are_refused(tmp_path) -> None:
+def test_an_item_scored_in_several_orders_is_refused_here_and_in_memory(tmp_path) -> None:
     frame = _scores(clustered=False)
     _write(pd.concat([frame.assign(order="ab"), frame.assign(order="ba")]), tmp_path / "a")
-    with pytest.raises(InputError, match="several orders of presentation"):
-        audit_reduced(reduce_parquet(tmp_path / "a"), n_resamples=99)
+    said = r"48 items of 'A, T=[0-9.]+' were scored in several orders of presentation"
+    with pytest.raises(InputError, match=said):
+        reduce_parquet(tmp_path / "a")
+    with pytest.raises(InputError, match=said):
+        js.audit(_in_memory(tmp_path / "a", tmp_path), n_resamples=99)
+    # The next step that both name.
+    there = audit_reduced(reduce_parquet(tmp_path / "a", factors=("order",)), n_resamples=99)
+    read = js.read_judgments(tmp_path / "whole.parquet", factors=("order",))
+    here = js.audit(read, n_resamples=99)
+    assert len(here.conditions) == len(there.conditions) == 6
+    assert set(here.conditions["condition"]) == set(there.conditions["condition"])
+
+
+def test_items_that_differ_in_their_one_order_are_one_condition_as_in_memory(tmp_path) -> None:
+    frame = _scores(clustered=False)
+    even = frame["item_id"].str[1:].astype(int) % 2 == 0
+    _write(frame.assign(order=np.where(even, "ab", "ba")), tmp_path / "a")
+    there = audit_reduced(reduce_parquet(tmp_path / "a"), n_resamples=99).conditions
+    here = js.audit(_in_memory(tmp_path / "a", tmp_path), n_resamples=99).conditions
+    columns = ["condition", "n", "n_items", "unread_share", "mean_score", "within_variance"]
+    columns = [c for c in columns if c in here and c in there]
+    assert len(columns) >= 5
+    pd.testing.assert_frame_equal(
+        here[columns].sort_values("condition", ignore_index=True),
+        there[columns].sort_values("condition", ignore_index=True),
+    )
+
+
+def test_single_judgments_are_refused(tmp_path) -> None:
+    frame = _scores(clustered=False)
     _write(frame[frame["replicate"] == 0], tmp_path / "b")
     with pytest.raises(InputError, match="judged only once"):
         audit_reduced(reduce_parquet(tmp_path / "b"), n_resamples=99)

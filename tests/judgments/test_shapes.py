@@ -45,6 +45,42 @@ def test_an_unknown_condition_is_named():
         score_array(long([("c", "a", 0, 1.0)]), conditions=("d",))
 
 
+def _in_orders(*orders):
+    rows = [("c", "a", 0, 1.0), ("c", "a", 1, 2.0), ("c", "b", 0, 3.0), ("c", "b", 1, 4.0)]
+    return long(rows).assign(order=list(orders))
+
+
+def test_an_item_scored_in_several_orders_is_refused_with_the_next_step():
+    for orders in (("ab", "ba", "ab", "ab"), ("ba", "ab", "", "")):
+        with pytest.raises(InputError, match=r"1 item of 'c' was .* several orders .*--factor"):
+            score_array(_in_orders(*orders))
+    both = pd.concat([_in_orders(*["ab"] * 4), _in_orders(*["ba"] * 4)])
+    with pytest.raises(InputError, match="2 items of 'c' were scored in several orders"):
+        score_array(both)
+    # As a factor every order is a condition of its own.
+    apart = both.assign(condition=both["condition"] + ", order=" + both["order"])
+    assert score_array(apart).scores.shape == (2, 2, 2)
+
+
+def test_items_may_differ_in_their_one_order():
+    found = score_array(_in_orders("ab", "ab", "ba", "ba"))
+    assert found.scores.tolist() == [[[1.0, 2.0]], [[3.0, 4.0]]]
+
+
+def test_orders_of_verdicts_in_words_do_not_matter():
+    words = _in_orders("ab", "ba", "ab", "ba").assign(condition="w", score=np.nan)
+    found = score_array(pd.concat([_in_orders(*["ab"] * 4), words]))
+    assert np.isnan(found.condition("w")).all()
+    assert found.condition("c").tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_a_repeated_score_is_refused_and_not_overwritten():
+    with pytest.raises(
+        InputError, match=r"one place, 1 times; .* replicate 0 of item 'a' under 'c'"
+    ):
+        score_array(long([("c", "a", 0, 1.0), ("c", "b", 0, 5.0), ("c", "a", 0, 3.0)]))
+
+
 def test_complete_items_records_the_loss():
     frame = long([("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]).assign(status=["ok", "failed"])
     kept = complete_items(frame)

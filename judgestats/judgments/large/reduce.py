@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments, open_parquet
+from judgestats.judgments.large.orders import columns_by_label, joined
 from judgestats.judgments.large.reduced import (
     FIRST_VALUE,
     UNREAD,
@@ -393,12 +394,18 @@ class _Pass:
         n, k = len(self.items), len(self.columns)
         raw = self.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
-        counts = self.counts[:n, :k, : len(raw)]
+        counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
+        groups = [[c] for c in range(k)]
+        if self.kind == "score":  # an item's scores stand in one cell, whatever order it came in
+            labels = [self.described(g).label for g in groups]
+            scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
+            groups = columns_by_label(labels, asked, scored)
+            counts, asked = joined(counts, groups), joined(asked, groups)
         board = None
         if self.board is not None:
             named = self.replicates.values
             by_number = sorted(range(len(named)), key=lambda i: named[i])
-            board = self.board[:n, :k, : len(named)]
+            board = joined(self.board[:n, :k, : len(named)], groups, np.maximum)
             place = np.zeros(256, dtype=np.uint8)
             place[UNREAD] = UNREAD
             for new, old in enumerate(order):
@@ -410,10 +417,10 @@ class _Pass:
             items=self.items.values,
             cluster=self.cluster_of[:n] if "cluster" in self.names else np.arange(n),
             n_clusters=len(self.clusters) if "cluster" in self.names else n,
-            columns=tuple(self.described(c) for c in range(k)),
+            columns=tuple(self.described(g) for g in groups),
             values=tuple(raw[i] for i in order),
             counts=counts if order == list(range(len(raw))) else counts[:, :, order],
-            asked=self.asked[:n, :k],
+            asked=asked,
             board=board,
             board_reason=self.board_reason,
             n_replicates=len(self.replicates),
@@ -422,19 +429,23 @@ class _Pass:
             columns_read=self.names,
         )
 
-    def described(self, c: int) -> Column:
-        key = dict(self.columns.values[c])
+    def described(self, group: list[int]) -> Column:
+        key = dict(self.columns.values[group[0]])
         judge = key.get("judge", self.judge or "judge")
         temperature = key.get("temperature")
         factors = {f: key[f] for f in self.opened.factors}
         label = judge if temperature is None else f"{judge}, T={temperature:g}"
         label += "".join(f", {name}={value}" for name, value in factors.items())
-        statuses = {s: int(m) for s, m in zip(_STATUSES, self.by_status[c], strict=True) if m}
+        statuses = {
+            s: int(m)
+            for s, m in zip(_STATUSES, self.by_status[group].sum(axis=0), strict=True)
+            if m
+        }
         n = sum(statuses.values())
-        cost, told, tokens, counted = self.sums[c].tolist()
+        cost, told, tokens, counted = self.sums[group].sum(axis=0).tolist()
         return Column(
             label=label,
-            order=key.get("order", ""),
+            order=key.get("order", "") if len(group) == 1 else "",
             judge=judge,
             temperature=math.nan if temperature is None else temperature,
             factors=factors,
