@@ -8,6 +8,7 @@ from judgestats.engine import Engine, map_blocks, parse_engine
 from judgestats.errors import InputError, JudgestatsError
 from judgestats.stats.omega import omega_total
 from judgestats.stats.permutation import permutation_distribution
+from judgestats.stats.planning import PilotComponents, plan_study
 from judgestats.stats.resampling import cluster_bootstrap
 
 
@@ -16,13 +17,19 @@ def _everything() -> list[np.ndarray]:
     x = rng.normal(size=(40, 1)) + rng.normal(size=(40, 6))
     cluster = np.arange(40) // 2
     boot = cluster_bootstrap(
-        x, lambda data: float(np.corrcoef(data.T)[0, 1]), cluster=cluster, n_resamples=1000
+        x, lambda data: float(np.corrcoef(data.T)[0, 1]), cluster=cluster, n_resamples=300
     )
     null = permutation_distribution(
-        x, lambda data: float(np.var(data.mean(axis=1))), scheme="replications", n_permutations=200
+        x, lambda data: float(np.var(data.mean(axis=1))), scheme="replications", n_permutations=100
     )
-    omega = omega_total(x, cluster=cluster, n_resamples=1000)
+    omega = omega_total(x, cluster=cluster, n_resamples=300)
+    pilot = PilotComponents(item_variance=2.0, residual_variance=(0.5, 0.5))
+    planned = plan_study(
+        pilot, goal="mean", effect=0.3, target_power=0.8, items=(10, 20), replications=(2,),
+        n_simulations=20,
+    )  # fmt: skip
     return [
+        planned.table[["power", "width"]].to_numpy(float),
         boot.distribution,
         null.distribution,
         np.array([omega.interval.low, omega.interval.high]),
