@@ -27,9 +27,10 @@ from judgestats.analysis.pair_methods import (
 )
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import metrics_of, selection_limits
+from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.stats.result import Estimate, format_number, format_p
+from judgestats.stats.result import Estimate, format_p
 
 __all__ = ["MARGIN", "analyse", "plan"]
 
@@ -225,12 +226,8 @@ def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) ->
     best = str(row["factor_method"])
     text = (
         f"{judge}: {best} agrees best with people at T={at:g} (score "
-        f"{format_number(row['alignment'], digits=3)}"
+        f"{told_coefficient(row, 'alignment')})"
     )
-    low, high = (float(row.get(f"alignment_{end}", math.nan)) for end in ("low", "high"))
-    if not math.isnan(low):
-        text += f" [{format_number(low, digits=3)}, {format_number(high, digits=3)}]"
-    text += ")"
     beaten = _others(
         compared.shifts.rows, best, [r.p_adjusted < 0.05 for r in compared.shifts.rows]
     )
@@ -284,7 +281,8 @@ def _recommend(
     return Recommendation(
         text=(
             f"{row['condition']} is the cheapest ({price} a pair) of the methods shown to be at "
-            f"most {MARGIN:g} below the best score ({best['alignment']:.3f}, {best['condition']}). "
+            f"most {MARGIN:g} below the best score ({told_coefficient(best, 'alignment')}, "
+            f"{best['condition']}). "
             "The best was picked on the same pairs, which flatters it; compare it with what "
             "people score against one another before taking it for them."
         ),

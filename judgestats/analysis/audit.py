@@ -28,11 +28,12 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.told import told_coefficient, told_sem
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.stats.result import TestResult, format_number, format_p
+from judgestats.stats.result import TestResult, format_p
 from judgestats.stats.spread import SpreadResult, spread_test
 
 __all__ = ["audit", "audit_sentence", "comparison_results", "plan", "plan_for"]
@@ -328,13 +329,9 @@ def audit_sentence(cells: pd.DataFrame, compared: TestResult | None) -> str:
         if math.isnan(row["icc1"]):
             parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
             continue
-        interval = ""
-        if not math.isnan(row["icc1_low"]):
-            low, high = format_number(row["icc1_low"]), format_number(row["icc1_high"])
-            interval = f" [{low}, {high}]"
         parts.append(
-            f"{row['condition']}: one judgment has reliability {format_number(row['icc1'])}"
-            f"{interval} and a standard error of {format_number(row['sem'], digits=2)} points"
+            f"{row['condition']}: one judgment has reliability {told_coefficient(row, 'icc1')} "
+            f"and a standard error of {told_sem(row)} points"
         )
     text = "; ".join(parts)
     if compared is not None and not math.isnan(compared.p_value):

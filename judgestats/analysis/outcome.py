@@ -252,7 +252,7 @@ def _table(frame: pd.DataFrame) -> str:
         "unread_share": "unread",
         "within_variance": "variance",
         "sem": "SEM",
-        "icc1": "ICC(1)",
+        "icc1": "ICC(1,1)",
         "icc1_low": "low",
         "icc1_high": "high",
         "icc1_null_q95": "null 95%",

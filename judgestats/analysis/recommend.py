@@ -7,6 +7,8 @@ import math
 import pandas as pd
 
 from judgestats.analysis.outcome import Recommendation
+from judgestats.analysis.told import told_coefficient
+from judgestats.stats.notation import apa_number
 from judgestats.stats.step_up import replications_needed
 
 __all__ = ["TARGET", "recommend_replicates"]
@@ -44,14 +46,24 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
     if not math.isnan(float(best["cost_usd"])) and float(best["n"]):
         cost = float(best["cost_usd"]) / float(best["n"]) * need
     price = f", at ${cost:.4f} an item" if cost else ""
+    low = float(best.get("icc1_low", math.nan))
+    most = _at_the_lower_bound(low, need) if math.isfinite(low) else ""
     unit = "one judgment already reaches" if need == 1 else f"the mean of {need} judgments reaches"
     return Recommendation(
         text=(
             f"{best['condition']} has the highest estimated reliability of one judgment among the "
-            f"conditions whose scores vary at all (ICC(1) = {icc:.3f}); "
-            f"{unit} {TARGET:.2f}{price}. "
+            f"conditions whose scores vary at all (ICC(1,1) {told_coefficient(best, 'icc1')}); "
+            f"{unit} {apa_number(TARGET, bounded=True)}{price}{most}. "
             "Reliability is not validity: check agreement with people too."
         ),
         replicates=need,
         cost_usd=cost,
     )
+
+
+def _at_the_lower_bound(low: float, need: int) -> str:
+    """How many judgments the target takes if the reliability is as low as its interval allows."""
+    if low <= 0:
+        return ". The interval reaches 0, so no number is certain to suffice"
+    most = max(1, math.ceil(float(replications_needed(low, target=TARGET)) - 1e-9))
+    return f" ({most} at the interval's lower end)" if most > need else ""

@@ -33,10 +33,11 @@ from judgestats.analysis.spread_plan import (
 from judgestats.analysis.strata import (
     strata_of,
 )
+from judgestats.analysis.told import told_sem
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import format_number, format_p
+from judgestats.stats.result import format_p
 from judgestats.stats.spread import SpreadResult
 
 __all__ = ["analyse", "plan"]
@@ -218,8 +219,8 @@ def _sentence(
     for judge, p in family.p_adjusted.items():
         low, high = _extremes(cells, judge)
         change = (
-            f"{judge} (SEM {format_number(low['sem'], digits=2)} points at "
-            f"T={low['temperature']:g}, {format_number(high['sem'], digits=2)} at "
+            f"{judge} (standard error of one score {told_sem(low)} points at "
+            f"T={low['temperature']:g}, {told_sem(high)} at "
             f"T={high['temperature']:g}; adjusted p {format_p(p)})"
         )
         if p < 0.05 and high["within_variance"] > low["within_variance"]:

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.once_verdicts import SHARE_OF
-from judgestats.stats.result import Estimate, Result, format_number
+from judgestats.analysis.told import told_coefficient
+from judgestats.stats.result import Estimate, Result
 
 __all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
 
@@ -80,14 +81,14 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         told = [
-            f"{key} {_with_interval(row, str(key))}"
+            f"{key} {told_coefficient(row, str(key))}"
             for key in row
             if str(key).startswith(SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
         told += [
-            f"{label} {_with_interval(row, key)}"
+            f"{label} {told_coefficient(row, key)}"
             for key, label in _SAID
             if key in row
             and not math.isnan(row[key])
@@ -95,12 +96,3 @@ def verdict_sentence(table: pd.DataFrame) -> str:
         ]
         parts.append(f"{row['condition']}: {', '.join(told) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."
-
-
-def _with_interval(row: Mapping[Any, Any], key: str) -> str:
-    """A number with its interval, three digits each."""
-    text = format_number(row[key], digits=3)
-    low, high = (row.get(f"{key}_{side}", math.nan) for side in ("low", "high"))
-    if math.isnan(low) or math.isnan(high):
-        return text
-    return f"{text} [{format_number(low, digits=3)}, {format_number(high, digits=3)}]"
