@@ -6,7 +6,7 @@ from judgestats.reporting import plots
 from judgestats.reporting.apa import apa
 from judgestats.reporting.render import render
 from judgestats.reporting.runs import Run, load_run
-from judgestats.reporting.show import Captioned, Markdown, section, show
+from judgestats.reporting.show import Captioned, Markdown, pointer, section, show
 from judgestats.reporting.tables import Column, Table
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "apa",
     "load_run",
     "plots",
+    "pointer",
     "render",
     "section",
     "show",

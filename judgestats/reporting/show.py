@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from judgestats.reporting.escape import clean, escape_markdown
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.tables import Table
 
-__all__ = ["Captioned", "Markdown", "Showable", "section", "show"]
+__all__ = ["Captioned", "Markdown", "Showable", "pointer", "section", "show"]
 
 _LABEL = re.compile(r"^fig-[a-z0-9-]+$")
 
@@ -55,13 +55,16 @@ class Captioned:
 Showable = Table | Figure | Captioned | Markdown | str | None
 
 
-def show(*things: Showable | Sequence[Showable]) -> Markdown:
+def show(*things: Showable | Sequence[Showable], about: str = "") -> Markdown:
     """Everything given, in order, as one piece of Markdown.
 
     Parameters
     ----------
     things : Table, Figure, Captioned, Markdown, str, None, or sequences of these
         Figures are written as SVG into the folder ``figures`` beside the document.
+    about : str
+        Markdown: what the tables and figures show. A sentence that refers to each of them goes
+        before them then; none where nothing of them has a label.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def show(*things: Showable | Sequence[Showable]) -> Markdown:
     <BLANKLINE>
     Two.
     """
-    parts: list[str] = []
+    parts: list[str] = [pointer(*things, about=about).text] if about else []
     for thing in things:
         if isinstance(thing, (list, tuple)):
             parts.append(str(show(*thing)))
@@ -83,7 +86,35 @@ def show(*things: Showable | Sequence[Showable]) -> Markdown:
     return Markdown("\n\n".join(part for part in parts if part.strip()))
 
 
-def section(heading: str, *things: Showable | Sequence[Showable], intro: str = "") -> Markdown:
+def pointer(*things: Showable | Sequence[Showable], about: str) -> Markdown:
+    """A sentence that refers to every table and figure given, or nothing where none has a label.
+
+    Examples
+    --------
+    >>> from judgestats.reporting.tables import Column, Table
+    >>> t = Table(columns=(Column(key="a"),), rows=(), label="tbl-one")
+    >>> pointer(t, "text", [t, None], about="the scores by condition").text
+    '@tbl-one shows the scores by condition.'
+    """
+    labels = list(dict.fromkeys(_labels(things)))
+    if not labels:
+        return Markdown("")
+    *most, last = [f"@{label}" for label in labels]
+    named = f"{', '.join(most)} and {last}" if most else last
+    return Markdown(f"{named} {'show' if most else 'shows'} {about}.")
+
+
+def _labels(things: Sequence[Showable | Sequence[Showable]]) -> Iterator[str]:
+    for thing in things:
+        if isinstance(thing, (list, tuple)):
+            yield from _labels(thing)
+        elif isinstance(thing, (Table, Captioned)) and thing.label:
+            yield thing.label
+
+
+def section(
+    heading: str, *things: Showable | Sequence[Showable], intro: str = "", about: str = ""
+) -> Markdown:
     """A heading, an introduction and what follows, or nothing where nothing follows.
 
     Parameters
@@ -94,6 +125,8 @@ def section(heading: str, *things: Showable | Sequence[Showable], intro: str = "
         As for `show`.
     intro : str
         Markdown between the heading and the things.
+    about : str
+        What the tables and figures show, as for `show`.
 
     Returns
     -------
@@ -110,7 +143,7 @@ def section(heading: str, *things: Showable | Sequence[Showable], intro: str = "
     <BLANKLINE>
     One.
     """
-    body = show(*things)
+    body = show(*things, about=about)
     return show(heading, intro, body) if body.text.strip() else Markdown("")
 
 

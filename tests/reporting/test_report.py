@@ -235,3 +235,13 @@ def test_sections_of_a_run_without_anything() -> None:
     ]  # fmt: skip
     assert "Question" in str(show(*parts)) or str(show(*parts))
     assert figures.spread(run) is None
+
+
+def test_the_text_refers_to_every_table_and_figure_of_the_body(report: dict[str, Path]) -> None:
+    page = report["html"].read_text(encoding="utf-8")
+    body = page[: page.index('id="sec-prompts"')]
+    body = body[body.index('id="sec-design"') :]  # the summary and the list of contents come before
+    floats = set(re.findall(r'<figure id="((?:tbl|fig)-[^"]+)"', body))
+    cited = set(re.findall(r'href="#((?:tbl|fig)-[^"]+)"', page))
+    assert len(floats) > 10
+    assert floats - cited == set()

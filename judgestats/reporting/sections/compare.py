@@ -17,7 +17,7 @@ from judgestats.reporting.formats import interval
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.show import Captioned, Markdown, Showable
+from judgestats.reporting.show import Captioned, Markdown, Showable, pointer
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.adjust import p_adjust
 
@@ -32,6 +32,11 @@ __all__ = [
     "summary",
 ]
 
+_MANY_SHARED = 20
+_FEW_SHARED = (
+    " With so few shared items only large differences could be found: give the runs the same "
+    "items, and the same seed where responses are drawn."
+)
 _SKIPPED = {"conditions", "columns"}
 _KINDS = ("shift", "ratio", "flips")
 
@@ -260,10 +265,12 @@ def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> lis
             continue
         kept = [r for r in found.results if r.id.split(".", 1)[0] in _KINDS]
         lines = _paired_rows(kept)
-        shown.append(Markdown(_told(lines, number)))
-        shown.append(_paired_table(lines, number))
+        table = _paired_table(lines, number)
+        about = "the conditions that both runs judged"
+        shown += [Markdown(_told(lines, number)), pointer(table, about=about), table]
         shifts += _shift_rows(lines, number)
     if shifts:
+        shown.append(Markdown("@fig-shifts shows the shifts of the mean."))
         shown.append(
             Captioned(
                 figure=plots.Forest(rows=tuple(shifts), x_label="Shift of the mean score"),
@@ -305,23 +312,30 @@ def _told(rows: Sequence[dict[str, Any]], number: int) -> str:
             continue
         apart = [r for r in tested if r[f"{kind}_p"] < 0.05]
         parts.append(
-            f"{what} differs in {len(apart)} of {len(tested)} condition(s)"
+            f"{what} differs in {len(apart)} of {_conditions(len(tested))}"
             if apart
-            else f"no difference of {what} was detected in {len(tested)} condition(s)"
+            else f"no difference of {what} was detected in {_conditions(len(tested))}"
         )
     items = max((int(r["n"]) for r in rows if r.get("n")), default=0)
     text = "; ".join(parts) or "nothing could be tested"
     return (
         f"On the {items} items that both runs judged, Run {number} held to Run 1: {text} (adjusted "
         "p below .05). What is not detected is not shown to be absent."
+        + (_FEW_SHARED if items < _MANY_SHARED else "")
     )
+
+
+def _conditions(count: int) -> str:
+    return f"{count} condition" + "s" * (count != 1)
 
 
 def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
     shown = [
         row
         | {
-            f"{kind}_ci": interval(row.get(f"{kind}_low"), row.get(f"{kind}_high"))
+            f"{kind}_ci": interval(
+                row.get(f"{kind}_low"), row.get(f"{kind}_high"), leading_zero=kind != "flips"
+            )
             for kind in _KINDS
         }
         for row in rows

@@ -11,7 +11,7 @@ from judgestats.reporting.escape import clean, escape_markdown, verbatim
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import figures
 from judgestats.reporting.sections.result_tables import results_tables, shape_of
-from judgestats.reporting.show import Markdown, Showable
+from judgestats.reporting.show import Markdown, Showable, pointer
 from judgestats.stats.notation import format_p
 
 __all__ = [
@@ -53,8 +53,8 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     tabled = found
     if tables_elsewhere:
         tabled = [r for r in found if shape_of(r) != "estimates"]
-    shown += results_tables(tabled, run=run, label="primary", caption="Primary results")
-    return shown
+    tables = results_tables(tabled, run=run, label="primary", caption="Primary results")
+    return [*shown, pointer(tables, about="the primary results side by side"), *tables]
 
 
 def _adjusted(
@@ -96,12 +96,15 @@ def secondary(run: Run, *, pairs_in: str = "") -> list[Showable]:
         spoken = [r for r in others if len(r.get("glance") or []) > 1]
         spoken += [r for r in compared if "rank" not in _estimated(r)][:_MOST_SPOKEN]
         shown.append(Markdown(_sentences(spoken)))
-        shown += results_tables(others, run=run, label=_slug(name), caption=heading)
-        shown += pictures
+        parts: list[Showable] = [
+            *results_tables(others, run=run, label=_slug(name), caption=heading), *pictures
+        ]  # fmt: skip
+        if not pairs_in:
+            parts += results_tables(compared, run=run, label=_slug(name), caption=heading)
+        told = pointer(parts, about="these results").text
         if pairs_in and compared:
-            shown.append(Markdown(f"All pairs stand in @{pairs_in}."))
-        else:
-            shown += results_tables(compared, run=run, label=_slug(name), caption=heading)
+            told = f"{told} All pairs stand in @{pairs_in}.".strip()
+        shown += [Markdown(told), *parts]
     return shown
 
 
@@ -139,10 +142,12 @@ def replicated(run: Run) -> list[Showable]:
         "here to be compared with, not to conclude from."
     )
     said = [] if tested else [f"- {escape_markdown(str(r.get('text', '')))}" for r in found]
+    tables = results_tables(found, run=run, label="replicated", caption="As the study printed")
     return [
         Markdown(text),
         "\n".join(said),
-        *results_tables(found, run=run, label="replicated", caption="As the study printed"),
+        pointer(tables, about="these figures"),
+        *tables,
     ]
 
 
