@@ -202,6 +202,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         arrays={
             "pairs": list(pairs.names),
+            "clusters": [str(c) for c in pairs.table.clusters],
             "conditions": [m.label for m in methods],
             "credit": np.column_stack([m.credit for m in methods]),
         },

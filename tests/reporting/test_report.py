@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -245,3 +246,17 @@ def test_the_text_refers_to_every_table_and_figure_of_the_body(report: dict[str,
     cited = set(re.findall(r'href="#((?:tbl|fig)-[^"]+)"', page))
     assert len(floats) > 10
     assert floats - cited == set()
+
+
+def test_credit_with_each_question_left_out(run_folder: Path) -> None:
+    run = load_run(run_folder)
+    arrays = {
+        "credit": [[1.0], [0.5], [0.0], [None]],
+        "clusters": ["q1", "q1", "q2", "q3"],
+        "conditions": ["pairwise"],
+    }
+    changed = dataclasses.replace(run, results={**run.results, "arrays": arrays})
+    rows = [r for r in sensitivity.left_out_estimates(changed).rows if r["condition"] == "pairwise"]
+    assert [(r["all"], r["low"], r["high"], r["question"]) for r in rows] == [
+        (0.5, 0.0, 0.75, "q1")
+    ]

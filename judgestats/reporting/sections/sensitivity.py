@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,10 @@ def left_out_estimates(run: Run) -> Table | Markdown:
             key = (what, str(condition))
             whole[key] = [every, float(np.nanmin(values)), float(np.nanmax(values))]
             extreme[key] = names[int(np.nanargmax(np.abs(values - every)))]
+    for condition, every, values, names in _credit_left_out(run):
+        key = ("Agreement with people (1 / .5 / 0)", condition)
+        whole[key] = [every, float(np.nanmin(values)), float(np.nanmax(values))]
+        extreme[key] = names[int(np.nanargmax(np.abs(values - every)))]
     if not whole:
         return Markdown("")
     rows = [
@@ -198,6 +202,24 @@ def left_out_estimates(run: Run) -> Table | Markdown:
         caption="Estimates with each question left out in turn.",
         label="tbl-left-out-estimates",
     )
+
+
+def _credit_left_out(run: Run) -> Iterator[tuple[str, float, np.ndarray[Any, Any], list[str]]]:
+    """Mean credit of each method over pairs: of all of them, and without each question."""
+    arrays: dict[str, Any] = dict(run.results.get("arrays") or {})
+    if not {"credit", "clusters", "conditions"} <= set(arrays):
+        return
+    credit = np.array([[math.nan if v is None else float(v) for v in r] for r in arrays["credit"]])
+    clusters = np.array([str(c) for c in arrays["clusters"]])
+    names = list(dict.fromkeys(clusters.tolist()))
+    if not 3 <= len(names) <= _MOST_LEFT_OUT:
+        return
+    for j, condition in enumerate(arrays["conditions"]):
+        known = ~np.isnan(credit[:, j])
+        if len(set(clusters[known].tolist())) > 1:
+            kept = [known & (clusters != name) for name in names]
+            values = np.array([credit[rows, j].mean() for rows in kept])
+            yield str(condition), float(credit[known, j].mean()), values, names
 
 
 def _estimators(part: pd.DataFrame) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
