@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from judgestats.stats.notation import apa_number
 
 __all__ = ["told_coefficient", "told_sem"]
@@ -16,12 +18,12 @@ _USELESS = 10.0
 """An upper end so many times the estimate says only that its size is not known."""
 
 
-def told_coefficient(row: Mapping[Any, Any], key: str) -> str:
+def told_coefficient(row: Mapping[Any, Any] | pd.Series, key: str) -> str:
     """A coefficient that cannot exceed 1, with its interval where the row has one.
 
     Parameters
     ----------
-    row : mapping
+    row : mapping or Series
         A row of a table of conditions: ``key``, ``key_low`` and ``key_high``.
     key : str
         The coefficient's column.
@@ -40,14 +42,14 @@ def told_coefficient(row: Mapping[Any, Any], key: str) -> str:
     return _told(*(float(row.get(k, math.nan)) for k in (key, f"{key}_low", f"{key}_high")))
 
 
-def told_sem(row: Mapping[Any, Any]) -> str:
+def told_sem(row: Mapping[Any, Any] | pd.Series) -> str:
     """The standard error of one judgment in score points, with its interval.
 
     It is the root of the within-item variance, so its interval is the root of that one's.
 
     Parameters
     ----------
-    row : mapping
+    row : mapping or Series
         A row of a table of conditions: ``sem`` and the bounds of ``within_variance``.
 
     Returns
