@@ -136,7 +136,7 @@ def _paired(codes: NDArray[Any], q: int) -> Callable[[NDArray[Any]], NDArray[Any
 
     Both are summed over replications once for every two items of two judges.
     """
-    told = np.stack([codes == k for k in range(q)], axis=-1).astype(float)
+    told = (codes[..., None] == np.arange(q)).astype(float)
     read = told.sum(axis=-1)
     couples = list(combinations(range(len(codes)), 2))
     pairs = [np.einsum("ar,br->ab", read[i], read[j]) for i, j in couples]

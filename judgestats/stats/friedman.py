@@ -120,7 +120,7 @@ def friedman_test(
     >>> scores = [[7, 8, 9], [5, 6, 6], [6, 8, 9], [4, 4, 7], [5, 7, 8], [6, 7, 9]]
     >>> result = friedman_test(scores, names=["T=0", "T=0.5", "T=1"])
     >>> print(result.sentence())
-    Friedman rank sum test: χ²(2, N = 6) = 11.00, p = .004, W = .92, 95% CI [.45, 1.00] (6 items)...
+    Friedman rank sum test: χ²(2, N = 6) = 11.00, p = .004, W = .92, 95% CI [.25, 1.00] (6 items)...
     >>> round(result.iman_davenport.statistic, 6)
     55.0
     >>> [(r.a, r.b, round(r.p_value, 4)) for r in result.nemenyi().rows][1]

@@ -16,7 +16,8 @@ def shown_by(folder: Path, document: str = "experiment") -> list[Any]:
     text = (REPORTS / f"{document}.qmd").read_text(encoding="utf-8")
     found: list[Any] = []
 
-    def collect(*things: Any) -> None:
+    def collect(*things: Any, about: str = "") -> None:
+        del about  # the words that go before what is shown
         for thing in things:
             if isinstance(thing, (list, tuple)):
                 collect(*thing)
