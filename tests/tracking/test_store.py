@@ -42,7 +42,7 @@ def test_looking_up_a_run_makes_no_store(tmp_path: Path, monkeypatch: pytest.Mon
     file = tmp_path / "none.db"
     before = mlflow.get_tracking_uri()
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{file}")
-    mlflow.set_tracking_uri(f"sqlite:///{file}")  # what an earlier test set goes before the variable
+    mlflow.set_tracking_uri(f"sqlite:///{file}")  # it goes before the variable
     try:
         with pytest.raises(StoreError, match="there is no tracking store"):
             run_folder("0123456789", tmp_path)
