@@ -47,7 +47,7 @@ def pairs_of(item: Item) -> list[tuple[int, int]]:
 def labelled_pairs_of(item: Item) -> list[tuple[int, int]]:
     """The pairs of responses that a person has compared, by index."""
     labelled = {(min(label.a, label.b), max(label.a, label.b)) for label in item.labels}
-    return [pair for pair in pairs_of(item) if pair in labelled]
+    return [(i, j) for i, j in sorted(labelled) if 0 <= i < j < len(item.responses)]
 
 
 def conversation(item: Item, answers: tuple[str, ...], turns: tuple[str, ...] = ()) -> str:

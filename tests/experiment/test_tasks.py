@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.prepare import prepare
 from judgestats.experiment.tasks import draw_units, tasks_of
 from judgestats.items.schema import Item, Response
 from judgestats.judgments.design import Condition
@@ -62,3 +64,12 @@ def test_a_pair_keeps_both_its_orders():
     drawn = draw_units(units, per_item=1, seed=0)
     assert len(drawn) == 8
     assert [u.order for u in drawn] == ["ab", "ba"] * 4
+
+
+def test_a_staged_dry_run_names_no_call_of_all_pairs_beforehand():
+    given = {"pairs": "4", "judges": "sim-crowd"}
+    assert len(prepare(load_design("crowd"), given).tasks) > 0
+    dry = prepare(load_design("crowd"), {**given, "dry_run": "true"})
+    assert len(dry.tasks) == 0
+    assert dry.staging is not None
+    assert len(dry.staging) > 0
