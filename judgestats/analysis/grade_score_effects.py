@@ -22,6 +22,8 @@ from judgestats.stats.wilcoxon import wilcoxon_signed_rank
 __all__ = ["OPTION", "effect_of_option", "effect_of_prompt", "family_of"]
 
 _PROMPT, OPTION = "factor_prompt", "factor_unrelated"
+_FEWEST = 3
+"""Items that a comparison of prompts needs."""
 
 
 def family_of(prefix: str, tests: Mapping[str, TestResult], family: str) -> list[NamedResult]:
@@ -46,8 +48,10 @@ def family_of(prefix: str, tests: Mapping[str, TestResult], family: str) -> list
     return [named(f"{prefix}.family", title, "secondary", adjusted, headline=True)]
 
 
-def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, pd.DataFrame]]:
-    """Conditions that differ in one factor only, with a name for what they share."""
+def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
+    """Conditions that differ in one factor only: what they share, and level to condition."""
+    if vary not in table:
+        return []
     rest = [c for c in ("judge", "temperature", _PROMPT, OPTION) if c in table and c != vary]
     out = []
     for key, own in table.groupby(rest, sort=False):
@@ -57,7 +61,8 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, pd.DataFrame]]:
             words.append(f"prompt {told[_PROMPT]}")
         if OPTION in told:
             words.append("with unrelated" if told[OPTION] == "yes" else "without unrelated")
-        out.append((", ".join(words), own))
+        levels = {str(v): str(c) for v, c in zip(own[vary], own["condition"], strict=True)}
+        out.append((", ".join(words), levels))
     return out
 
 
@@ -77,43 +82,40 @@ def effect_of_option(
     -------
     list of NamedResult
     """
-    if OPTION not in table:
-        return []
     results = []
-    for name, own in _strata(table, OPTION):
-        by = {str(o): str(c) for o, c in zip(own[OPTION], own["condition"], strict=True)}
-        if set(by) != {"no", "yes"}:
-            continue
-        without, with_it = found[by["no"]], found[by["yes"]]
-        if not without.index.equals(with_it.index):
-            continue
-        result = _difference(without, with_it, declared)
-        results.append(
-            named(
-                f"unrelated.{name}",
-                f"With minus without the unrelated option, {name}",
-                "secondary",
-                result,
-            )
-        )
+    for name, levels in _strata(table, OPTION):
+        for less in _less(found, levels, "no", declared).values():
+            title = f"With minus without the unrelated option, {name}"
+            results.append(named(f"unrelated.{name}", title, "secondary", less))
     return results
 
 
-def _difference(first: Rotations, second: Rotations, declared: AnalysisPlan) -> Estimate:
-    """Second less first, of chance-corrected scores of the same items and repetitions."""
-    width = max(first.positions.shape[1], second.positions.shape[1])
-    pair = [
-        np.pad(r.positions, ((0, 0), (0, width - r.positions.shape[1])), constant_values=math.nan)
-        for r in (first, second)
-    ]
-    return grade_score_difference(
-        pair[0],
-        pair[1],
-        n_options_first=first.n_options,
-        n_options_second=second.n_options,
-        cluster=first.cluster,
-        level=declared.level,
-    )
+def _less(
+    found: Mapping[str, Rotations], levels: Mapping[str, str], base: str, declared: AnalysisPlan
+) -> dict[str, Estimate]:
+    """Every other level less the base, of chance-corrected scores of the same items."""
+    if base not in levels:
+        return {}
+    first = found[levels[base]]
+    out = {}
+    for level, condition in levels.items():
+        second = found[condition]
+        if level == base or not first.index.equals(second.index):
+            continue
+        width = max(first.positions.shape[1], second.positions.shape[1])
+        padded = [
+            np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=math.nan)
+            for p in (first.positions, second.positions)
+        ]
+        out[level] = grade_score_difference(
+            padded[0],
+            padded[1],
+            n_options_first=first.n_options,
+            n_options_second=second.n_options,
+            cluster=first.cluster,
+            level=declared.level,
+        )
+    return out
 
 
 def effect_of_prompt(
@@ -123,10 +125,8 @@ def effect_of_prompt(
 
     Parameters
     ----------
-    found : mapping of condition to Rotations
-    table : DataFrame
-        One row a condition.
-    declared : AnalysisPlan
+    found, table, declared
+        As `effect_of_option`.
 
     Returns
     -------
@@ -134,35 +134,16 @@ def effect_of_prompt(
     """
     tests: dict[str, TestResult] = {}
     differences: list[NamedResult] = []
-    for name, own in _strata(table, _PROMPT) if _PROMPT in table else []:
-        if len(own) < 2:
+    for name, levels in _strata(table, _PROMPT):
+        scores = pd.DataFrame({p: found[c].item_scores() for p, c in levels.items()}).dropna()
+        if len(levels) < 2 or len(scores) < _FEWEST:
             continue
-        scores = pd.DataFrame({p: found[str(c)].item_scores() for p, c in _pairs(own)}).dropna()
-        first = found[str(own["condition"].iloc[0])]
-        clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
-        cluster = clusters.loc[scores.index].to_numpy(object)
-        if len(scores) < 3:
-            continue
-        names = [f"prompt {c}" for c in scores.columns]
-        (base, base_condition), *others = _pairs(own)
-        for other, condition in others:
-            if found[condition].index.equals(found[base_condition].index):
-                less = _difference(found[base_condition], found[condition], declared)
-                title = f"Prompt {other} less prompt {base}, {name}"
-                key = f"prompt.difference.{other}.{name}"
-                differences.append(named(key, title, "secondary", less))
-        common: dict[str, Any] = {"names": names, "cluster": cluster, "level": declared.level}
-        if len(names) == 2:
-            tests[name] = wilcoxon_signed_rank(
-                scores.iloc[:, 0].to_numpy(float), scores.iloc[:, 1].to_numpy(float), **common
-            )
-        else:
-            tests[name] = friedman_test(
-                scores.to_numpy(float),
-                **common,
-                n_permutations=declared.n_resamples,
-                seed=declared.seed,
-            )
+        base = next(iter(levels))
+        for other, less in _less(found, levels, base, declared).items():
+            title = f"Prompt {other} less prompt {base}, {name}"
+            key = f"prompt.difference.{other}.{name}"
+            differences.append(named(key, title, "secondary", less))
+        tests[name] = _compared(scores, found[levels[base]], declared)
     results = [
         named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test)
         for name, test in tests.items()
@@ -171,5 +152,15 @@ def effect_of_prompt(
     return results + differences + family_of("prompt", tests, family)
 
 
-def _pairs(own: pd.DataFrame) -> list[tuple[str, str]]:
-    return [(str(p), str(c)) for p, c in zip(own[_PROMPT], own["condition"], strict=True)]
+def _compared(scores: pd.DataFrame, first: Rotations, declared: AnalysisPlan) -> TestResult:
+    """Prompts (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
+    clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
+    common: dict[str, Any] = {
+        "names": [f"prompt {c}" for c in scores.columns],
+        "cluster": clusters.loc[scores.index].to_numpy(object),
+        "level": declared.level,
+    }
+    data = scores.to_numpy(float)
+    if data.shape[1] == 2:
+        return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common)
+    return friedman_test(data, **common, n_permutations=declared.n_resamples, seed=declared.seed)

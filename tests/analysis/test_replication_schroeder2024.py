@@ -135,6 +135,46 @@ def test_the_replication_is_an_analysis_with_unique_ids(three):
     assert len(three.conditions) == 3 * 4 * 3
 
 
+def test_what_is_said_of_cells_follows_from_the_folder(three, tmp_path):
+    """Other verdicts than the paper's are called so; a judge it never printed is not compared."""
+    table2 = next(c for c in three.claims if c.id == "table2")
+    assert "other verdicts" in table2.reproduced
+    assert "misprint" not in table2.reproduced
+    assert any("the folder has 36" in text for text in three.limitations)
+    own = examine(
+        authors_json(tmp_path / "own", judges=("mine",), temperatures=(1.0,)),
+        Options(n_resamples=19),
+    )
+    claims = {c.id: c for c in own.claims}
+    assert "no cell of the folder is one of Table 2" in claims["table2"].reproduced
+    assert claims["judges"].verdict == "not examined"
+    assert "0 of the three judges" in claims["table1"].because
+    assert any("mine: not judges of the paper" in text for text in own.limitations)
+    assert own.conditions["matches"].isna().all()
+
+
+def test_table_1_is_called_by_what_the_judges_share(tmp_path):
+    """Three judges that never agree, and three that always do: neither is moderate agreement."""
+    said = {}
+    for name, shift in (("apart", 1), ("alike", 0)):
+        document = {
+            judge: {
+                "temperature: 0.25": {
+                    f"bbh:q{i}": [f"Best Response: [[{'ABCDE'[(i + shift * j) % 5]}]]"] * 4
+                    for i in range(10)
+                }
+            }
+            for j, judge in enumerate(JUDGES)
+        }
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "r.json").write_text(json.dumps(document))
+        found = examine(tmp_path / name, Options(n_resamples=19))
+        said[name] = next(c for c in found.claims if c.id == "table1")
+    assert said["apart"].verdict == said["alike"].verdict == "does not stand"
+    assert "outside the interval" in said["alike"].because
+    assert "Unrelated judges of the same habits would share as much" in said["apart"].because
+
+
 def test_unusable_folders(tmp_path):
     with pytest.raises(InputError, match="no folder"):
         read_schroeder2024(tmp_path / "absent")
@@ -145,6 +185,10 @@ def test_unusable_folders(tmp_path):
         read_schroeder2024(tmp_path)
     (tmp_path / "verdicts.csv").write_text("judge,temperature\nx,1\n")
     with pytest.raises(InputError, match="lacks the column"):
+        read_schroeder2024(tmp_path)
+    rows = "judge,temperature,benchmark,item,replicate,verdict\nj,1,other,q,0,A\n"
+    (tmp_path / "verdicts.csv").write_text(rows)
+    with pytest.raises(InputError, match="'other' is no benchmark"):
         read_schroeder2024(tmp_path)
     rows = "judge,temperature,benchmark,item,replicate,verdict\nj,1,BBH,q,0,Z\n"
     (tmp_path / "verdicts.csv").write_text(rows)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
 
 from judgestats.analysis.paper_tables import omega_tables
 from judgestats.analysis.replications.claims import Options, Replication, Study
@@ -14,15 +13,13 @@ from judgestats.analysis.replications.schroeder2024_cells import (
     cells_of_study,
     conditions_of,
 )
-from judgestats.analysis.replications.schroeder2024_claims import (
-    at_zero,
+from judgestats.analysis.replications.schroeder2024_comparisons import (
     benchmarks_compared,
     judges_ranked,
-    table_1,
-    table_2,
     temperatures,
     without_data,
 )
+from judgestats.analysis.replications.schroeder2024_tables import at_zero, table_1, table_2
 from judgestats.judgments.studies.schroeder2024 import read_schroeder2024
 
 __all__ = ["STUDY", "examine"]
@@ -62,23 +59,12 @@ def examine(folder: Path, options: Options) -> Replication:
         claims=claims,
         conditions=conditions_of(cells),
         data_source=source,
-        limitations=_limitations(frame, cells),
+        limitations=_limitations(cells),
     )
 
 
-def _limitations(frame: pd.DataFrame, cells: Sequence[Cell]) -> tuple[str, ...]:
-    judges = list(dict.fromkeys(frame["judge"]))
-    absent = [
-        j
-        for j in dict.fromkeys(omega_tables().query("table == 2")["judge"])
-        if j not in set(judges)
-    ]
-    told = []
-    if absent:
-        told.append(
-            f"Verdicts of {', '.join(absent)} are not in the folder: its cells of Table 2, and "
-            "Table 1, cannot be examined."
-        )
+def _limitations(cells: Sequence[Cell]) -> tuple[str, ...]:
+    told = _absent(cells)
     unread = max((float((c.read == "").mean()) for c in cells), default=0.0)
     told += [
         (
@@ -89,6 +75,31 @@ def _limitations(frame: pd.DataFrame, cells: Sequence[Cell]) -> tuple[str, ...]:
         "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
     ]
     return tuple(told)
+
+
+def _absent(cells: Sequence[Cell]) -> list[str]:
+    """Which printed cells the folder does not have: whole judges, and single cells of others."""
+    printed = omega_tables().query("table == 2")
+    names = list(dict.fromkeys(printed["judge"]))
+    there = {c.judge for c in cells}
+    absent = [j for j in names if j not in there]
+    told = []
+    if absent:
+        whose = "its cells" if len(absent) == 1 else "their cells"
+        told.append(
+            f"Verdicts of {', '.join(absent)} are not in the folder: {whose} of Table 2, and "
+            "Table 1, cannot be examined."
+        )
+    expected = int(printed["judge"].isin(there).sum())
+    found = sum(not math.isnan(c.printed) for c in cells)
+    if there & set(names) and found < expected:
+        told.append(
+            f"Of the {expected} printed cells of the judges that are there, the folder has {found}."
+        )
+    others = sorted(there - set(names))
+    if others:
+        told.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
+    return told
 
 
 STUDY = Study(

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.paper_tables import omega_tables
 from judgestats.analysis.replications.claims import Options
-from judgestats.judgments.studies.schroeder2024 import BENCHMARKS, cell_of
+from judgestats.judgments.studies.schroeder2024 import BENCHMARKS, cell_of, items_of
 from judgestats.stats.gwet import gwet_ac1
 from judgestats.stats.published_omega import PublishedOmega, published_omega_2412_12509
 from judgestats.stats.result import Estimate
 from judgestats.stats.vote_share import vote_share_reliability
 
-__all__ = ["Cell", "Objects", "cells_of_study", "conditions_of", "letters"]
+__all__ = ["Cell", "Objects", "above_zero", "cells_of_study", "conditions_of", "letters"]
 
 UNREAD = ("no_answer", "multiple", "")
 _SHUFFLINGS = 99
@@ -36,6 +36,7 @@ class Cell:
     judge: str
     temperature: float
     benchmark: str
+    items: tuple[str, ...]
     verdicts: Objects
     printed: float
     omega: PublishedOmega
@@ -57,6 +58,11 @@ class Cell:
     def matches(self) -> bool:
         """Whether the computed omega is the printed one, to the printed digits."""
         return abs(self.omega.estimate - self.printed) <= _HALF_DIGIT
+
+
+def above_zero(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells in which something was drawn."""
+    return [c for c in cells if c.temperature > 0]
 
 
 def letters(verdicts: Objects) -> Objects:
@@ -104,6 +110,7 @@ def cells_of_study(frame: pd.DataFrame, options: Options) -> list[Cell]:
                         judge=str(judge),
                         temperature=float(temperature),
                         benchmark=benchmark,
+                        items=items_of(frame, judge, temperature, benchmark),
                         verdicts=verdicts,
                         printed=_printed(str(judge), float(temperature), benchmark),
                         omega=published_omega_2412_12509(
@@ -145,7 +152,7 @@ def conditions_of(cells: Sequence[Cell]) -> pd.DataFrame:
             "published_omega_null_mean": c.omega.null.mean if c.omega.null else math.nan,
             "published_omega_null_q95": c.omega.null.q95 if c.omega.null else math.nan,
             "published_alpha": c.omega.alpha,
-            "matches": c.matches,
+            "matches": None if math.isnan(c.printed) else c.matches,
             "ac1": ac1.estimate,
         }
         for key, estimate in (

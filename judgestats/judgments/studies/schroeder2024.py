@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.items.files import read_source
 
-__all__ = ["BENCHMARKS", "authors_verdict", "cell_of", "read_schroeder2024"]
+__all__ = ["BENCHMARKS", "authors_verdict", "cell_of", "items_of", "read_schroeder2024"]
 
 BENCHMARKS: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Bench"}
 """The authors' names of their benchmarks, and the paper's."""
@@ -102,6 +102,14 @@ def _checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         frame = frame.astype({"temperature": float, "replicate": int})
     except (TypeError, ValueError) as error:
         raise InputError(f"replicate: {where}: a number is expected ({error}).") from error
+    named = {**BENCHMARKS, **{v: v for v in BENCHMARKS.values()}}
+    strange = sorted(set(frame["benchmark"].astype(str)) - set(named))
+    if strange:
+        raise InputError(
+            f"replicate: {where}: {strange[0]!r} is no benchmark of the study. There are: "
+            f"{', '.join(BENCHMARKS.values())}."
+        )
+    frame["benchmark"] = frame["benchmark"].map(named)
     unknown = sorted(set(frame["verdict"].astype(str)) - _VERDICTS)
     if unknown:
         raise InputError(
@@ -157,10 +165,23 @@ def cell_of(
     ndarray of object
         Questions in alphabetical order.
     """
-    own = frame[
+    own = _of_cell(frame, judge, temperature, benchmark)
+    own = own.assign(item=own["item"].astype(str))
+    wide = own.pivot(index="item", columns="replicate", values="verdict").sort_index()
+    return wide.fillna("").to_numpy(object)
+
+
+def items_of(
+    frame: pd.DataFrame, judge: str, temperature: float, benchmark: str
+) -> tuple[str, ...]:
+    """The questions of a cell, in the order of the rows of `cell_of`."""
+    own = _of_cell(frame, judge, temperature, benchmark)
+    return tuple(sorted(set(own["item"].astype(str))))
+
+
+def _of_cell(frame: pd.DataFrame, judge: str, temperature: float, benchmark: str) -> pd.DataFrame:
+    return frame[
         (frame["judge"] == judge)
         & (frame["temperature"] == temperature)
         & (frame["benchmark"] == benchmark)
     ]
-    wide = own.pivot(index="item", columns="replicate", values="verdict")
-    return wide.fillna("").to_numpy(object)

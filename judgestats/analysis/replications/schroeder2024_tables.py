@@ -1,0 +1,329 @@
+"""arXiv 2412.12509: the claims of its Tables 1 and 2, beside what the same verdicts show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.paper_tables import PaperTable, omega_tables
+from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
+from judgestats.analysis.replications.schroeder2024_cells import Cell, above_zero
+from judgestats.judgments.studies.schroeder2024 import cell_of
+from judgestats.stats.between_judges import agreement_across_judges
+from judgestats.stats.notation import apa_number
+from judgestats.stats.raw_agreement import flip_rate
+from judgestats.stats.result import Estimate
+
+__all__ = ["PAPER_JUDGES", "at_zero", "table_1", "table_2"]
+
+PAPER_JUDGES = (
+    "Nexusflow/Starling-LM-7B-beta",
+    "meta-llama/Meta-Llama-3-8B-Instruct",
+    "google/gemma-1.1-7b-it",
+)
+_PAPER_SIZES = {"BBH": (27, 100), "SQuAD": (20, 100), "MT-Bench": (8, 100)}
+"""Questions and replications of a cell of the paper."""
+_FEW_BEYOND = 0.2
+"""Share of cells beyond their null's 95th percentile up to which the omegas are called its null."""
+_STILL = 0.01
+"""Share of differing pairs up to which verdicts hardly vary."""
+_FIVE = ("min", "q1", "median", "q3", "max")
+
+
+def table_2(cells: Sequence[Cell]) -> Claim:
+    """The published omegas, and what the same procedure gives when nothing is there."""
+    known = [c for c in cells if not math.isnan(c.printed)]
+    wrong = [c for c in known if not c.matches]
+    told = "; ".join(_mismatch(c, known) for c in wrong)
+    warm = above_zero(cells)
+    verdict, because = _against_the_null(warm)
+    printed = omega_tables().query("table == 2 and temperature > 0")["value"]
+    results: list[NamedResult] = [
+        then("table2.then.cells", "Table 2, cell by cell", _cell_table(cells, known, told))
+    ]
+    results += [then(f"table2.then.{c.name}", f"Published omega, {c.name}", c.omega) for c in cells]
+    for key, title, role, of in (
+        ("now", "Reliability of one verdict", True, [c.one for c in cells]),
+        ("now.all", "Reliability of all votes", False, [c.many for c in cells]),
+        ("now.missing", "Unread left out", False, [c.unread_missing for c in cells]),
+    ):
+        results += [
+            now(f"table2.{key}.{c.name}", f"{title}, {c.name}", estimate, primary=role)
+            for c, estimate in zip(cells, of, strict=True)
+        ]
+    low, high = printed.min(), printed.max()
+    return Claim(
+        id="table2",
+        claim=(
+            f"The judges' reliability is {apa_number(low, bounded=True)} to "
+            f"{apa_number(high, bounded=True)} at T > 0 (McDonald's omega)."
+        ),
+        published=(f"Table 2: omega {_coefficient(low)} to {_coefficient(high)} at T > 0"),
+        test_then=(
+            "omega total of absolute correlations, letters coded 1-5, questions as indicators and "
+            "replications as cases"
+        ),
+        reproduced=_reproduced(known, wrong, told),
+        test_now=(
+            "the same number after shuffling each question's replications (its null); beside it "
+            "the vote-share reliability of one verdict, which gives letters no order"
+        ),
+        verdict=verdict,
+        because=because,
+        results=tuple(results),
+    )
+
+
+def _reproduced(known: Sequence[Cell], wrong: Sequence[Cell], told: str) -> str:
+    if not known:
+        return "no cell of the folder is one of Table 2: its judges or temperatures are others"
+    return (
+        f"{len(known) - len(wrong)} of {len(known)} printed cells of the judges in this folder "
+        f"to the printed digits{f'; not: {told}' if wrong else ''}"
+    )
+
+
+def _mismatch(cell: Cell, known: Sequence[Cell]) -> str:
+    """A cell that does not match, and why, as far as the folder can tell."""
+    head = f"{cell.name}: printed {f'{cell.printed:g}'.removeprefix('0')}, "
+    if math.isnan(cell.omega.estimate):
+        return f"{head}undefined here ({cell.omega.reason})"
+    head += f"computed {apa_number(cell.omega.estimate, digits=4, bounded=True)}"
+    questions, replications = cell.verdicts.shape
+    paper = _PAPER_SIZES[cell.benchmark]
+    if (questions, replications) != paper:
+        return (
+            f"{head} (the folder has {questions} questions and {replications} replications, the "
+            f"paper {paper[0]} and {paper[1]}: other verdicts)"
+        )
+    own = [c for c in known if c.judge == cell.judge and c is not cell]
+    same = sum(c.matches for c in own)
+    if own and same >= len(own) / 2:
+        return (
+            f"{head} ({same} of the judge's {len(own)} other cells match, so these are the paper's "
+            "verdicts and the printed value is most likely a misprint; the alpha of the same "
+            f"procedure, {apa_number(cell.omega.alpha, digits=4, bounded=True)}, is not it either)"
+            if not math.isclose(cell.omega.alpha, cell.printed, abs_tol=5e-4)
+            else f"{head} (the printed value is the alpha of the same procedure)"
+        )
+    return f"{head} (few of the judge's other cells match: the verdicts are not the paper's)"
+
+
+def _against_the_null(warm: Sequence[Cell]) -> tuple[str, str]:
+    """What becomes of the omegas above T = 0 beside their null: verdict and reason."""
+    if not warm:
+        return "open", "The folder holds no temperature above 0."
+    tested = [
+        (c.omega.estimate, c.omega.null)
+        for c in warm
+        if c.omega.null is not None and math.isfinite(c.omega.estimate)
+    ]
+    if not tested:
+        return "open", f"The published omega is undefined in all {len(warm)} cells at T > 0."
+    n = len(tested)
+    beyond = sum(value > null.q95 for value, null in tested)
+    apart = float(np.mean([abs(value - null.mean) for value, null in tested]))
+    counted = (
+        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null (5 % of them, "
+        f"{apa_number(0.05 * n, digits=1)}, would by chance), and the cells lie "
+        f"{apa_number(apart, bounded=True)} from its mean on average. "
+    )
+    label_free = _label_free(warm)
+    if beyond / n <= _FEW_BEYOND:
+        return "does not stand", (
+            f"Where shuffling leaves nothing to be found the procedure gives much the same: "
+            f"{counted}These omegas are mostly the sampling error of absolute correlations, not "
+            f"the reliability of a judge. {label_free}"
+        )
+    return "stands in part", (
+        f"{counted}There verdicts on different questions move together over replications, which "
+        f"is not how often a judge repeats itself. {label_free}"
+    )
+
+
+def _label_free(warm: Sequence[Cell]) -> str:
+    ones = [c.one.estimate for c in warm if math.isfinite(c.one.estimate)]
+    if not ones:
+        return "The reliability of one verdict is undefined: no two questions differ."
+    nulls = [c.one.null.q95 for c in warm if c.one.null is not None]
+    beside = f"; the 95th percentiles of its null reach {_coefficient(max(nulls))}" if nulls else ""
+    return (
+        f"The reliability of one verdict, which gives letters no order, is "
+        f"{_coefficient(min(ones))} to {_coefficient(max(ones))}{beside}."
+    )
+
+
+def _cell_table(cells: Sequence[Cell], known: Sequence[Cell], told: str) -> PaperTable:
+    rows = [
+        {
+            "judge": c.judge,
+            "temperature": c.temperature,
+            "benchmark": c.benchmark,
+            "printed": c.printed,
+            "computed": c.omega.estimate,
+            "matches": None if math.isnan(c.printed) else c.matches,
+            "null_mean": c.omega.null.mean if c.omega.null else math.nan,
+            "null_q95": c.omega.null.q95 if c.omega.null else math.nan,
+            "p_value": c.omega.null.p_value if c.omega.null else math.nan,
+            "one_verdict": c.one.estimate,
+            "one_verdict_null_q95": c.one.null.q95 if c.one.null else math.nan,
+            "all_votes": c.many.estimate,
+            "one_verdict_unread_missing": c.unread_missing.estimate,
+        }
+        for c in cells
+    ]
+    end = f"Cells that do not match: {told}." if told else "Every printed cell matches."
+    if not known:
+        end = "None of these cells is printed in the paper."
+    return PaperTable(
+        source="arXiv 2412.12509, Table 2",
+        table=pd.DataFrame(rows),
+        said=(
+            "Printed and computed omegas, what the same procedure gives when replications are "
+            f"shuffled, and label-free reliabilities of the same verdicts. {end}"
+        ),
+    )
+
+
+def at_zero(cells: Sequence[Cell]) -> Claim:
+    """Perfect reliability at T = 0."""
+    about = {
+        "claim": "At T = 0 reliability is perfect.",
+        "published": "Table 2: omega 1 at T = 0",
+        "test_then": "the same omega; a table without any variance counts as 1 by rule",
+        "test_now": "share of pairs of repetitions that differ at T = 0",
+    }
+    cold = [c for c in cells if c.temperature == 0]
+    if not cold:
+        return not_examined("at_zero", missing="no verdicts at T = 0", **about)
+    flips = {c.name: flip_rate(c.verdicts) for c in cold}
+    shares = [float(f.estimate) for f in flips.values() if math.isfinite(f.estimate)]
+    if not shares:
+        return not_examined("at_zero", missing="nothing was repeated at T = 0", **about)
+    worst = max(shares)
+    omegas = [c.omega.estimate for c in cold if math.isfinite(c.omega.estimate)]
+    ends = dict.fromkeys(_coefficient(v) for v in (min(omegas), max(omegas))) if omegas else ()
+    span = " to ".join(ends) or "undefined"
+    return Claim(
+        id="at_zero",
+        **about,
+        reproduced=f"omega {span} in {len(cold)} cells",
+        verdict="stands in part" if worst <= _STILL else "does not stand",
+        because=(
+            f"{_how_still(worst)} But one draw is repeated: this says that sampling was switched "
+            "off, not that the judge would agree with itself if asked differently, or is right."
+            if worst <= _STILL
+            else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs."
+        ),
+        results=tuple(
+            now(f"at_zero.now.{name}", f"Repetitions that differ, {name}", f, primary=True)
+            for name, f in flips.items()
+        ),
+    )
+
+
+def _how_still(worst: float) -> str:
+    if worst == 0:
+        return "No two repetitions differ."
+    return (
+        f"Repetitions differ in at most {100 * worst:.3g} % of pairs, so the verdicts hardly vary."
+    )
+
+
+def table_1(frame: pd.DataFrame, options: Options) -> Claim:
+    """Agreement of the three judges."""
+    printed = _printed_five()
+    told = " / ".join(_coefficient(v) for v in printed)
+    about = {
+        "claim": (
+            "The three judges agree moderately: "
+            f"{_coefficient(printed[2])} of the pairs in the median replication."
+        ),
+        "published": f"{told} (BBH, T = .25; Table 1)",
+        "test_then": "share of pairs of judges that agree, five numbers",
+        "test_now": (
+            "the same share over questions, with an interval over questions, beside what unrelated "
+            "judges of the same habits would share"
+        ),
+    }
+    own = frame[(frame["temperature"] == 0.25) & (frame["benchmark"] == "BBH")]
+    judges = [j for j in PAPER_JUDGES if j in set(own["judge"])]
+    if len(judges) < len(PAPER_JUDGES):
+        missing = (
+            f"verdicts of {len(judges)} of the three judges on BBH at T = 0.25 are in the folder, "
+            "and the table is over all three"
+        )
+        return not_examined("table1", missing=missing, **about)
+    shared = set.intersection(*(set(own.loc[own["judge"] == j, "item"]) for j in judges))
+    kept = own[own["item"].isin(shared)]
+    tables = [cell_of(kept, j, 0.25, "BBH") for j in judges]
+    width = min(t.shape[1] for t in tables)
+    result = agreement_across_judges(
+        np.stack([t[:, :width] for t in tables]),
+        level=options.level,
+        n_permutations=options.n_resamples,
+        seed=options.seed,
+    )
+    over = {
+        f"{width} replications": result.details["five_numbers"],
+        f"{len(shared)} questions": result.details["five_numbers_items"],
+    }
+    verdict, because = _beside_table_1(result, over, printed)
+    return Claim(
+        id="table1",
+        **about,
+        reproduced="; ".join(f"over {what} {_five(numbers)}" for what, numbers in over.items())
+        + f" (printed: {told})",
+        verdict=verdict,
+        because=because,
+        results=(
+            now("table1.now", "Agreement of the judges, BBH, T = 0.25", result, primary=True),
+        ),
+    )
+
+
+def _printed_five() -> list[float]:
+    rows = omega_tables().query("table == 1").set_index("statistic")["value"]
+    return [float(rows[f"irr_{name}"]) for name in _FIVE]
+
+
+def _beside_table_1(
+    result: Estimate, over: Mapping[str, Mapping[str, float]], printed: Sequence[float]
+) -> tuple[str, str]:
+    """Whether the printed five numbers are found, and what the judges share at all."""
+    found = [
+        what
+        for what, numbers in over.items()
+        if all(
+            abs(float(numbers[name]) - value) <= 5e-4 + 1e-9
+            for name, value in zip(_FIVE, printed, strict=True)
+        )
+    ]
+    median, interval = printed[2], result.interval
+    inside = interval is not None and interval.low <= median <= interval.high
+    if found:
+        said = f"The five printed numbers are those over {found[0]}."
+    else:
+        said = (
+            f"The printed numbers are found neither over {' nor over '.join(over)}; the paper does "
+            "not say over which they are. The printed median lies "
+            f"{'inside' if inside else 'outside'} the interval of the share over all."
+        )
+    verdict = "stands" if found else "stands in part" if inside else "does not stand"
+    if result.null is not None and not result.estimate > result.null.q95:
+        verdict = "open" if verdict != "does not stand" else verdict
+        said += " Unrelated judges of the same habits would share as much."
+    return verdict, f"{result.sentence()} {said}"
+
+
+def _five(numbers: Mapping[str, float]) -> str:
+    return " / ".join(_coefficient(float(v)) for v in numbers.values())
+
+
+def _coefficient(value: float) -> str:
+    """As the paper prints its coefficients: three decimals."""
+    return apa_number(value, digits=3, bounded=True)
