@@ -251,11 +251,15 @@ def against_aims(cells: dict[Cell, dict]) -> list[str]:
         for n in (64, 256)
     ]
     return [
-        f"- At 200 ms: {cells[ours, 200, 64]['share']:.0%} of the ideal with 64 requests in flight "
-        f"(aim: 88 %), {cells[ours, 200, 256]['share']:.0%} with 256 (aim: 50 %).",
+        (
+            f"- At 200 ms: {cells[ours, 200, 64]['share']:.0%} of the ideal with 64 requests in "
+            f"flight (aim: 88 %), {cells[ours, 200, 256]['share']:.0%} with 256 (aim: 50 %)."
+        ),
         f"- At 20 ms: 256 in flight take {slower:+.0%} of the seconds of 64 (aim: at most +10 %).",
-        f"- CPU a judgment: {min(ratios):.2f} to {max(ratios):.2f} of that of the bare client's "
-        "`create` (aim: at most .5).",
+        (
+            f"- CPU a judgment: {min(ratios):.2f} to {max(ratios):.2f} of that of the bare "
+            "client's `create` (aim: at most .5)."
+        ),
     ]
 
 
