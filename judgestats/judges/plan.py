@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.negotiation import Abilities
-from judgestats.judges.prices import PriceTable, default_prices
+from judgestats.judges.priced import JudgePlan, PricePlan, Sampled
+from judgestats.judges.prices import Price, PriceTable, default_prices
 from judgestats.judges.request import Encoded, Sampling, judgment_keys
 from judgestats.judges.rows import answer_row, blank_row
 from judgestats.judges.source import Group, grouped
 from judgestats.judges.spec import JudgeSpec, parse_judge
+from judgestats.judges.stage_price import relative_margin, scaled_up
 from judgestats.judgments.design import Task
+from judgestats.judgments.stage_sample import Cell, Stratum, strata_of
 from judgestats.protocols.base import Prompted, ReplyMode
 
 __all__ = ["JudgePlan", "PricePlan", "Stages", "price_plan"]
@@ -41,8 +42,18 @@ class Stages(Protocol):
     def __len__(self) -> int:
         """Pipelines in all."""
 
-    def sample(self, pipelines: int, *, seed: int = 0) -> tuple[Stages, int, int]:
-        """The same on a part of the pairs; its pairs, and all."""
+    @property
+    def pairs(self) -> int:
+        """Pairs that are judged."""
+
+    def cells(self, together: int = 1) -> Mapping[Cell, str]:
+        """What shares no call with the rest, and the set that it is of."""
+
+    def part(self, cells: Collection[Cell], together: int = 1) -> Stages:
+        """The same for some cells only."""
+
+    def cell_of(self, task: Task, together: int = 1) -> Cell:
+        """The cell that a call belongs to."""
 
     def first(self) -> Iterable[Task]:
         """The calls that need no other call."""
@@ -52,89 +63,6 @@ class Stages(Protocol):
 
     def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
         """A readable reply of about so many characters."""
-
-
-@dataclass(kw_only=True)
-class JudgePlan:
-    """One judge's share of a plan. Tokens and dollars are (low, high) estimates."""
-
-    judge: str
-    judgments: int = 0
-    cached: int = 0
-    waiting: int = 0
-    requests: int = 0
-    tokens_in: tuple[float, float] = (0.0, 0.0)
-    tokens_out: tuple[float, float] = (0.0, 0.0)
-    cost_usd: tuple[float, float] = (0.0, 0.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PricePlan:
-    """What a collection would ask, by judge; prints as a table.
-
-    Attributes
-    ----------
-    judges : tuple of JudgePlan
-    prices_as_of : str
-        Date of the price table.
-    reply_tokens : tuple of int
-        A reply's tokens in the low and the high estimate.
-    mode : {"online", "batch"}
-    what : tuple of str
-        Who is asked, and for what: headings of the table.
-    pairs : (int, int) or None
-        Where a part was priced and scaled up: its pairs, and all pairs.
-    """
-
-    judges: tuple[JudgePlan, ...]
-    prices_as_of: str
-    reply_tokens: tuple[int, int] = _REPLY_TOKENS
-    mode: str = "online"
-    what: tuple[str, str] = ("judge", "judgments")
-    pairs: tuple[int, int] | None = None
-
-    @property
-    def requests(self) -> int:
-        """Requests to be sent, retries aside."""
-        return sum(j.requests for j in self.judges)
-
-    @property
-    def cost_usd(self) -> tuple[float, float]:
-        """Low and high estimate in dollars; NaN where a price is unknown."""
-        return (
-            sum(j.cost_usd[0] for j in self.judges),
-            sum(j.cost_usd[1] for j in self.judges),
-        )
-
-    def __str__(self) -> str:
-        width = max([5, *(len(j.judge) for j in self.judges)])
-        heading = (
-            f"{self.what[0]:<{width}}  {self.what[1]:>9}  in journal  requests  {'tokens in':>19}"
-        )
-        lines = [f"{heading}  {'tokens out':>19}  {'US dollars':>19}"]
-        for j in self.judges:
-            lines.append(
-                f"{j.judge:<{width}}  {j.judgments:>9,}  {j.cached:>10,}  {j.requests:>8,}  "
-                f"{_span(j.tokens_in):>19}  {_span(j.tokens_out):>19}  {_dollars(j.cost_usd):>19}"
-            )
-        lines.append(
-            f"total: {self.requests:,} requests, {_dollars(self.cost_usd)} "
-            f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
-            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
-            "think before they answer use more; retries are not included."
-        )
-        if self.pairs is not None:
-            lines.append(
-                f"The figures are estimated from {self.pairs[0]:,} of {self.pairs[1]:,} pairs, "
-                "drawn by seed and scaled up."
-            )
-        if self.mode == "batch":
-            waiting = sum(j.waiting for j in self.judges)
-            lines.append(
-                "Through the Batch API: half the price, answers within 24 hours."
-                + (f" {waiting:,} judgments wait in batches handed in before." if waiting else "")
-            )
-        return "\n".join(lines)
 
 
 def price_plan(
@@ -177,7 +105,7 @@ def price_plan(
         In batches, tokens cost half, and what waits in a batch already is not asked again.
     pipelines : int
         With stages: where there are more pipelines (a strategy on a pair in an order, once), about
-        so many are priced, on pairs drawn by seed, and scaled up.
+        so many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
 
     Returns
     -------
@@ -192,7 +120,7 @@ def price_plan(
     specs: dict[str, JudgeSpec] = dict(judges or {})
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
-    pairs: tuple[int, int] | None = None
+    sampled: Sampled | None = None
     with Journal(held) as book:
         pricing = _Pricing(
             book if held is not None else None,
@@ -206,16 +134,14 @@ def price_plan(
         if stages is None:
             plans = pricing.of(grouped(enumerate(tasks), choices_per_request, together=False))
         else:
-            part, *found = stages.sample(pipelines, seed=seed or 0)
-            if found[0] < found[1]:
-                pairs = (found[0], found[1])
-            times = len(stages) / max(len(part), 1)
-            high = pricing.staged(part, reply_tokens[1])
-            low = pricing.staged(part.again(), reply_tokens[0])
-            plans = {name: _scaled(_joined(low[name], p), times) for name, p in high.items()}
+            strata, part = _drawn(stages, pipelines, choices_per_request, seed or 0)
+            by_cell = pricing.cells(part, reply_tokens)
+            plans = scaled_up(strata, by_cell)
+            if len(part) < len(stages):
+                found = {name: _price(table, spec, mode) for name, spec in specs.items()}
+                sampled = _sampled(stages, part, strata, by_cell, found)
     for name, plan in plans.items():
-        price = table.price(specs[name])
-        price = price.in_batch if mode == "batch" else price
+        price = _price(table, specs[name], mode)
         plan.cost_usd = (
             price.cost(plan.tokens_in[0], plan.tokens_out[0]),
             price.cost(plan.tokens_in[1], plan.tokens_out[1]),
@@ -225,30 +151,50 @@ def price_plan(
         prices_as_of=table.as_of,
         reply_tokens=reply_tokens,
         mode=mode,
-        pairs=pairs,
+        sampled=sampled,
     )
 
 
-def _scaled(plan: JudgePlan, times: float) -> JudgePlan:
-    """A sample's plan as that of all pairs."""
-    low_in, high_in = plan.tokens_in
-    low_out, high_out = plan.tokens_out
-    return JudgePlan(
-        judge=plan.judge,
-        judgments=round(plan.judgments * times),
-        cached=round(plan.cached * times),
-        waiting=round(plan.waiting * times),
-        requests=round(plan.requests * times),
-        tokens_in=(low_in * times, high_in * times),
-        tokens_out=(low_out * times, high_out * times),
+def _price(table: PriceTable, spec: JudgeSpec, mode: str) -> Price:
+    price = table.price(spec)
+    return price.in_batch if mode == "batch" else price
+
+
+def _drawn(
+    stages: Stages, pipelines: int, together: int, seed: int
+) -> tuple[tuple[Stratum, ...], Stages]:
+    """The part that is walked through: all, or of every set some."""
+    cells = stages.cells(together)
+    kept = len(cells) if len(stages) <= pipelines else len(cells) * pipelines // len(stages)
+    strata = strata_of(cells, count=kept, seed=seed)
+    drawn = [cell for stratum in strata for cell in stratum.drawn]
+    return strata, stages.again() if len(drawn) == len(cells) else stages.part(drawn, together)
+
+
+def _sampled(
+    stages: Stages,
+    part: Stages,
+    strata: Sequence[Stratum],
+    by_cell: Mapping[Cell, Mapping[str, JudgePlan]],
+    prices: Mapping[str, Price],
+) -> Sampled:
+    """Which part was priced, with the margin of requests and of dollars (tokens, if unknown)."""
+    requests = {c: sum(float(p.requests) for p in by.values()) for c, by in by_cell.items()}
+    dollars = {
+        cell: sum(prices[p.judge].cost(p.tokens_in[1], p.tokens_out[1]) for p in by.values())
+        for cell, by in by_cell.items()
+    }
+    tokens = {
+        c: sum(p.tokens_in[1] + p.tokens_out[1] for p in by.values()) for c, by in by_cell.items()
+    }
+    known = all(price.known for price in prices.values()) and any(dollars.values())
+    return Sampled(
+        pairs=part.pairs,
+        all_pairs=stages.pairs,
+        sets=len(strata),
+        requests=relative_margin(strata, requests),
+        tokens=relative_margin(strata, dollars if known else tokens),
     )
-
-
-def _joined(low: JudgePlan, high: JudgePlan) -> JudgePlan:
-    """The range from a walk with short replies to one with long ones."""
-    high.tokens_in = (low.tokens_in[0], high.tokens_in[1])
-    high.tokens_out = (low.tokens_out[0], high.tokens_out[1])
-    return high
 
 
 class _Pricing:
@@ -281,17 +227,31 @@ class _Pricing:
             self._book_group(group, plans)
         return plans
 
-    def staged(self, stages: Stages, tokens: int) -> dict[str, JudgePlan]:
-        """The plan of a collection in stages, with replies of so many tokens imagined."""
-        plans: dict[str, JudgePlan] = {}
-        first = grouped(enumerate(stages.first()), self._sampling.choices, together=True)
-        waiting: deque[Group] = deque(first)
+    def cells(
+        self, stages: Stages, reply_tokens: tuple[int, int]
+    ) -> dict[Cell, dict[str, JudgePlan]]:
+        """The plan of every cell, from a walk with short replies to one with long ones."""
+        high = self._walk(stages, reply_tokens[1])
+        low = self._walk(stages.again(), reply_tokens[0])
+        for cell, plans in high.items():
+            for name, plan in plans.items():
+                short = low[cell][name]
+                plan.tokens_in = (short.tokens_in[0], plan.tokens_in[1])
+                plan.tokens_out = (short.tokens_out[0], plan.tokens_out[1])
+        return high
+
+    def _walk(self, stages: Stages, tokens: int) -> dict[Cell, dict[str, JudgePlan]]:
+        """The plan of every cell, with replies of so many tokens imagined."""
+        found: dict[Cell, dict[str, JudgePlan]] = {}
+        together = self._sampling.choices
+        waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))
         place = count()
         bound = self._sampling.max_tokens
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
         while waiting:
             group = waiting.popleft()
-            prompted, answers = self._book_group(group, plans)
+            cell = stages.cell_of(group.tasks[0], together)
+            prompted, answers = self._book_group(group, found.setdefault(cell, {}))
             for task, answer in zip(group.tasks, answers, strict=True):
                 if answer is not None:
                     row = answer_row(task, prompted, answer, cached=True, experiment="")
@@ -300,7 +260,7 @@ class _Pricing:
                     row["raw_text"] = stages.imagined(task, prompted, characters)
                 for following in stages.follow_up(row):
                     waiting.append(Group((following,), ((next(place),),)))
-        return plans
+        return found
 
     def _book_group(
         self, group: Group, plans: dict[str, JudgePlan]
@@ -357,13 +317,3 @@ def _add_request(
         plan.tokens_out[0] + shortest * choices,
         plan.tokens_out[1] + longest * choices,
     )
-
-
-def _span(values: tuple[float, float]) -> str:
-    return f"{values[0]:,.0f}-{values[1]:,.0f}"
-
-
-def _dollars(values: tuple[float, float]) -> str:
-    if math.isnan(values[0]) or math.isnan(values[1]):
-        return "unknown"
-    return f"${values[0]:,.4f}-${values[1]:,.4f}" if values[1] else "$0"

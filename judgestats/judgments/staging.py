@@ -9,9 +9,8 @@ asked once and heard by every pipeline that needs them.
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +19,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.parse import read_judgment
+from judgestats.judgments.stage_sample import Cell
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
 from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy, stage_kind
 
@@ -62,6 +62,8 @@ class Staging:
         How often every pipeline is repeated.
     raised : float
         The temperature of calls that a strategy asks at a raised temperature.
+    only : collection of (item id, replicate), optional
+        Keeps the pipelines about these items in these repetitions.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Staging:
         *,
         replicates: int = 1,
         raised: float = 1.0,
+        only: Collection[Cell] | None = None,
     ) -> None:
         for condition, one in strategies.items():
             if condition.factors.get(STRATEGY) != one.name:
@@ -92,8 +95,9 @@ class Staging:
                     f'factors={{"{STRATEGY}": "{one.name}"}}.'
                 )
         self._given = (dict(strategies), dict(units), replicates, raised)
+        self._only = only
         self._raised = raised
-        self._pipelines = self._lined_up(strategies, units, replicates)
+        self._pipelines = self._lined_up(strategies, units, replicates, only)
         self._waiting: dict[TaskKey, list[_Pipeline]] = {}
         # All calls of a pipeline are about responses of its item, so that what was heard about an
         # item can be let go of when its last pipeline has settled.
@@ -111,6 +115,7 @@ class Staging:
         strategies: Mapping[Condition, Strategy],
         units: Mapping[Condition, Sequence[Unit]],
         replicates: int,
+        only: Collection[Cell] | None,
     ) -> list[_Pipeline]:
         """Pair by pair, so that an interrupted run has whole pairs under all strategies."""
         order: dict[tuple[str, str], None] = {}
@@ -124,7 +129,7 @@ class Staging:
             for replicate in range(replicates)
             for key in order
             for c, one, listed in own
-            if key in listed
+            if key in listed and (only is None or (listed[key].item.id, replicate) in only)
         ]
 
     def __len__(self) -> int:
@@ -138,38 +143,37 @@ class Staging:
 
     def again(self) -> Staging:
         """The same, with nothing heard yet."""
+        return self._of(self._only)
+
+    def _of(self, only: Collection[Cell] | None) -> Staging:
         strategies, units, replicates, raised = self._given
-        return Staging(strategies, units, replicates=replicates, raised=raised)
+        if only is not None:  # a small part of many: the others need not be lined up first
+            items = {item for item, _ in only}
+            units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
+        return Staging(strategies, units, replicates=replicates, raised=raised, only=only)
 
-    def sample(self, pipelines: int, *, seed: int = 0) -> tuple[Staging, int, int]:
-        """The same on a part of the items, so that its price can be told without walking all.
+    def cells(self, together: int = 1) -> dict[Cell, str]:
+        """Items with a block of `together` repetitions, and the set that each item is of.
 
-        Every n-th item in the plan's order, from a start that the seed draws: sets and categories
-        that follow one another have their share. Items are drawn whole, since pairs of an item
-        have calls in common.
-
-        Parameters
-        ----------
-        pipelines : int
-            About so many pipelines; all items where there are no more.
-        seed : int
-
-        Returns
-        -------
-        tuple of Staging, int and int
-            The stages of the sample, its pairs, and all pairs.
+        Pipelines of different cells have no call in common; every cell holds all strategies and
+        orders of its item.
         """
-        strategies, units, replicates, raised = self._given
-        pairs = {u.item_id: u.item.id for listed in units.values() for u in listed}
-        items = list(dict.fromkeys(pairs.values()))
-        keep = max(1, len(items) * pipelines // max(len(self), 1))
-        if keep >= len(items):
-            return self.again(), len(pairs), len(pairs)
-        start = random.Random(seed).random()
-        drawn = {items[int((i + start) * len(items) / keep)] for i in range(keep)}
-        kept = {c: [u for u in listed if u.item.id in drawn] for c, listed in units.items()}
-        part = Staging(strategies, kept, replicates=replicates, raised=raised)
-        return part, sum(item in drawn for item in pairs.values()), len(pairs)
+        return {(p.unit.item.id, p.replicate // together): p.unit.category for p in self._pipelines}
+
+    def part(self, cells: Collection[Cell], together: int = 1) -> Staging:
+        """The same for some cells only, so that its price can be told without walking all."""
+        wanted = set(cells)
+        abouts = {p.about for p in self._pipelines}
+        return self._of({a for a in abouts if (a[0], a[1] // together) in wanted})
+
+    def cell_of(self, task: Task, together: int = 1) -> Cell:
+        """The cell that a call named by these stages belongs to."""
+        return self.units[task.item_id, task.order].item.id, task.replicate // together
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that are judged."""
+        return len({p.unit.item_id for p in self._pipelines})
 
     # ------------------------------------------------------------------ asking
 

@@ -146,18 +146,61 @@ def test_the_dry_run_prices_stages_with_their_own_prompts():
     assert bounded.tokens_in[1] < free.tokens_in[1]
 
 
-def test_a_large_plan_is_priced_on_a_sample_and_says_so():
-    stages = staging_of(("vanilla", "cce@2"), items=4)
+def in_sets(sizes, names=("vanilla", "cce@2"), *, replicates=1):
+    """Strategies on one pair of each of so many items by set."""
+    wording = Wording()
+    bank = iter(load_bank())
+    items = [
+        replace(next(bank), category=name) for name, size in sizes.items() for _ in range(size)
+    ]
+    strategies, units = {}, {}
+    for name in names:
+        one = strategy(name, wording=wording)
+        condition = Condition(judge="sim-crowd", temperature=0.5, factors={"strategy": one.name})
+        first = {}
+        for unit in one.units(tuple(items)):
+            first.setdefault(unit.item.id, unit.item_id)
+        kept = set(first.values())
+        strategies[condition] = one
+        units[condition] = tuple(u for u in one.units(tuple(items)) if u.item_id in kept)
+    return Staging(strategies, units, replicates=replicates)
+
+
+def test_a_large_plan_is_priced_on_a_part_of_every_set_with_its_margin():
+    stages = in_sets({"large": 24, "small": 3, "one": 1}, replicates=2)
     whole = price_plan((), stages=stages)
-    part = price_plan((), stages=stages, pipelines=len(stages) // 2)
-    assert whole.pairs is None
-    assert part.pairs == (4, 8)
-    assert "estimated from 4 of 8 pairs" in str(part)
+    assert whole.sampled is None
     assert "estimated from" not in str(whole)
-    # items of the bank have crowds of the same size; how many calls pairs share is drawn
-    assert part.requests == pytest.approx(whole.requests, rel=0.1)
-    assert part.judges[0].tokens_in[1] == pytest.approx(whole.judges[0].tokens_in[1], rel=0.3)
-    assert part.judges[0].tokens_out[1] == pytest.approx(whole.judges[0].tokens_out[1], rel=0.1)
+    part = price_plan((), stages=stages, pipelines=len(stages) // 3)
+    found = part.sampled
+    assert found.all_pairs == 28
+    assert 10 <= found.pairs < 24
+    assert found.sets == 3
+    assert f"estimated from {found.pairs} of 28 pairs" in str(part)
+    assert "some of each of 3 sets" in str(part)
+    assert 0 < found.tokens < 0.25
+    off = abs(part.judges[0].tokens_in[1] / whole.judges[0].tokens_in[1] - 1)
+    assert off < 2 * found.tokens
+    assert part.requests == pytest.approx(whole.requests, rel=2 * found.requests + 0.02)
+
+
+def test_the_margin_covers_the_price_of_the_whole_as_often_as_it_says():
+    stages = in_sets({"large": 24, "small": 6}, names=("vanilla",), replicates=2)
+    whole = price_plan((), stages=stages).judges[0]
+    truth = whole.tokens_in[1] + whole.tokens_out[1]
+    inside = 0
+    for seed in range(40):
+        part = price_plan((), stages=stages, pipelines=len(stages) // 3, seed=seed)
+        said = part.judges[0].tokens_in[1] + part.judges[0].tokens_out[1]
+        inside += abs(said - truth) <= part.sampled.tokens * said
+    assert inside >= 34  # of 40; .95 of them would be 38
+
+
+def test_choices_of_one_request_stay_together_in_a_sample():
+    stages = in_sets({"large": 12}, names=("vanilla",), replicates=4)
+    whole = price_plan((), stages=stages, choices_per_request=4)
+    part = price_plan((), stages=stages, choices_per_request=4, pipelines=len(stages) // 2)
+    assert part.requests == whole.requests == 12 * 2
 
 
 def test_crowd_calls_are_not_taken_from_another_item_of_the_same_name():
