@@ -68,8 +68,8 @@ class Design:
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """Common and own parameters."""
-        return (*COMMON, *self.parameters)
+        """Common and own parameters; an own one of a common one's name stands in its place."""
+        return tuple({p.name: p for p in (*COMMON, *self.parameters)}.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,6 +111,8 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
     ending = (suffixes[:-1] if zipped else suffixes)[-1:]
     kind = _FORMATS.get(ending[0]) if ending else None
     if kind is None:
+        if not _is_there(path):  # a name that is no file's has no ending to be complained of
+            raise InputError(_no_file(path))
         raise InputError(
             f"read_source: the format of {path.name!r} is not known by its ending. Give one of "
             f"{', '.join(_FORMATS)} (each also with .gz)."
@@ -133,14 +135,23 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
     return Source(path=path, rows=_csv_rows(path, text, "\t" if kind == "tsv" else ","))
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _no_file(path: Path) -> str:
+    return f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
+
+
 def _read_bytes(path: Path, *, zipped: bool, max_bytes: int) -> bytes:
     try:
         with gzip.open(path) if zipped else path.open("rb") as stream:
             data = stream.read(max_bytes + 1)
     except FileNotFoundError as error:
-        raise InputError(
-            f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
-        ) from error
+        raise InputError(_no_file(path)) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
             f"read_source: {path.name} is no complete gzip file ({error}). Download it again."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from judgestats.cli import main
 from judgestats.errors import InputError
 from judgestats.experiment.design import experiment_names, load_design, project_folder
 from judgestats.experiment.parameters import parse_parameters, split_arguments
@@ -74,6 +75,16 @@ def test_every_entry_point_of_the_project_is_an_experiment():
     assert points == set(experiment_names())
     for name in points:
         assert name in project["entry_points"][name]["command"]
+
+
+def test_no_experiment_has_a_parameter_twice(capsys):
+    for name in experiment_names():
+        names = [p.name for p in load_design(name).all_parameters]
+        assert len(names) == len(set(names)), name
+    assert main(["run", "crowd", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\n  replicates ") == 1
+    assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
 
 
 def test_experiments_are_short_files():

@@ -275,8 +275,9 @@ def test_bad_file(tmp_path: Path, name: str, content: str, message: str) -> None
 
 
 def test_no_such_file_and_names_the_system_refuses(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file"):
-        read_items(tmp_path / "absent.csv")
+    for name in ("absent.csv", "absent", "gpt-4o"):  # whatever the ending: it is missing
+        with pytest.raises(InputError, match="there is no file"):
+            read_items(tmp_path / name)
     for name in ("x" * 5000 + ".csv", "a\0b.csv"):
         with pytest.raises(InputError, match="cannot be read"):
             read_items(name)
