@@ -24,7 +24,7 @@ from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
 from judgestats.stats.cochran import cochran_q_test
 from judgestats.stats.equivalence import equivalence_of_means
-from judgestats.stats.mean_shift import cells_of_means, mean_shift
+from judgestats.stats.mean_shift import mean_shift
 from judgestats.stats.result import Comparisons
 from judgestats.stats.trend import page_trend_test
 
@@ -191,8 +191,13 @@ def _gain(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Co
         return [], None
     names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
     right = judged.by_pair("right", names)
-    cells = cells_of_means(right, names, judged.cluster)
-    shifts = mean_shift(cells, reference=REFERENCE, level=declared.level)
+    shifts = mean_shift(
+        right,
+        conditions=names,
+        cluster=judged.cluster,
+        reference=REFERENCE,
+        level=declared.level,
+    )
     return [
         named(
             f"gain.{judged.name}",
@@ -286,13 +291,18 @@ def _points(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
         counted = ~np.isnan(values).all(axis=1)
         if counted.sum() < 2:
             continue
-        cells = cells_of_means(values[counted], names, judged.cluster[counted])
         results.append(
             named(
                 f"points.{column}.{judged.name}",
                 f"{what} beyond the vanilla judge's, {judged.name}",
                 "descriptive",
-                mean_shift(cells, reference=REFERENCE, level=declared.level),
+                mean_shift(
+                    values[counted],
+                    conditions=names,
+                    cluster=judged.cluster[counted],
+                    reference=REFERENCE,
+                    level=declared.level,
+                ),
             )
         )
     return results

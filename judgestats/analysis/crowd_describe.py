@@ -11,7 +11,12 @@ import pandas as pd
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.selections import add_estimate, condition_row, named
+from judgestats.analysis.selections import (
+    add_estimate,
+    condition_row,
+    named,
+    spent_on_a_verdict,
+)
 from judgestats.stats.kappa import fleiss_kappa
 from judgestats.stats.mean_share import mean_of_groups, mean_share
 from judgestats.stats.position_preference import first_position_preference
@@ -54,9 +59,8 @@ def describe(
 
 def _means(asked: pd.DataFrame) -> dict[str, float]:
     """Averages over the strategy's verdicts."""
-    columns = ("words", "final_tokens_out", "calls", "used", "preferred", "left_out", "points")
-    means = {name: _mean(asked[name]) for name in columns}
-    return {**means, "tokens": _mean(asked["tokens_in"] + asked["tokens_out"])}
+    columns = ("words", "final_tokens_out", "used", "preferred", "left_out", "points")
+    return {**{name: _mean(asked[name]) for name in columns}, **spent_on_a_verdict(asked)}
 
 
 def _mean(values: pd.Series) -> float:
@@ -97,7 +101,7 @@ def _accuracy(
             name="accuracy",
             label=f"Accuracy on {name} ({label})",
         )
-        row[f"accuracy_in_{name}"] = part.estimate
+        add_estimate(row, f"accuracy_in_{name}", part)
         results.append(
             named(
                 f"accuracy.in.{name}.{label}", f"Accuracy on {name}, {label}", "descriptive", part

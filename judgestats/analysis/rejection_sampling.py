@@ -27,6 +27,7 @@ from judgestats.analysis.selections import (
     metrics_of,
     named,
     selection_limits,
+    spent_on_a_verdict,
 )
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
@@ -171,7 +172,7 @@ def analyse(
             name, asked, items, rule=declared.options["equal_points"], seed=declared.seed
         )
         row = condition_row(name, asked)
-        results += _describe(name, row, found, items, shares, declared)
+        results += _describe(name, row, asked, found, items, shares, declared)
         gain = _gain(row, found, items, shares, declared)
         if gain is not None:
             gains[name] = gain
@@ -216,6 +217,7 @@ def analyse(
 def _describe(
     name: str,
     row: dict[str, Any],
+    asked: pd.DataFrame,
     found: Chosen,
     items: Sequence[Item],
     shares: Sequence[Floats],
@@ -226,6 +228,7 @@ def _describe(
     row["n_chosen"] = sum(i is not None for i in found.index)
     row["incomplete"] = sum(s is None for s in found.standings)
     row["undecided"] = found.undecided / max(1, len(items) - row["incomplete"])
+    row |= spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
     results = []

@@ -25,6 +25,7 @@ __all__ = [
     "metrics_of",
     "named",
     "selection_limits",
+    "spent_on_a_verdict",
 ]
 
 Objects = NDArray[np.object_]
@@ -138,6 +139,25 @@ def condition_row(condition: str, asked: pd.DataFrame) -> dict[str, Any]:
         "unread_share": 1 - ok / len(asked),
         "cost_usd": float(cost),
     }
+
+
+def spent_on_a_verdict(pipelines: pd.DataFrame) -> dict[str, float]:
+    """Calls and tokens that one final verdict took on average, with all calls behind it.
+
+    Parameters
+    ----------
+    pipelines : DataFrame
+        One row a final verdict; nothing is said of verdicts that are one call each, without
+        a column ``calls``.
+
+    Returns
+    -------
+    dict
+    """
+    if "calls" not in pipelines:
+        return {}
+    tokens = pipelines["tokens_in"] + pipelines["tokens_out"]
+    return {"calls": float(pipelines["calls"].mean()), "tokens": float(tokens.mean())}
 
 
 def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:

@@ -126,6 +126,16 @@ class Run:
         order = list(dict.fromkeys(str(row.get("judge", "")) for row in rows))
         return sorted(rows, key=lambda row: order.index(str(row.get("judge", ""))))
 
+    @cached_property
+    def compared(self) -> list[dict[str, Any]]:
+        """The conditions described, of a run of many strategies those that the plan compares.
+
+        Points of a curve and single selections have tables of their own.
+        """
+        names = str((self.plan.get("options") or {}).get("strategies", "")).split(",")
+        kept = [row for row in self.described if row.get("factor_strategy") in names]
+        return kept or self.described
+
     @property
     def simulated_judges(self) -> list[str]:
         """The names of the judges that were simulated."""

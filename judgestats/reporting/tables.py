@@ -407,8 +407,21 @@ def _column_for(frame: pd.DataFrame, name: Any) -> Column:
     if pd.api.types.is_integer_dtype(values):
         return Column(key=str(name), format="integer")
     if pd.api.types.is_numeric_dtype(values):
-        return Column(key=str(name), format="p" if str(name).startswith("p_") else "number:3")
+        shown = "p" if str(name).startswith("p_") else f"number:{_decimals(values)}"
+        return Column(key=str(name), format=shown)
     return Column(key=str(name))
+
+
+def _decimals(values: pd.Series) -> int:
+    """The fewest decimals, three at most, with which a column says all that it holds.
+
+    Examples
+    --------
+    >>> _decimals(pd.Series([73.7, 60.0])), _decimals(pd.Series([1 / 3, float("nan")]))
+    (1, 3)
+    """
+    known = values.dropna().astype(float)
+    return next((d for d in (0, 1, 2) if ((known - known.round(d)).abs() < 1e-9).all()), 3)
 
 
 def _yes_or_no(value: Any) -> str:

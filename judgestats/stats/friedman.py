@@ -167,7 +167,8 @@ def friedman_test(
         )
         outcome["p_value"] = null.null.p_value
         details |= {"n_permutations": n_permutations, "seed": seed}
-        method = f"Friedman rank sum test ({n_permutations} permutations within items)"
+        kept = "items" if blocks.cluster is None else "clusters"
+        method = f"Friedman rank sum test ({n_permutations} permutations within {kept})"
     if blocks.cluster is not None and chosen in {"chi2", "f"}:
         message = "This p-value takes blocks as independent, but blocks share clusters."
         notes.append(Note(code="clusters_ignored", message=message))

@@ -77,17 +77,29 @@ class Sample:
     excluded: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def __str__(self) -> str:
-        parts = [f"{self.n_items} items"]
+        parts = [_counted(self.n_items, "item")]
         if self.n_clusters is not None and self.n_clusters != self.n_items:
-            parts.append(f"{self.n_clusters} clusters")
+            parts.append(_counted(self.n_clusters, "cluster"))
         if self.n_replications is not None:
             top = self.n_replications_max
             span = f"{self.n_replications}-{top}" if top and top != self.n_replications else ""
-            parts.append(f"{span or self.n_replications} replications")
+            some = f"{span} replications" if span else _counted(self.n_replications, "replication")
+            parts.append(some)
         if self.n_excluded:
             why = "; ".join(f"{k}: {v}" for k, v in self.excluded.items())
             parts.append(f"{self.n_excluded} excluded" + (f" ({why})" if why else ""))
         return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> _counted(1, "item"), _counted(3, "item")
+    ('1 item', '3 items')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,24 +8,30 @@ from pathlib import Path
 
 import pytest
 
+from judgestats.analysis.paper_tables import crowd_table
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import crowd
+from judgestats.reporting.sections import advice, crowd, data, findings
+from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
 
 
-def run_of(**arrays):
+def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
+    compared = ("vanilla", "cce-criticising@2")
     conditions = [
         {
             "condition": f"j, strategy={name}", "judge": "j", "factor_strategy": name, "n": 4,
+            "temperature": 0.5, "n_items": 4, "points": math.nan, "calls": 3.0, "tokens": 1234.0,
             "accuracy": 0.75, "accuracy_low": 0.5, "accuracy_high": 0.9, "words": 20.0,
-            "points": math.nan, "calls": 3.0, "tokens": 1234.0, "cost_usd": 0.04,
+            "cost_usd": cost, **(more or {}),
         }
-        for name in ("vanilla", "cce-criticising@2")
+        for name in (*compared, *extra)
     ]  # fmt: skip
-    results = {"experiment": "crowd", "results": [], "conditions": conditions, "arrays": arrays}
-    return Run(Path("x"), results)
+    found = {"experiment": "crowd", "results": list(results), "conditions": conditions}
+    run = Run(Path("x"), found | {"arrays": arrays, "simulated": not cost})
+    run.__dict__["plan"] = {"options": {"strategies": ",".join(compared)}}
+    return run
 
 
 def curve(judge, k, accuracy):
@@ -54,6 +60,69 @@ def test_tables_say_what_was_measured():
     shown = crowd.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
     assert "80.0 %" in shown
     assert "50.0 %" in shown
+
+
+def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
+    run = run_of()
+    assert "@tbl-strategies" in advice.prices(run).text
+    table = crowd.strategies(run)
+    assert table.label == "tbl-strategies"
+    assert {c.key for c in table.columns} >= {"calls", "tokens", "usd"}
+    free = run_of(cost=0.0)
+    assert "usd" not in {c.key for c in crowd.strategies(free).columns}
+    assert "no price" in crowd.strategies(free).note
+
+
+def test_a_point_without_a_gain_has_no_price():
+    rows = [
+        {"strategy": "cce@4", "gain": 20.0, "gain_low": 10.0, "gain_high": 30.0, "tokens": 5000.0,
+         "tokens_per_point": 220.0, "usd_per_point": 0.5},
+        {"strategy": "long", "gain": 1.0, "gain_low": -4.0, "gain_high": 6.0, "tokens": 700.0,
+         "tokens_per_point": None, "usd_per_point": None},
+    ]  # fmt: skip
+    result = {"id": "cost.j", "role": "descriptive", "title": "Price", "tidy": rows, "glance": [{}]}
+    run = run_of(results=[result])
+    priced, unpriced = crowd.costs(run).cells()
+    assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220", "$0.50"]
+    assert unpriced[-2:] == ["–", "–"]
+    assert findings.descriptive(run) == []  # it is not said twice
+
+
+def test_only_the_compared_strategies_are_described_in_full():
+    names = [f"cce-random@{k}" for k in range(2, 40, 2)]
+    run = run_of(extra=names)
+    assert len(run.described) == 2 + len(names)
+    assert [r["factor_strategy"] for r in run.compared] == ["vanilla", "cce-criticising@2"]
+    table = data.verdicts(run)
+    assert len(table.rows) == 2
+    assert "2 of 21 conditions" in table.note
+    assert "tables/conditions.csv" in table.note
+
+
+def test_sets_stand_side_by_side_with_their_average():
+    row = {f"accuracy_in_{s}{e}": v for s in ("one", "two")
+           for e, v in (("", 0.8), ("_low", 0.7), ("_high", 0.9))}  # fmt: skip
+    table = crowd.sets(run_of(more=row | {"average": 0.8}))
+    assert [c.heading for c in table.columns] == ["Strategy", "one", "two", "Average"]
+    assert table.cells()[0][1] == "80.0 % [70, 90]"
+    assert crowd.sets(run_of()) is None
+
+
+def test_printed_tables_stand_apart_and_lose_no_column():
+    results = [
+        {"id": f"published.table_{n}", "role": "replicated", "title": f"Table {n} as printed",
+         "glance": [{}], "tidy": crowd_table(n).table.to_dict("records")}
+        for n in (1, 2, 4)
+    ]  # fmt: skip
+    first, second = results_tables(results, run=run_of(), label="x", caption="As printed")
+    assert len(first.rows) == 16
+    assert {r["result's title"] for r in second.rows} == {
+        "Table 2 as printed",
+        "Table 4 as printed",
+    }
+    assert "samples" in {c.key for c in second.columns}
+    gpt = first.cells()[[r["method"] for r in first.rows].index("CCE@16")]
+    assert gpt[:4] == ["GPT-4o", "CCE@16", "85.0", "70.6"]
 
 
 def test_the_curve_is_drawn_and_told_in_words():

@@ -10,7 +10,7 @@ import pandas as pd
 from judgestats.stats.grade_score_items import exceeds_grade_score_bound
 from judgestats.stats.result import Result
 
-__all__ = ["PaperTable", "crowd_table", "grade_score_table", "omega_tables"]
+__all__ = ["PaperTable", "crowd_table", "grade_score_table", "omega_tables", "read_printed"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,8 @@ class PaperTable(Result):
         )
 
 
-def _read(name: str) -> pd.DataFrame:
+def read_printed(name: str) -> pd.DataFrame:
+    """A table of this folder, as it was copied from print."""
     file = resources.files("judgestats.analysis.paper_tables").joinpath(name)
     with file.open(encoding="utf-8") as stream:
         return pd.read_csv(stream)
@@ -64,7 +65,7 @@ def omega_tables() -> pd.DataFrame:
     >>> int((table["table"] == "2").sum() + (table["table"] == 2).sum())
     45
     """
-    return _read("arxiv_2412_12509_tables.csv")
+    return read_printed("arxiv_2412_12509_tables.csv")
 
 
 def grade_score_table() -> PaperTable:
@@ -85,7 +86,7 @@ def grade_score_table() -> PaperTable:
     (80, 9)
     """
     wide = (
-        _read("arxiv_2406_12043_tables_1_3.csv")
+        read_printed("arxiv_2406_12043_tables_1_3.csv")
         .pivot(index=["judge", "prompt", "random_option"], columns="metric", values="value")
         .reset_index()
     )
@@ -114,7 +115,7 @@ def grade_score_table() -> PaperTable:
 
 _CROWD_SAID = {
     1: "Accuracy in percent by judge, strategy and set.",
-    2: "Accuracy in percent of judges trained on judgments; `samples` is their number.",
+    2: "Accuracy in percent of judges trained on judgments, by the number of these (samples).",
     4: "Accuracy in percent of GPT-4o by selection of crowd judgments, with and without their "
     "verdicts (outcome removal), at 8 and 16 judgments.",
 }
@@ -124,7 +125,8 @@ def crowd_table(number: int) -> PaperTable:
     """Table 1, 2 or 4 of arXiv 2502.12501, one row a judge and method, one column a set.
 
     ``mean_of_row`` is ours: the mean of the printed cells. Where it differs from the printed
-    average by more than rounding allows (.1), ``differs`` is true.
+    average by more than rounding allows (.1), ``differs`` is true. Both stand only in a table in
+    which some row differs.
 
     Parameters
     ----------
@@ -140,7 +142,7 @@ def crowd_table(number: int) -> PaperTable:
     >>> table.loc[table["differs"], ["judge_or_base", "method"]].to_numpy().tolist()
     [['Qwen 2.5 72B-Instruct', 'CCE@16'], ['Qwen 2.5 72B-Instruct', 'Vanilla']]
     """
-    rows = _read("arxiv_2502_12501_tables_1_4.csv")
+    rows = read_printed("arxiv_2502_12501_tables_1_4.csv")
     rows = rows[rows["table"] == number]
     wide = rows.assign(samples=rows["samples"].fillna(0).astype(int)).pivot(
         index=["judge_or_base", "method", "samples"], columns="set", values="value"
@@ -148,13 +150,16 @@ def crowd_table(number: int) -> PaperTable:
     sets = [c for c in wide.columns if c != "average"]
     wide = wide[[*sets, "average"]].reset_index()
     wide.columns.name = None
-    wide["mean_of_row"] = wide[sets].mean(axis=1)
-    wide["differs"] = (wide["mean_of_row"] - wide["average"]).abs() > 0.1
     if not wide["samples"].any():
         wide = wide.drop(columns="samples")
+    wide["mean_of_row"] = wide[sets].mean(axis=1).round(2)
+    wide["differs"] = (wide["mean_of_row"] - wide["average"]).abs() > 0.1
     wrong = wide.loc[wide["differs"]]
+    if wrong.empty:
+        wide = wide.drop(columns=["mean_of_row", "differs"])
     told = "; ".join(
-        f"{r['judge_or_base']} {r['method']}: {r['average']:g} printed, {r['mean_of_row']:.2f}"
+        f"{r['judge_or_base']} {r['method']}: {r['average']:.1f} printed, "
+        f"{r['mean_of_row']:.2f} computed"
         for r in wrong.to_dict("records")
     )
     note = f" The printed average is not the mean of its row for {told}." if told else ""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
-import pandas as pd
-
-from judgestats.analysis.paper_tables import PaperTable
+from judgestats.analysis.paper_tables import PaperTable, read_printed
 
 __all__ = ["rejection_table"]
 
@@ -23,9 +19,7 @@ def rejection_table() -> PaperTable:
     >>> len(rejection_table().table)
     12
     """
-    folder = resources.files("judgestats.analysis.paper_tables")
-    with folder.joinpath("arxiv_2502_12501_tables_1_4.csv").open(encoding="utf-8") as stream:
-        rows = pd.read_csv(stream)
+    rows = read_printed("arxiv_2502_12501_tables_1_4.csv")
     wide = (
         rows[rows["table"].eq(3)]
         .pivot(index=["judge_or_base", "set"], columns="method", values="value")

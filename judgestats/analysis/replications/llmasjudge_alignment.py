@@ -13,7 +13,7 @@ from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.stats.equivalence import equivalence_of_means
 from judgestats.stats.friedman import friedman_test
 from judgestats.stats.friedman_result import FriedmanResult
-from judgestats.stats.mean_shift import cells_of_means, mean_shift
+from judgestats.stats.mean_shift import mean_shift
 from judgestats.stats.result import Note, format_number, format_p
 
 __all__ = ["alignment_methods", "alignment_temperature", "more_trials"]
@@ -79,7 +79,7 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     names = list(kept)
     table = np.column_stack(list(kept.values()))
     old = _friedman(table, names, options)
-    pairs = mean_shift(cells_of_means(table, names, None), level=options.level)
+    pairs = mean_shift(table, conditions=names, level=options.level)
     results: list[NamedResult] = [
         then("alignment_methods.then", "Alignment of methods, Friedman", old),
         then("alignment_methods.then.nemenyi", "Pairs of methods, Nemenyi", old.nemenyi()),
@@ -169,7 +169,7 @@ def alignment_temperature(data: LLMasJudgeData, options: Options, *, level: str)
     names = [f"T={t:g}" for t in sorted(cells)]
     table = np.column_stack([cells[t] for t in sorted(cells)])
     old = _friedman(table, names, options)
-    shifts = mean_shift(cells_of_means(table, names, None), level=options.level)
+    shifts = mean_shift(table, conditions=names, level=options.level)
     equal = equivalence_of_means(table, margin=MARGIN, conditions=names)
     if reasoned:
         verdict = "stands" if old.p_value < 0.05 else "open"
@@ -215,7 +215,7 @@ def more_trials(data: LLMasJudgeData, options: Options) -> Claim:
         return not_examined("more_trials", missing="no alignment scores of ten trials", **about)
     names = ["one trial", "mean of 10"]
     table = np.column_stack([one, ten])
-    shift = mean_shift(cells_of_means(table, names, None), level=options.level)
+    shift = mean_shift(table, conditions=names, level=options.level)
     equal = equivalence_of_means(table, margin=MARGIN, conditions=names)
     row = shift.rows[0]
     helps = not math.isnan(row.p_value) and row.p_value < 0.05 and row.estimate > 0

@@ -133,6 +133,10 @@ def prices(run: Run) -> Table | Markdown:
     table = run.conditions
     if table.empty:
         return Markdown("")
+    if "factor_strategy" in table and "calls" in table:  # one call is not what a verdict costs
+        return Markdown(
+            "What a final verdict takes, with all the calls behind it, stands in @tbl-strategies."
+        )
     name = next((c for c in ("icc1", "vote_share") if c in table), "")
     # A mean of k is made of the judgments of another condition, whose price stands there.
     priced = [row for row in run.described if not number_of(row.get("k")) > 1]

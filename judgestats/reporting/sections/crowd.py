@@ -8,12 +8,16 @@ from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import interval
+from judgestats.reporting.formats import DASH, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.tables import Column, Table
 
-__all__ = ["case", "scaling", "selection", "strategies"]
+__all__ = ["case", "costs", "scaling", "selection", "sets", "strategies"]
+
+SET = "accuracy_in_"
+"""How columns begin that hold the accuracy on one set."""
+_MOST_SETS = 8
 
 
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
@@ -23,8 +27,8 @@ def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
 
 
 def strategies(run: Run) -> Table | None:
-    """Length, calls and tokens of each strategy, beside its accuracy."""
-    if "factor_strategy" not in run.conditions or "tokens" not in run.conditions:
+    """Calls, tokens and price of a final verdict by strategy, beside its accuracy."""
+    if "factor_strategy" not in run.conditions or "calls" not in run.conditions:
         return None
     rows = [
         {
@@ -36,33 +40,124 @@ def strategies(run: Run) -> Table | None:
             "calls": number_of(row.get("calls")),
             "tokens": number_of(row.get("tokens")),
             "usd": number_of(row.get("cost_usd")) / max(number_of(row.get("n")), 1.0),
+            "chosen": number_of(row.get("cost_per_chosen")),
         }
         for row in rows_of(run.conditions)
     ]
+    free = run.simulated and not any(row["usd"] > 0 for row in rows)
+    columns = (
+        Column(key="strategy", label="Strategy"),
+        Column(key="accuracy", label="Accuracy", align="right"),
+        Column(key="words", label="Words", format="number:1"),
+        Column(key="points", label="Key points", format="number:1"),
+        Column(key="calls", label="Calls", format="number:1"),
+        Column(key="tokens", label="Tokens", format="integer"),
+        *(() if free else (Column(key="usd", label="Price", format="money"),)),
+        *(() if free else (Column(key="chosen", label="Price of a choice", format="money"),)),
+    )
+    kept = [
+        c for c in columns if any(not is_missing(row[c.key]) and row[c.key] != DASH for row in rows)
+    ]
+    note = (
+        "Calls, tokens (in and out)" + ("" if free else " and price") + " of one final verdict, "
+        "with every call behind it: plans, votes, crowd judgments, removals. A call that "
+        "strategies share counts in full for each, so that a row is what the strategy takes alone."
+    )
+    if any(c.key == "words" for c in kept):
+        note += " Words and key points are those of the final explanation."
+    if free:
+        note += " A simulated judge has no price."
     return Table(
-        columns=(
-            Column(key="strategy"),
-            Column(key="accuracy", align="right"),
-            Column(key="words", format="number:1"),
-            Column(key="points", label="key points", format="number:1"),
-            Column(key="calls", format="number:1"),
-            Column(key="tokens", format="integer"),
-            Column(key="usd", label="USD", format="money"),
-        ),
+        columns=tuple(kept),
         rows=tuple(rows),
         group="judge",
-        caption="What a verdict takes, by strategy.",
-        note="Words and key points of the final explanation; calls, tokens and dollars of all "
-        "calls that one verdict uses. A call that strategies share counts in full for each.",
+        caption="What a final verdict takes, by strategy.",
+        note=note,
         label="tbl-strategies",
     )
 
 
-def _with_interval(row: Mapping[str, Any]) -> str:
-    value = number_of(row.get("accuracy"))
-    low, high = number_of(row.get("accuracy_low")), number_of(row.get("accuracy_high"))
+def sets(run: Run) -> Table | None:
+    """Accuracy of the compared strategies on each set, and their average."""
+    names = [
+        str(c).removeprefix(SET)
+        for c in run.conditions.columns
+        if str(c).startswith(SET) and not str(c).endswith(("_low", "_high"))
+    ]
+    if len(names) < 2 or len(names) > _MOST_SETS:
+        return None
+    rows = [
+        {
+            "judge": row["judge"],
+            "strategy": row["factor_strategy"],
+            **{name: _with_interval(row, f"{SET}{name}") for name in names},
+            "average": _with_interval(row, "average"),
+        }
+        for row in run.compared
+    ]
+    return Table(
+        columns=(
+            Column(key="strategy", label="Strategy"),
+            *(Column(key=name, label=name, align="right") for name in names),
+            Column(key="average", label="Average", align="right"),
+        ),
+        rows=tuple(rows),
+        group="judge",
+        caption=f"Accuracy by set, with {100 * run.level:g}% intervals over questions. "
+        "The average counts every set alike.",
+        label="tbl-sets",
+    )
+
+
+def costs(run: Run) -> Table | None:
+    """What a point of accuracy beyond the vanilla judge's costs, where one is shown."""
+    rows = []
+    for result in run.with_prefix("cost"):
+        judge = str(result.get("id", "")).partition(".")[2]
+        for row in result.get("tidy") or []:
+            bounds = interval(
+                number_of(row.get("gain_low")), number_of(row.get("gain_high")), digits=1
+            )
+            rows.append(
+                {
+                    "judge": judge,
+                    "strategy": row.get("strategy"),
+                    "gain": f"{number(row.get('gain'), digits=1)} {bounds}",
+                    "tokens": number_of(row.get("tokens")),
+                    "tokens_per_point": number_of(row.get("tokens_per_point")),
+                    "usd_per_point": number_of(row.get("usd_per_point")),
+                }
+            )
+    if not rows:
+        return None
+    free = run.simulated and not any(row["usd_per_point"] > 0 for row in rows)
+    price = Column(key="usd_per_point", label="Price a point", format=_price, align="right")
+    return Table(
+        columns=(
+            Column(key="strategy", label="Strategy"),
+            Column(key="gain", label=f"Points gained, {100 * run.level:g}% CI", align="right"),
+            Column(key="tokens", label="Tokens a verdict", format="integer"),
+            Column(key="tokens_per_point", label="Tokens a point", format="integer"),
+            *(() if free else (price,)),
+        ),
+        rows=tuple(rows),
+        group="judge",
+        caption="What a point of accuracy costs: tokens of a verdict beyond the vanilla judge's, "
+        "for each point in a hundred that is gained.",
+        note="– where the interval of the gain holds 0: the price of nothing is not defined.",
+        label="tbl-costs",
+    )
+
+
+def _price(value: Any) -> str:
+    return DASH if is_missing(value) else money(value)
+
+
+def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
+    value = number_of(row.get(key))
+    low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
     if math.isnan(value):
-        return "–"
+        return DASH
     text = f"{100 * value:.1f} %"
     return text if math.isnan(low) else f"{text} {interval(100 * low, 100 * high, digits=0)}"
 
@@ -89,7 +184,7 @@ def scaling(run: Run) -> list[Showable]:
         return []
     table = Table(
         columns=(
-            Column(key="k", format="integer"),
+            Column(key="k", format="integer", align="left"),
             Column(key="used", label="judgments shown", format="number:1"),
             Column(key="accuracy", align="right"),
             Column(key="words", format="number:1"),

@@ -114,6 +114,7 @@ COEFFICIENTS = {
     "first_preference": "First place preferred, of items that lean",
     "alignment": "Agreement with people (1 / .5 / 0)",
     "accuracy": "Same verdict as people",
+    "average": "Average of the sets",
     "kappa": "Cohen's kappa with people",
     "chosen_preferred": "Chooses the preferred answer",
     "chosen_right": "Chooses the right answer",
@@ -134,9 +135,17 @@ def coefficients_of(run: Run) -> dict[str, str]:
     scores = {"mean", "within_variance", "icc1", "omega", "pearson", "spearman", "kendall"}
     others = [
         c for c in run.conditions.columns
-        if f"{c}_low" in run.conditions and c not in known and c not in scores
+        if f"{c}_low" in run.conditions
+        and c not in known
+        and c not in scores
+        and not str(c).startswith("accuracy_in_")
     ]  # fmt: skip
+    if "factor_strategy" in run.conditions:  # how often each is right is what was asked
+        known = {k: known[k] for k in (*_RIGHT, *known) if k in known}
     return known | {c: c.replace("_", " ") for c in others}
+
+
+_RIGHT = ("accuracy", "average", "swap_consistency", "self_agreement")
 
 
 def verdicts(run: Run) -> Table | list[Table] | None:
@@ -144,10 +153,10 @@ def verdicts(run: Run) -> Table | list[Table] | None:
     names = coefficients_of(run)
     if not names:
         return None
-    if len(run.conditions) > _MANY_CONDITIONS:
+    if len(run.compared) > _MANY_CONDITIONS:
         return _wide_verdicts(run, names)
     rows: list[dict[str, Any]] = []
-    for row in run.described:
+    for row in run.compared:
         for key, label in names.items():
             rows.append(
                 {
@@ -180,7 +189,7 @@ def verdicts(run: Run) -> Table | list[Table] | None:
             "Verdicts by condition: agreement of repetitions, order, and agreement with people "
             "where their verdicts are known."
         ),
-        note=_undefined_note(rows),
+        note=" ".join(filter(None, (_undefined_note(rows), _elsewhere(run)))),
         label="tbl-verdicts",
     )
 
@@ -197,7 +206,7 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
                 "condition": short_condition(row, run),
                 **{k: _with_interval(row, k) for k in part},
             }
-            for row in run.described
+            for row in run.compared
         ]
         tables.append(
             Table(
@@ -211,10 +220,22 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
                     f"Verdicts by condition, with {100 * run.level:g}% intervals"
                     + (f" ({start // 4 + 1})." if len(keys) > 4 else ".")
                 ),
+                note=_elsewhere(run),
                 label="tbl-verdicts" + (f"-{start // 4 + 1}" if start else ""),
             )
         )
     return tables
+
+
+def _elsewhere(run: Run) -> str:
+    """Where the conditions are that a table of the compared ones leaves out."""
+    if len(run.compared) == len(run.described):
+        return ""
+    return (
+        f"The strategies that are compared: {len(run.compared)} of {len(run.described)} "
+        "conditions. The others follow by number of judgments and by selection; all coefficients "
+        "of all conditions are in tables/conditions.csv."
+    )
 
 
 def _with_interval(row: dict[str, Any], key: str) -> str:
@@ -281,7 +302,11 @@ def short_condition(row: dict[str, Any], run: Run) -> str:
     """A condition's name without the judge, where the table says the judge or there is one."""
     name = str(row.get("condition", ""))
     judge = str(row.get("judge", ""))
-    if judge and name.startswith(f"{judge}, ") and (run.by_judge or not run.several_judges):
+    strategy = row.get("factor_strategy")
+    told = run.by_judge or not run.several_judges
+    if strategy and told and run.conditions["temperature"].drop_duplicates().size == 1:
+        return str(strategy)
+    if judge and name.startswith(f"{judge}, ") and told:
         return name[len(judge) + 2 :]
     return name
 

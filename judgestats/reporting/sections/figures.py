@@ -235,13 +235,13 @@ def coefficients(run: Run) -> Captioned | None:
     names = {k: v for k, v in coefficients_of(run).items() if not k.startswith("alignment")}
     rows = [
         plots.EffectRow(
-            label=str(row["condition"]) if run.several_judges else short_condition(row, run),
+            label=_full_name(row, run),
             estimate=number_of(row.get(key)),
             low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
             group=label,
         )
         for key, label in names.items()
-        for row in run.described
+        for row in run.compared
         if not math.isnan(number_of(row.get(key)))
     ]  # fmt: skip
     while len(rows) > _MOST_ROWS and len({r.group for r in rows}) > 1:
@@ -255,6 +255,14 @@ def coefficients(run: Run) -> Captioned | None:
         label="fig-coefficients",
         caption=f"Coefficients of verdicts with {100 * run.level:g}% intervals.",
     )
+
+
+def _full_name(row: dict[str, Any], run: Run) -> str:
+    """A condition's name where no heading says the judge."""
+    short = short_condition(row, run)
+    if not run.several_judges:
+        return short
+    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
 
 
 _FIRST = {"ab", "original", "orig", "0", "false", "1"}

@@ -164,6 +164,8 @@ def replicated_section(run: Run) -> list[Showable]:
 def descriptive(run: Run) -> list[Showable]:
     """The descriptive results, which test nothing: tables only, those the text shows left out."""
     shown_above = {"icc", "omega", "reliability"} if "icc1" in run.conditions else set()
+    if "factor_strategy" in run.conditions:
+        shown_above = {"cost"}
     found = [
         r for r in run.of_role("descriptive")
         if str(r.get("id", "")).partition(".")[0] not in shown_above

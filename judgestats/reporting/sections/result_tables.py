@@ -19,7 +19,7 @@ __all__ = [
     "comparisons_table",
     "estimates_table",
     "results_tables",
-    "rows_table",
+    "rows_tables",
     "shape_of",
     "tests_table",
 ]
@@ -46,14 +46,15 @@ def results_tables(
         "tests": tests_table,
         "comparisons": comparisons_table,
         "estimates": estimates_table,
-        "rows": rows_table,
     }
     names = tuple(str(c) for c in run.conditions.get("condition", ()))
     out = []
     base = caption.rstrip("?. ")
     for shape in _SHAPES:
         chosen = [r for r in results if shape_of(r) == shape]
-        if chosen:
+        if chosen and shape == "rows":
+            out += rows_tables(chosen, label=f"tbl-{label}-{shape}", caption=base)
+        elif chosen:
             named = [_with_condition(r, names) for r in chosen]
             out.append(made[shape](named, label=f"tbl-{label}-{shape}", caption=base))
     return out
@@ -361,13 +362,42 @@ def _with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, A
     return result
 
 
-def rows_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
-    """Rows of any other kind, as they are; at most nine columns."""
-    frame = pd.DataFrame([line for result in results for line in result.get("tidy") or []])
-    kept = [c for c in frame.columns if not frame[c].isna().all()][:9]
-    notes = "; ".join(dict.fromkeys(str(r.get("title", "")) for r in results))
-    said = "" if notes.lower().startswith(caption.lower()) else f"{caption}: "
-    return Table.from_frame(frame[kept], caption=f"{said}{notes}.", label=label)
+_MOST_COLUMNS = 9
+
+
+def rows_tables(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> list[Table]:
+    """Rows of any other kind, as they are: one table for each set of columns, at most nine.
+
+    Results with the same columns (one a judge, say) stand in one table, each under its title.
+    """
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for result in results:
+        rows = result.get("tidy") or []
+        if rows:
+            alike.setdefault(tuple(map(str, rows[0])), []).append(result)
+    out = []
+    for number_, group in enumerate(alike.values(), start=1):
+        frame = pd.DataFrame(
+            [{**row, _TITLE: str(r.get("title", ""))} for r in group for row in r["tidy"]]
+        )
+        kept = [c for c in frame.columns if c != _TITLE and not frame[c].isna().all()]
+        kept = kept[:_MOST_COLUMNS]
+        several = len(group) > 1
+        titles = "; ".join(dict.fromkeys(str(r.get("title", "")) for r in group))
+        said = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
+        out.append(
+            Table.from_frame(
+                frame[[*kept, *([_TITLE] if several else [])]],
+                caption=f"{said}{titles}.",
+                label=label + (f"-{number_}" if len(alike) > 1 else ""),
+                group=_TITLE if several else "",
+            )
+        )
+    return out
+
+
+_TITLE = "result's title"
+"""Of the column that groups rows: no result has one of this name."""
 
 
 def _df(line: dict[str, Any]) -> str:
