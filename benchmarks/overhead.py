@@ -27,13 +27,23 @@ PARAMS = {"judge/model": "m", "judge/temperature": "0.5", "design/replicates": "
 SMALL = {"judges": "sim-typical", "temperatures": "0,1", "replicates": "3", "resamples": "99"}
 
 
+def environment() -> dict[str, str]:
+    """Ours without a store of its own: each command makes one where it works."""
+    unwanted = ("PYTHONDONTWRITEBYTECODE", "MLFLOW_")
+    out = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
+    return out | {"PATH": f"{BIN}{os.pathsep}{out['PATH']}"}
+
+
 def command(*words: object, cwd: Path | None = None) -> float:
     """Seconds of a command; it must succeed."""
-    environ = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    environ["PATH"] = f"{BIN}{os.pathsep}{environ['PATH']}"
     started = time.perf_counter()
     done = subprocess.run(
-        [str(w) for w in words], cwd=cwd, env=environ, capture_output=True, text=True, check=False
+        [str(w) for w in words],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, words))}: {done.stderr[-2000:]}")
@@ -149,19 +159,15 @@ def report() -> list[dict[str, Any]]:
         place = Path(folder)
         words = [w for k, v in SMALL.items() for w in (f"--{k}", v)]
         command(BIN / "judgestats", "run", "temperature", *words, "--report", "none", cwd=place)
-        run = json.loads(
-            subprocess.run(
-                [
-                    sys.executable,
-                    "-c",
-                    FIND,
-                ],
-                cwd=place,
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.splitlines()[-1]
+        found = subprocess.run(
+            [sys.executable, "-c", FIND],
+            cwd=place,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
         )
+        run = json.loads(found.stdout.splitlines()[-1])
         took = turns(
             {
                 kind: lambda kind=kind: command(
@@ -207,6 +213,7 @@ def memory(count: int = 1_000_000) -> list[dict[str, Any]]:
         started = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-c", MEMORY, str(count), f"{folder}/judgments.parquet"],
+            env=environment(),
             capture_output=True,
             text=True,
             check=True,

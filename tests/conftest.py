@@ -7,6 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The suite tries the same examples every time; `make fuzz` others.
+settings.register_profile("same examples", derandomize="JUDGESTATS_FUZZ" not in os.environ)
+settings.load_profile("same examples")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ os.environ.update(
     OPENAI_BASE_URL=url,
     MLFLOW_GENAI_EVAL_MAX_WORKERS=str(concurrency),
     MLFLOW_GENAI_EVAL_ENABLE_SCORER_TRACING="false",
+    # The default pool (15 connections) makes 64 workers wait for each other without end.
+    MLFLOW_SQLALCHEMYSTORE_POOL_SIZE=str(2 * concurrency),
 )
 
 import mlflow  # noqa: E402
@@ -38,6 +40,7 @@ def run(n: int) -> int:
 
 
 with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)  # artifacts go below the working folder
     mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
     mlflow.set_experiment("bench")
     run(4)

@@ -29,7 +29,7 @@ from judgestats.stats.kruskal import kruskal_test
 from judgestats.stats.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
 from judgestats.stats.mann_whitney import mann_whitney_test
 from judgestats.stats.matched_effects import rank_biserial_paired
-from judgestats.stats.paired_counts import mcnemar_test
+from judgestats.stats.mcnemar import mcnemar_test
 from judgestats.stats.result import Estimate
 from judgestats.stats.rounding_noise import level_ranks
 from judgestats.stats.spearman import spearman_correlation

@@ -37,6 +37,7 @@ from judgestats.stats.location_shift import hodges_lehmann_paired, hodges_lehman
 from judgestats.stats.lower_bounds import greatest_lower_bound, split_halves, ten_berge_mu
 from judgestats.stats.mann_whitney import mann_whitney_test, pairwise_mann_whitney
 from judgestats.stats.matched_effects import rank_biserial_paired
+from judgestats.stats.mcnemar import mcnemar_test
 from judgestats.stats.mean_shift import mean_shift
 from judgestats.stats.measurement_error import (
     smallest_detectable_change,
@@ -45,7 +46,6 @@ from judgestats.stats.measurement_error import (
 from judgestats.stats.omega import omega_total
 from judgestats.stats.order import option_win_rate, position_test
 from judgestats.stats.ordinal_omega import omega_ordinal
-from judgestats.stats.paired_counts import bowker_test, mcnemar_test, stuart_maxwell_test
 from judgestats.stats.permutation import permutation_null
 from judgestats.stats.planning import plan_study
 from judgestats.stats.polychoric import polychoric
@@ -75,6 +75,7 @@ from judgestats.stats.spread_trend import spread_trend
 from judgestats.stats.stability import majority_stability
 from judgestats.stats.step_up import replications_needed, spearman_brown
 from judgestats.stats.swap import swap_consistency
+from judgestats.stats.symmetry import bowker_test, stuart_maxwell_test
 from judgestats.stats.transitivity import intransitive_triads, pairwise_from_scores
 from judgestats.stats.trend import jonckheere_test, page_trend_test
 from judgestats.stats.variance_components import variance_components

@@ -17,7 +17,7 @@ from judgestats.stats.adjust import Adjustment, p_adjust
 from judgestats.stats.blocks import read_blocks
 from judgestats.stats.formula import Missing
 from judgestats.stats.friedman import friedman_test
-from judgestats.stats.paired_counts import McNemarP, mcnemar_test
+from judgestats.stats.mcnemar import McNemarP, mcnemar_test
 from judgestats.stats.result import Comparison, Comparisons, Note, TestResult
 
 __all__ = ["CochranResult", "cochran_q_test"]

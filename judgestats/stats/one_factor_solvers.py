@@ -54,14 +54,25 @@ class Solution:
     iterations: int
 
 
+def _inverse_diagonal(a: Floats, loadings: Floats, psi: Floats) -> tuple[Floats, Floats]:
+    """``c = 1 + l' Psi^-1 l``, and the diagonal of ``Sigma^-1`` without cancellation.
+
+    ``1 / psi_i - a_i^2 / c`` loses every digit where a uniqueness is next to nothing; ``(1 + the
+    sum over the other columns of a_j l_j) / (psi_i c)`` is the same and loses none.
+    """
+    shares = a * loadings
+    others = 1.0 - np.eye(psi.shape[1])
+    return 1.0 + shares.sum(1), (1.0 + shares @ others) / (psi * (1.0 + shares.sum(1))[:, None])
+
+
 def ml_discrepancy(S: Floats, loadings: Floats, psi: Floats) -> Floats:
     """``log|Sigma| + tr(S Sigma^-1)`` for each matrix; infinite where Sigma is not positive."""
     with np.errstate(all="ignore"):
-        d = 1.0 / psi
-        a = loadings * d
-        c = 1.0 + np.einsum("bi,bi->b", a, loadings)
-        Sa = np.einsum("bij,bj->bi", S, a)
-        trace = np.einsum("bii,bi->b", S, d) - np.einsum("bi,bi->b", a, Sa) / c
+        a = loadings / psi
+        c, diagonal = _inverse_diagonal(a, loadings, psi)
+        between = np.where(np.eye(psi.shape[1], dtype=bool), 0.0, S)
+        Sa = np.einsum("bij,bj->bi", between, a)
+        trace = np.einsum("bii,bi->b", S, diagonal) - np.einsum("bi,bi->b", a, Sa) / c
         log_det = np.log(np.abs(psi)).sum(1) + np.log(np.abs(c))
     negative = (psi < 0).sum(1)
     positive = ((negative == 0) & (c > 0)) | ((negative == 1) & (c < 0))
@@ -86,12 +97,11 @@ def _pieces(
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Gradient, ``W``, ``M``, ``W l`` and ``M l``: all that either Hessian is made of."""
     p = psi.shape[1]
-    d = 1.0 / psi
-    a = loadings * d
-    c = 1.0 + np.einsum("bi,bi->b", a, loadings)
+    a = loadings / psi
+    c, diagonal = _inverse_diagonal(a, loadings, psi)
     W = -(a[:, :, None] * (a / c[:, None])[:, None, :])
     index = np.arange(p)
-    W[:, index, index] += d
+    W[:, index, index] = diagonal
     M = W @ S @ W
     M = 0.5 * (M + M.transpose(0, 2, 1))
     w = a / c[:, None]
@@ -275,7 +285,9 @@ def _ml_step(
         down = np.einsum("bi,bi->b", slopes[left, :k], move[:, :k]) + np.einsum(
             "bi,bi->b", slopes[left, k:], trial_psi - psi[left]
         )
-        good = trial_f <= f[left] + 1e-4 * np.minimum(down, 0.0)
+        # At the minimum a good step changes the objective by less than its rounding.
+        rounding = 4.0 * np.finfo(float).eps * (1.0 + np.abs(f[left]))
+        good = trial_f <= f[left] + 1e-4 * np.minimum(down, 0.0) + rounding
         hit = left[good]
         new_l[hit], new_psi[hit], new_f[hit] = trial_l[good], trial_psi[good], trial_f[good]
         left = left[~good]
@@ -420,7 +432,9 @@ def _minres_step(off: Floats, x: Floats, f: Floats, box: Floats) -> tuple[Floats
         trial = np.clip(x[left] + step[left] * t[left][:, None], -box[left], box[left])
         trial_f = _minres_discrepancy(off[left], trial)
         down = np.einsum("bi,bi->b", gradient[left], trial - x[left])
-        good = trial_f <= f[left] + 1e-4 * np.minimum(down, 0.0)
+        # At the minimum a good step changes the objective by less than its rounding.
+        rounding = 4.0 * np.finfo(float).eps * (1.0 + np.abs(f[left]))
+        good = trial_f <= f[left] + 1e-4 * np.minimum(down, 0.0) + rounding
         hit = left[good]
         new_x[hit], new_f[hit] = trial[good], trial_f[good]
         left = left[~good]

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.large import audit_reduced, column_sums, verdict_counts
+from judgestats.analysis.large import audit_reduced
+from judgestats.analysis.large_scores import column_sums
+from judgestats.analysis.large_verdicts import verdict_counts
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.stats.gwet import brennan_prediger, gwet_ac1

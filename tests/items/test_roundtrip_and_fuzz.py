@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import tempfile
 from pathlib import Path
@@ -24,6 +25,8 @@ from judgestats.items import (
 from judgestats.items.readers import LAYOUTS
 from judgestats.items.records import item_from_record, item_to_record
 from judgestats.items.schema import WINNERS
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -82,7 +85,8 @@ item_sets = st.lists(names, min_size=1, max_size=4, unique=True).flatmap(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=40 * FUZZ, deadline=None)
 @given(items=item_sets)
 def test_written_items_are_read_back(items: tuple[Item, ...]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -173,7 +177,8 @@ def read_or_refuse(path: Path, **options: object) -> None:
     assert 10 < len(message) < 1200
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=60 * FUZZ, deadline=None)
 @given(
     data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
     ending=st.sampled_from([".jsonl", ".json", ".csv", ".tsv", ".parquet", ".jsonl.gz"]),
@@ -200,9 +205,12 @@ json_values = st.recursive(
 KNOWN_FILES = sorted(path for path in FIXTURES.glob("*.json*"))
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("path", KNOWN_FILES, ids=lambda path: path.name)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25 * FUZZ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(value=json_values, seed=st.integers(0, 10**6))
 def test_a_known_layout_with_one_value_replaced(path: Path, value: object, seed: int) -> None:

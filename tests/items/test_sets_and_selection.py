@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
@@ -25,6 +26,8 @@ from judgestats.items import (
 from judgestats.items.published import fetched_place
 from judgestats.items.readers import LAYOUTS
 from judgestats.items.sets import parse_options
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -82,6 +85,8 @@ def test_bad_options(text: str, message: str) -> None:
         parse_options(text)
 
 
+@pytest.mark.fuzz
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(st.text(max_size=40))
 def test_options_never_fail_otherwise(text: str) -> None:
     with contextlib.suppress(InputError):

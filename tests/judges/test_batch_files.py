@@ -1,6 +1,7 @@
 """What comes back from a batch is untrusted: any bytes are read, and nothing is guessed."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,8 @@ from judgestats.judges.batches.book import split_keys
 from judgestats.judges.batches.client import BatchState, _MalformedError, _object, _state, _states
 from judgestats.judges.batches.files import read_results, request_line
 from judgestats.judges.outcomes import Kind
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 OURS = ("a", "b", "c")
 
@@ -106,7 +109,8 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@pytest.mark.fuzz
+@settings(deadline=None, max_examples=80 * FUZZ)
 @given(st.lists(values | st.sampled_from(OURS).map(lambda i: {"custom_id": i}), max_size=5))
 def test_any_json_lines_are_read_without_a_guess(found):
     content = b"".join(json.dumps(v).encode() + b"\n" for v in found)
@@ -120,7 +124,8 @@ def test_any_json_lines_are_read_without_a_guess(found):
             choice.text.encode("utf-8")
 
 
-@settings(deadline=None, max_examples=80)
+@pytest.mark.fuzz
+@settings(deadline=None, max_examples=80 * FUZZ)
 @given(st.binary(max_size=300), st.integers(0, 200))
 def test_any_bytes_among_answers_change_no_answer(noise, cut):
     whole = answered("a") + answered("b")
@@ -128,7 +133,8 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
     assert results.outcomes["a"].choices[0].text == results.outcomes["b"].choices[0].text == "7"
 
 
-@settings(deadline=None, max_examples=80)
+@pytest.mark.fuzz
+@settings(deadline=None, max_examples=80 * FUZZ)
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
@@ -151,6 +157,8 @@ def test_ids_that_would_lead_elsewhere_are_refused(bad):
             _state({"id": "b", "status": "completed", "output_file_id": bad})
 
 
+@pytest.mark.fuzz
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(st.text(max_size=30), st.lists(st.binary(min_size=32, max_size=32), max_size=4))
 def test_requests_and_keys_come_back_as_they_went(custom_id, keys):
     written = request_line(custom_id, b'{"model":"m"}')

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import random
 
 import httpx2
@@ -27,6 +28,8 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
 from judgestats.judges.spec import parse_judge
 from judgestats.judges.transport import BoundedTransport
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 TEN = PriceTable(
@@ -163,7 +166,8 @@ replies = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.fuzz
+@settings(deadline=None, max_examples=60 * FUZZ)
 @given(replies, st.sampled_from([200, 400, 404, 429, 500]), st.text(max_size=40))
 def test_any_reply_is_an_outcome_that_can_be_stored_and_printed(value, status, header):
     text = json.dumps(value, default=str).encode()

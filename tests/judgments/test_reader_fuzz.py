@@ -19,9 +19,11 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers import archive as archives
 from judgestats.judgments.readers import untrusted
 
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
+
 FIXTURES = Path(__file__).parent / "fixtures"
 MODEST = settings(
-    max_examples=int(os.environ.get("JUDGESTATS_READER_FUZZ", "8")),
+    max_examples=8 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -138,6 +140,7 @@ def reads_or_says_why(path):
     assert found.loc[found["status"] != "ok", "score"].isna().all()
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", SOURCES)
 @MODEST
 @given(seed=st.integers(0, 2**32))
@@ -151,6 +154,7 @@ def test_changed_records(tmp_path, name, seed):
 BINARIES = ("inspect/model-x.eval", "promptfoo/promptfoo.db", "fastchat/*_pair.jsonl")
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", BINARIES)
 @MODEST
 @given(seed=st.integers(0, 2**32))
@@ -173,6 +177,7 @@ def test_changed_and_truncated_bytes(tmp_path, name, seed):
     reads_or_says_why(path)
 
 
+@pytest.mark.fuzz
 @MODEST
 @given(
     raw=st.binary(max_size=300),

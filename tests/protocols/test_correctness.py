@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,8 @@ from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.asked import read_request
 from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.correctness import Correctness, correctness_of
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 
 @pytest.mark.parametrize(
@@ -31,8 +34,9 @@ def test_text(text, choice):
     assert correctness_of(text, structured=False).choice == choice
 
 
+@pytest.mark.fuzz
 @given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"), structured=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 def test_no_reply_raises(text, structured):
     found = correctness_of(text, structured=structured)
     assert (found.choice is not None) == (found.status is Status.OK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,8 @@ from judgestats.protocols.examples import load_examples
 from judgestats.protocols.marks import answers_in
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.template import PromptTemplate
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -190,7 +193,8 @@ def test_a_tie_that_was_not_on_offer_is_no_verdict():
     assert "tie" not in Pairwise(ties=False).schema().schema["properties"]["choice"]["enum"]
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=300 * FUZZ, deadline=None)
 @given(
     text=st.one_of(
         st.text(max_size=300),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 from judgestats.protocols.base import Status
 from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, score_of
 from judgestats.protocols.scale import Scale
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 TEN = Scale(1, 10)
 
@@ -70,8 +74,9 @@ def test_a_score_before_a_cut_explanation_counts():
     assert verdict.score == 7
 
 
+@pytest.mark.fuzz
 @given(st.text(max_size=400), st.booleans(), st.sampled_from(["", "stop", "length", "refusal"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 * FUZZ, deadline=None)
 def test_reading_never_raises_and_scores_lie_on_the_scale(text, structured, finish):
     verdict = score_of(text, TEN, structured=structured, finish_reason=finish)
     if verdict.status is Status.OK:
@@ -80,8 +85,9 @@ def test_reading_never_raises_and_scores_lie_on_the_scale(text, structured, fini
         assert verdict.score is None
 
 
+@pytest.mark.fuzz
 @given(st.integers(1, 10), st.text(alphabet="ab {}\n", max_size=40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50 * FUZZ, deadline=None)
 def test_a_marked_score_is_found_in_any_prose(score, prose):
     assert score_of(f"{prose} Score: [[{score}]]", TEN, structured=False).score == score
 

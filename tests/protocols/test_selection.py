@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,8 @@ from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.selecting import label_of
 from judgestats.protocols.selection import SELECTION_PROMPTS, UNRELATED, Selection, option_names
 from judgestats.protocols.template import PromptTemplate
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 BANK = load_bank()[:6]
 
@@ -150,8 +153,9 @@ def test_why_there_is_no_verdict():
     assert label_of('{"choice": "Z"}', count=5, structured=True).status is Status.UNPARSEABLE
 
 
+@pytest.mark.fuzz
 @given(text=st.text(max_size=300), structured=st.booleans(), labels=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 * FUZZ, deadline=None)
 def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, labels):
     kind = "letters" if labels else "numbers"
     found = label_of(text, count=4, labels=kind, structured=structured)
@@ -159,6 +163,7 @@ def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, labels):
     assert found.choice in {None, "1", "2", "3", "4"}
 
 
+@pytest.mark.fuzz
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
@@ -166,7 +171,7 @@ def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, labels):
         max_leaves=4,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 def test_any_json_choice_is_read_or_refused(value):
     found = label_of(json.dumps({"choice": value}), count=3, structured=True)
     assert (found.choice is not None) == (found.status is Status.OK)

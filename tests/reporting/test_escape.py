@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from html.parser import HTMLParser
@@ -22,6 +23,8 @@ from judgestats.reporting.escape import (
     shorten,
     verbatim,
 )
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -83,7 +86,8 @@ class Recorder(HTMLParser):
         self.tags.append(("comment", []))
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=300 * FUZZ, deadline=None)
 @given(text)
 def test_html_is_text_only(value: str) -> None:
     reader = Recorder()
@@ -94,7 +98,8 @@ def test_html_is_text_only(value: str) -> None:
     assert "{" not in escape_html(value)
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=200 * FUZZ, deadline=None)
 @given(text)
 def test_latex_leaves_no_command_of_the_text(value: str) -> None:
     known = (
@@ -106,7 +111,8 @@ def test_latex_leaves_no_command_of_the_text(value: str) -> None:
     assert not set(rest) & set("\\{}$&#%_~^\n"), rest
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(text)
 def test_clean_is_idempotent_and_has_no_hidden_marks(value: str) -> None:
     once = clean(value)
@@ -127,8 +133,11 @@ def read_markdown(source: str, tmp_path: Path) -> list[dict[str, object]]:
     return json.loads(done.stdout)["blocks"]
 
 
+@pytest.mark.fuzz
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8 * FUZZ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @example(values=NASTY)
 @given(values=st.lists(text, min_size=5, max_size=25))
@@ -146,8 +155,11 @@ def test_markdown_is_text_only(values: list[str], tmp_path: Path) -> None:
     assert [re.sub(r"\s+", " ", s) for s in said] == [re.sub(r"\s+", " ", w) for w in wanted]
 
 
+@pytest.mark.fuzz
 @settings(
-    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=3 * FUZZ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @example(values=NASTY)
 @given(values=st.lists(text, min_size=5, max_size=25))
@@ -173,8 +185,11 @@ def test_the_typst_check_can_fail(tmp_path: Path) -> None:
         typst.compile_pdf(source, work_dir=tmp_path, output=tmp_path / "o.pdf", epoch=0)
 
 
+@pytest.mark.fuzz
 @settings(
-    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=3 * FUZZ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @example(values=NASTY)
 @given(values=st.lists(text, min_size=5, max_size=20))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import re
 import zipfile
 from html.parser import HTMLParser
@@ -20,6 +21,8 @@ from judgestats.errors import InputError
 from judgestats.reporting import formats, pandoc, typst
 from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.tables import Column, Table
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 EVIL = '<script>x</script>|"; #panic("no") \\input{x} ```{=html} {{< x >}} @fig-a =cmd()'
 
@@ -159,7 +162,8 @@ def test_wrong_use_is_refused() -> None:
         Table(columns=(Column(key="a", format="decimal"),), rows=({"a": 1},)).cells()
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=60 * FUZZ, deadline=None)
 @given(st.lists(st.lists(st.text(max_size=20), min_size=2, max_size=2), max_size=5))
 def test_any_text_keeps_rows_and_columns(rows: list[list[str]]) -> None:
     table = Table(

@@ -23,13 +23,10 @@ from judgestats.stats.effects_means import (
     hedges_g,
 )
 from judgestats.stats.friedman import friedman_test
-from judgestats.stats.paired_counts import (
-    bowker_test,
-    mcnemar_test,
-    square_table,
-    stuart_maxwell_test,
-)
+from judgestats.stats.mcnemar import mcnemar_test
 from judgestats.stats.proportions import proportion, proportion_limits
+from judgestats.stats.square_table import square_table
+from judgestats.stats.symmetry import bowker_test, stuart_maxwell_test
 
 TABLE = np.array([[20, 5, 3], [9, 15, 4], [1, 8, 12]])
 

@@ -164,3 +164,15 @@ def test_wide_data_are_fast():
             assert ml_one_factor(R[None]).converged[0]
             seconds.append(time.perf_counter() - begin)
     assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize("lower", [1e-6, 1e-9, 1e-12])
+def test_a_bound_next_to_zero_is_reached_without_loss_of_digits(lower: float) -> None:
+    """A Heywood case: 1 / psi - a^2 / c would have no digit left at the bound."""
+    loadings = np.array([1.02, 0.5, 0.4, 0.45])
+    S = np.outer(loadings, loadings)
+    np.fill_diagonal(S, 1.0)
+    found = ml_one_factor(S[None], lower=lower)
+    assert found.converged.all()
+    assert found.at_bound.tolist() == [[True, False, False, False]]
+    assert found.loadings[0, 0] ** 2 + found.uniquenesses[0, 0] == pytest.approx(1, abs=1e-9)

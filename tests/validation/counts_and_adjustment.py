@@ -15,9 +15,10 @@ from judgestats.stats.effects_means import (
     hedges_correction,
 )
 from judgestats.stats.friedman import nemenyi_critical_difference
-from judgestats.stats.paired_counts import bowker_test, mcnemar_test, stuart_maxwell_test
+from judgestats.stats.mcnemar import mcnemar_test
 from judgestats.stats.proportions import proportion_limits
 from judgestats.stats.studentized_range import studentized_range_isf, studentized_range_sf
+from judgestats.stats.symmetry import bowker_test, stuart_maxwell_test
 from validation.base import Case, load
 from validation.paired_and_two_samples import pair
 from validation.ranks import QTUKEY, bounds, pick, test_numbers

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
+from judgestats.judgments.large.coding import RowCoder
 from judgestats.judgments.large.dataset import ParquetJudgments, open_parquet
 from judgestats.judgments.large.orders import columns_by_label, joined
 from judgestats.judgments.large.reduced import (
@@ -31,9 +32,6 @@ from judgestats.protocols.base import Status
 __all__ = ["reduce_parquet"]
 
 BATCH = 1 << 20
-MAX_VALUES = 254
-MAX_COLUMNS = 10_000
-MAX_REPLICATES = 65_535
 COUNT_BYTES = 2 << 30
 BOARD_BYTES = 1 << 30
 
@@ -93,7 +91,7 @@ def reduce_parquet(
     for kind in kinds:
         made = _Pass(opened, kind=kind, judge=judge, scale=scale, board_bytes=board_bytes)
         made.run(batch_rows)
-        if len(made.values):
+        if len(made.coder.values):
             return made.reduced()
     raise InputError(
         f"{opened.path}: no judgment could be read: {' and '.join(kinds)} hold no verdict. Name "
@@ -113,22 +111,13 @@ class _Pass:
         scale: tuple[float, float] | None,
         board_bytes: int,
     ) -> None:
+        self.coder = RowCoder(opened, kind=kind, scale=scale)
         self.opened = opened
         self.names = opened.names
         self.kind = kind
         self.judge = judge
-        self.scale = scale
         self.board_bytes = board_bytes
-        self.items, self.clusters, self.labels = Codes(), Codes(), Codes()
-        self.facets = {
-            name: Codes(_number if name == "temperature" else text_of)
-            for name in ("judge", "temperature", "order", *opened.factors)
-        }
         self.statuses = Codes(lambda v: text_of(v).strip().lower())
-        self.columns: Codes = Codes(lambda v: v)
-        self.values: Codes = Codes(lambda v: v)
-        self.replicates: Codes = Codes(lambda v: v)
-        self.cluster_of: NDArray[np.int64] = np.full(1024, -1, dtype=np.int64)
         self.counts: NDArray[np.uint16] = np.zeros((1024, 1, 8), dtype=np.uint16)
         self.board: NDArray[np.uint8] | None = np.zeros((1024, 1, 1), dtype=np.uint8)
         self.board_reason = ""
@@ -161,14 +150,14 @@ class _Pass:
 
     def take(self, batch: Any) -> None:
         size = batch.num_rows
-        item = self.items.of(self.column(batch, "item_id"))
-        column = self.column_of(batch, size)
-        self.asked = grown(self.asked, (len(self.items), len(self.columns)))
+        item = self.coder.items.of(self.coder.column(batch, "item_id"))
+        column = self.coder.column_of(batch, size)
+        self.asked = grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
         cell = item * self.asked.shape[1] + column
-        replicate = self.replicate_of(batch, cell)
+        replicate = self.coder.replicate_of(batch, cell, self.asked)
         np.add.at(self.asked.reshape(-1), cell, np.int32(1))
-        value = self.value_of(batch)
-        self.note_clusters(batch, item)
+        value = self.coder.value_of(batch)
+        self.coder.note_clusters(batch, item)
         self.make_room()
         self.count_statuses(batch, column, value)
         read = value >= 0
@@ -182,137 +171,17 @@ class _Pass:
             self.board.reshape(-1)[place] = said
         self.rows += size
 
-    def column(self, batch: Any, ours: str) -> Any:
-        return batch.column(self.names[ours])
-
-    def column_of(self, batch: Any, size: int) -> NDArray[np.int64]:
-        """Which condition (and order) each row belongs to."""
-        mixed: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
-        parts: list[tuple[str, int]] = []
-        for name, codes in self.facets.items():
-            source = name if name in self.opened.factors else self.names.get(name)
-            if source is None:
-                continue
-            own = codes.of(batch.column(source))
-            mixed = mixed * len(codes) + own
-            parts.append((name, len(codes)))
-            if math.prod(n for _, n in parts) > MAX_COLUMNS**2:
-                raise self.refusal(
-                    f"{source!r} and the other columns that tell conditions apart have too many "
-                    "different values. Map the right columns as judge, temperature and factors"
-                )
-        width = math.prod(n for _, n in parts)
-        lookup: NDArray[np.int64] = np.full(width, -1, dtype=np.int64)
-        unknown = []
-        for code in np.bincount(mixed, minlength=width).nonzero()[0].tolist():
-            key, rest = [], code
-            for name, n in reversed(parts):
-                rest, place = divmod(rest, n)
-                key.append((name, self.facets[name].values[place]))
-            told = tuple(reversed(key))
-            if told in self.columns:
-                lookup[code] = self.columns.add(told)
-            else:
-                unknown.append((int(np.argmax(mixed == code)), code, told))
-        for _, code, told in sorted(unknown):  # conditions keep the order of the files
-            lookup[code] = self.columns.add(told)
-        if len(self.columns) > MAX_COLUMNS:
-            raise self.refusal(f"more than {MAX_COLUMNS} conditions")
-        return lookup[mixed]
-
-    def replicate_of(self, batch: Any, cell: NDArray[np.int64]) -> NDArray[np.int64]:
-        if "replicate" in self.names:
-            array = self.column(batch, "replicate")
-            if array.null_count:
-                raise self.refusal(
-                    f"column {self.names['replicate']!r} has {array.null_count} missing entries in "
-                    "one batch. Number every repetition"
-                )
-            out = self.replicates.of(array)
-            if min(self.replicates.values) < 0:
-                raise self.refusal("a replicate is negative. Number repetitions from 0 on")
-        else:
-            # Numbered in the order of the rows, as `read_judgments` does.
-            order = np.argsort(cell, kind="stable")
-            run = cell[order]
-            starts = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
-            lengths = np.diff(np.r_[starts, run.size])
-            within = np.arange(run.size) - np.repeat(starts, lengths)
-            out = np.empty(run.size, dtype=np.int64)
-            out[order] = within + self.asked.reshape(-1)[run]
-            for code in range(len(self.replicates), int(out.max()) + 1):
-                self.replicates.add(code)
-        if len(self.replicates) > MAX_REPLICATES:
-            raise self.refusal(f"more than {MAX_REPLICATES} different replicates")
-        return out
-
-    def value_of(self, batch: Any) -> NDArray[np.int64]:
-        """Code of each verdict, -1 where there is none."""
-        indices, found = column_codes(self.column(batch, self.kind))
-        used = np.bincount(indices, minlength=len(found)).nonzero()[0]
-        lookup: NDArray[np.int64] = np.full(max(len(found), 1), -1, dtype=np.int64)
-        if len(self.values) + used.size > 4 * MAX_VALUES and used.size > MAX_VALUES + 2:
-            raise self.too_many_values()
-        for place, value in zip(used.tolist(), found.take(used).to_pylist(), strict=True):
-            verdict = self.verdict(value)
-            if verdict is not None:
-                lookup[place] = self.values.add(verdict)
-        if len(self.values) > MAX_VALUES:
-            raise self.too_many_values()
-        return lookup[indices]
-
-    def verdict(self, value: Any) -> Any:
-        if self.kind == "choice":
-            return text_of(value).strip() or None
-        if value is None or math.isnan(value):
-            return None
-        number = float(value)
-        if math.isinf(number):
-            raise self.refusal("a score is infinite")
-        if self.scale is not None and not self.scale[0] <= number <= self.scale[1]:
-            low, high = self.scale
-            raise self.refusal(
-                f"the score {number:g} lies outside the scale {low:g}-{high:g}. Correct the files, "
-                "or state their scale (scale=low-high)"
-            )
-        return number
-
-    def too_many_values(self) -> InputError:
-        return self.refusal(
-            f"column {self.names[self.kind]!r} holds more than {MAX_VALUES} different verdicts, "
-            "and counting needs few. Round the scores to the steps of their scale, or analyse a "
-            "sample in memory (--stream no)"
-        )
-
-    def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
-        if "cluster" not in self.names:
-            return
-        own = self.clusters.of(self.column(batch, "cluster"))
-        if len(self.items) > self.cluster_of.size:
-            larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
-            larger[: self.cluster_of.size] = self.cluster_of
-            self.cluster_of = larger
-        known = self.cluster_of[item]
-        self.cluster_of[item[known < 0]] = own[known < 0]
-        differs = self.cluster_of[item] != own
-        if differs.any():
-            which = self.items.values[int(item[int(np.argmax(differs))])]
-            raise self.refusal(
-                f"item {which[:60]!r} stands in more than one cluster "
-                f"(column {self.names['cluster']!r}). Give every item one"
-            )
-
     def make_room(self) -> None:
-        n, k = len(self.items), len(self.columns)
-        shape = (n, k, len(self.values))
+        n, k = len(self.coder.items), len(self.coder.columns)
+        shape = (n, k, len(self.coder.values))
         if math.prod(shape) * self.counts.itemsize > COUNT_BYTES:
-            raise self.refusal(
+            raise self.coder.refusal(
                 f"{n} items x {k} conditions x {shape[2]} values need more than "
                 f"{COUNT_BYTES >> 30} GiB of counts. Analyse fewer conditions at a time"
             )
         self.counts = grown(self.counts, shape)
         if self.board is not None:
-            board = (n, k, len(self.replicates))
+            board = (n, k, len(self.coder.replicates))
             if math.prod(board) > self.board_bytes:
                 self.board = None
                 self.board_reason = (
@@ -329,16 +198,16 @@ class _Pass:
     ) -> None:
         has_verdict = value >= 0
         if self.kind == "score" and "choice" in self.names:
-            indices, found = column_codes(self.column(batch, "choice"))
+            indices, found = column_codes(self.coder.column(batch, "choice"))
             filled = np.array([bool(text_of(v).strip()) for v in found.to_pylist()] or [False])
             has_verdict = has_verdict | filled[indices]
         ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
         status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
         if "status" in self.names:
-            codes = self.statuses.of(self.column(batch, "status"))
+            codes = self.statuses.of(self.coder.column(batch, "status"))
             strange = [s for s in self.statuses.values if s and s not in _STATUSES]
             if strange:
-                raise self.refusal(
+                raise self.coder.refusal(
                     f"column {self.names['status']!r} holds the status {strange[0][:40]!r}; known "
                     f"are {', '.join(sorted(_STATUSES))}"
                 )
@@ -350,13 +219,13 @@ class _Pass:
                 ((status != ok) & has_verdict, "status is not ok but there is a verdict"),
             ):
                 if wrong.any():
-                    raise self.refusal(f"{int(wrong.sum())} rows of one batch: {why}")
+                    raise self.coder.refusal(f"{int(wrong.sum())} rows of one batch: {why}")
         size = self.by_status.size
         place = column * self.by_status.shape[1] + status
         self.by_status += np.bincount(place, minlength=size).reshape(self.by_status.shape)
         for name, place_of in (("cost_usd", 0), ("tokens_out", 2)):
             if name in self.names:
-                numbers = self.column(batch, name).cast(pa.float64())
+                numbers = self.coder.column(batch, name).cast(pa.float64())
                 x = numbers.to_numpy(zero_copy_only=False)
                 told = ~np.isnan(x)
                 width = self.sums.shape[0]
@@ -366,13 +235,13 @@ class _Pass:
     # The end -------------------------------------------------------------------------------------
 
     def check_end(self) -> None:
-        if "" in self.items.values:
-            raise self.refusal("an item has no id. Fill the column, or drop its rows")
-        if "cluster" in self.names and "" in self.clusters.values:
-            raise self.refusal("an item has no cluster. Fill the column, or leave it out")
+        if "" in self.coder.items.values:
+            raise self.coder.refusal("an item has no id. Fill the column, or drop its rows")
+        if "cluster" in self.names and "" in self.coder.clusters.values:
+            raise self.coder.refusal("an item has no cluster. Fill the column, or leave it out")
         if self.board is not None and int(np.count_nonzero(self.board)) != self.rows:
             twice = self.rows - int(np.count_nonzero(self.board))
-            raise self.refusal(
+            raise self.coder.refusal(
                 f"{twice} rows repeat a judgment: the same (condition, item, order, replicate) "
                 "stands in more than one row. Number the repetitions in a replicate column, or "
                 "drop the repeated rows"
@@ -381,18 +250,15 @@ class _Pass:
         ok = int(self.by_status[:, _STATUSES.index("ok")].sum())
         if "choice" in self.names and self.kind == "score":
             return
-        if verdicts != ok and len(self.values):
-            raise self.refusal(
+        if verdicts != ok and len(self.coder.values):
+            raise self.coder.refusal(
                 f"a cell holds more than {np.iinfo(np.uint16).max} judgments: {ok} were read and "
                 f"{verdicts} could be counted. Split the replications"
             )
 
-    def refusal(self, why: str) -> InputError:
-        return InputError(f"{self.opened.path}: {why}.")
-
     def reduced(self) -> ReducedJudgments:
-        n, k = len(self.items), len(self.columns)
-        raw = self.values.values
+        n, k = len(self.coder.items), len(self.coder.columns)
+        raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
         counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
         groups = [[c] for c in range(k)]
@@ -403,7 +269,7 @@ class _Pass:
             counts, asked = joined(counts, groups), joined(asked, groups)
         board = None
         if self.board is not None:
-            named = self.replicates.values
+            named = self.coder.replicates.values
             by_number = sorted(range(len(named)), key=lambda i: named[i])
             board = joined(self.board[:n, :k, : len(named)], groups, np.maximum)
             place = np.zeros(256, dtype=np.uint8)
@@ -414,23 +280,23 @@ class _Pass:
             if not same:
                 board = np.take(place, board[:, :, by_number])
         return ReducedJudgments(
-            items=self.items.values,
-            cluster=self.cluster_of[:n] if "cluster" in self.names else np.arange(n),
-            n_clusters=len(self.clusters) if "cluster" in self.names else n,
+            items=self.coder.items.values,
+            cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
+            n_clusters=len(self.coder.clusters) if "cluster" in self.names else n,
             columns=tuple(self.described(g) for g in groups),
             values=tuple(raw[i] for i in order),
             counts=counts if order == list(range(len(raw))) else counts[:, :, order],
             asked=asked,
             board=board,
             board_reason=self.board_reason,
-            n_replicates=len(self.replicates),
+            n_replicates=len(self.coder.replicates),
             n_rows=self.rows,
             n_files=self.opened.n_files,
             columns_read=self.names,
         )
 
     def described(self, group: list[int]) -> Column:
-        key = dict(self.columns.values[group[0]])
+        key = dict(self.coder.columns.values[group[0]])
         judge = key.get("judge", self.judge or "judge")
         temperature = key.get("temperature")
         factors = {f: key[f] for f in self.opened.factors}
@@ -454,15 +320,3 @@ class _Pass:
             cost_usd=cost if told == n else math.nan,
             tokens_out_mean=tokens / counted if counted else math.nan,
         )
-
-
-def _number(value: Any) -> float | None:
-    """A temperature; NaN (the server's default) as None, so that it is one value.
-
-    A partition (``temperature=0.5/``) tells it as text.
-    """
-    try:
-        number = math.nan if value is None else float(value)
-    except ValueError:
-        raise InputError(f"the temperature {text_of(value)[:40]!r} is no number.") from None
-    return None if math.isnan(number) else number

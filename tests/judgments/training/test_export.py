@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from judgestats.judgments.training import (
 )
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.pairwise import Pairwise
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 
 def item(name: str = "q", labels: tuple[str, ...] = ("a",), answer: str = "4") -> Item:
@@ -171,7 +174,8 @@ def test_a_frame_that_is_none() -> None:
         Filters(kind="best")
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.fuzz
+@settings(max_examples=150 * FUZZ, deadline=None)
 @given(st.text(max_size=200), st.sampled_from(["ab", "ba"]), st.sampled_from(["a", "b", "tie"]))
 def test_whatever_a_judge_says_a_line_reads_back_to_its_verdict(
     said: str, order: str, choice: str

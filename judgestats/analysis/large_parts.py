@@ -1,0 +1,51 @@
+"""What audits from counts share: named results, and what one pass over judgments leaves out."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgestats.analysis.outcome import NamedResult
+from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.stats.result import Result
+
+__all__ = ["left_out", "named", "whole_counts"]
+
+SHOWN_ITEMS = 2_000
+"""Items whose cells figures show."""
+
+
+def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """A status that does not occur under a condition is counted 0 there."""
+    counted = [c for c in table.columns if c.startswith("n_")]
+    return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
+
+
+def named(kind: str, title: str, condition: str, result: Result) -> NamedResult:
+    """A reliability of one condition under its name; the leading coefficients are headlines."""
+    return NamedResult(
+        id=f"reliability.{kind}.{condition}",
+        title=f"{title} ({condition})",
+        role="primary",
+        result=result,
+        headline=kind in {"icc1", "omega", "fleiss_kappa", "ac1", "vote_share", "flip_rate"},
+    )
+
+
+def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
+    """What one pass cannot give, and why."""
+    out = [
+        (
+            f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
+            "run. Left out: null references of reliabilities, bootstrap intervals and congeneric "
+            "or ordinal models, which read every judgment many times (the jackknife over clusters "
+            "and the F intervals stand in for the bootstrap)."
+        )
+    ]
+    if reduced.board is None:
+        out.append(
+            "Left out: omega, alpha, lambda-2 and the two-way ICCs, and the check that no judgment "
+            f"stands twice: {reduced.board_reason}."
+        )
+    if len(reduced.items) > SHOWN_ITEMS:
+        out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
+    return [*out, *(f"Left out: {text[0].lower()}{text[1:]}" for text in more)]

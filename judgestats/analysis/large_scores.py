@@ -1,0 +1,219 @@
+"""Scores that do not fit in memory, analysed from counts by item and condition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.audit import audit_sentence, comparison_results
+from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
+from judgestats.analysis.limits import limits_of_conditions
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.recommend import recommend_replicates
+from judgestats.analysis.scores import condition_metrics, condition_row
+from judgestats.judgments.large.reduced import Column, ReducedJudgments
+from judgestats.stats.blocked_f import blocked_f_test
+from judgestats.stats.cells import Cells
+from judgestats.stats.cells_counts import cells_from_counts
+from judgestats.stats.condition_summary import condition_summary
+from judgestats.stats.intraclass_cells import icc_of_cells
+from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.result import Estimate, Result, TestResult
+from judgestats.stats.spread import spread_test
+from judgestats.stats.two_way_sums import TwoWaySums
+from judgestats.stats.variance_ratio import variance_ratio
+
+__all__ = ["audit_scores", "column_sums"]
+
+MOST_CELLS = 100_000
+"""Cells up to which rank tests and permutations of cells are computed; about half a minute."""
+
+MOST_CONDITIONS = 12
+
+_QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
+
+
+def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
+    """Means, spread, reliability by condition and the paired comparison of spread."""
+    labels = tuple(c.label for c in reduced.columns)
+    cells = cells_from_counts(
+        reduced.counts,
+        np.asarray(reduced.values, dtype=float),
+        conditions=labels,
+        cluster=reduced.cluster if reduced.clustered else None,
+    )
+    summary = condition_summary(cells, level=declared.level)
+    rows: list[dict[str, Any]] = []
+    results: list[NamedResult] = []
+    for place, column in enumerate(reduced.columns):
+        name = column.label
+        single = icc_of_cells(cells, name, level=declared.level)
+        if reduced.clustered:
+            single = single.replace(interval=summary[name].icc.interval)
+        found = _columns_results(reduced, place, declared.level)
+        rows.append(
+            condition_row(
+                summary[name],
+                about=_about(column),
+                statuses=column.statuses,
+                reliability=single,
+                omega=found["omega"],
+            )
+        )
+        results.append(named("icc1", "Reliability of one judgment", name, single))
+        results += [named(kind, _TITLES[kind], name, value) for kind, value in found.items()]
+    table = whole_counts(pd.DataFrame(rows))
+    compared, skipped = _compared(cells, declared)
+    blocked = next((r.result for r in compared if r.id == "spread.all"), None)
+    test = blocked if isinstance(blocked, TestResult) else None
+    metrics = {
+        "quality/unread_share": float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
+    }
+    by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
+    if len(rows) == 1:
+        metrics |= by_condition[labels[0]]
+    if test is not None:
+        metrics["spread/p_value"] = test.p_value
+    return Analysis(
+        experiment="audit",
+        question=_QUESTION,
+        sentence=audit_sentence(table, test),
+        conditions=table,
+        results=(*results, *compared),
+        limitations=(
+            *limits_of_conditions(
+                table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]
+            ),
+            *left_out(reduced, skipped),
+        ),
+        recommendation=recommend_replicates(table),
+        metrics=metrics,
+        condition_metrics=by_condition,
+        arrays=_shown_cells(reduced, cells),
+    )
+
+
+_TITLES = {
+    "omega": "Reliability of the mean of all replications",
+    "icc2": "ICC(2,1), replications as judges whose level matters",
+    "icc3": "ICC(3,1), replications as judges whose level does not matter",
+    "alpha": "Cronbach's alpha of all replications",
+    "lambda2": "Guttman's lambda-2 of all replications",
+}
+
+
+def _columns_results(reduced: ReducedJudgments, place: int, level: float) -> dict[str, Estimate]:
+    """Coefficients that need to know which replication gave which score."""
+    sums = column_sums(reduced, place)
+    if sums is None:
+        reason = f"replications are not told apart: {reduced.board_reason}"
+        empty = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False).alpha()
+        return {"omega": _as_omega(empty.replace(reason=reason))}
+    alpha = sums.alpha(level=level)
+    return {
+        "omega": _as_omega(alpha),
+        "alpha": alpha,
+        "lambda2": sums.lambda2(),
+        "icc2": sums.icc("ICC(2,1)", level=level),
+        "icc3": sums.icc("ICC(3,1)", level=level),
+    }
+
+
+def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
+    """Sums over the complete items of one condition; None where replications are not known."""
+    if reduced.board is None:
+        return None
+    values = np.asarray(reduced.values, dtype=float)
+    sums = TwoWaySums(
+        k=reduced.board.shape[2],
+        n_clusters=reduced.n_clusters,
+        # A score that occurs: sums of whole numbers stay whole.
+        shift=float(values[values.size // 2]),
+        clustered=reduced.clustered,
+    )
+    for here, x in reduced.blocks(place):
+        sums.add(x, reduced.cluster[here])
+    return sums
+
+
+def _as_omega(alpha: Estimate) -> Estimate:
+    """Parallel omega, which on the column-centred covariance is raw alpha."""
+    return alpha.replace(
+        name="omega_total",
+        label="McDonald's omega total (parallel)",
+        estimator="parallel: equal loadings and error variances; closed form on the covariances",
+    )
+
+
+def _about(column: Column) -> dict[str, Any]:
+    return {
+        "judge": column.judge,
+        "temperature": column.temperature,
+        **{f"factor_{name}": value for name, value in column.factors.items()},
+        "cost_usd": column.cost_usd,
+        "tokens_out_mean": column.tokens_out_mean,
+        "latency_mean_s": math.nan,
+    }
+
+
+def _compared(cells: Cells, declared: AnalysisPlan) -> tuple[list[NamedResult], list[str]]:
+    """The paired comparison of all conditions, and what was left out of it."""
+    k = len(cells.conditions)
+    if not 2 <= k <= MOST_CONDITIONS:
+        return [], []
+    shared = np.all(cells.n_scores >= 2, axis=1)
+    if int(shared.sum()) < 3:
+        return [], []
+    if cells.mean.size <= MOST_CELLS:
+        found = spread_test(
+            cells,
+            level=declared.level,
+            n_permutations=declared.n_resamples,
+            n_resamples=declared.n_resamples,
+            seed=declared.seed,
+        )
+        return comparison_results(found), []
+    blocked = blocked_f_test(
+        cells.spread("mean"),
+        conditions=cells.conditions,
+        cluster=cells.cluster,
+        n_permutations=0,
+        level=declared.level,
+    ).replace(
+        name="spread_blocked_f",
+        method="Blocked F test of spread: mean distance from the cell mean",
+        null_hypothesis="the condition does not matter for the spread of judgments",
+        alternative="the spread of judgments differs between some conditions",
+        sample=cells.sample(shared, reason="fewer than 2 scores in some condition"),
+    )
+    listed: list[tuple[str, str, Result]] = [
+        ("spread.all", "Spread of all conditions", blocked),
+        ("ratio.all", "Ratios of variances", variance_ratio(cells, level=declared.level)),
+        ("shift.all", "Differences of mean scores", mean_shift(cells, level=declared.level)),
+    ]
+    left_out = (
+        f"Rank tests of spread and permutations of cells: {cells.mean.size:,} cells are more "
+        f"than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F test is "
+        "that of the F distribution, to which the permutation distribution tends."
+    )
+    return [
+        NamedResult(id=identity, title=title, role="secondary", result=result, headline=True)
+        for identity, title, result in listed
+    ], [left_out]
+
+
+def _shown_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
+    """Cells of evenly spaced items, for figures."""
+    n = len(reduced.items)
+    at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
+    return {
+        "items": [reduced.items[i] for i in at.tolist()],
+        "clusters": [str(c) for c in reduced.cluster[at].tolist()],
+        "conditions": list(cells.conditions),
+        "cell_means": cells.mean[at],
+        "cell_variances": cells.variance[at],
+    }

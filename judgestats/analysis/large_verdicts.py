@@ -1,0 +1,163 @@
+"""Verdicts in words that do not fit in memory, analysed from counts by item and condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.large_parts import left_out, named, whole_counts
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
+from judgestats.analysis.verdict_words import outcomes
+from judgestats.judgments.large.reduced import Column, ReducedJudgments
+from judgestats.stats.counts import CountTable
+from judgestats.stats.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.kappa import fleiss_kappa
+from judgestats.stats.raw_agreement import flip_rate, percent_agreement, verdict_entropy
+from judgestats.stats.result import Result
+from judgestats.stats.vote_share import vote_share_reliability
+
+__all__ = ["audit_verdicts", "verdict_counts"]
+
+
+def verdict_counts(
+    reduced: ReducedJudgments, place: int
+) -> tuple[CountTable, NDArray[np.int64], NDArray[np.bool_]]:
+    """The count table of one condition, with the clusters of its items and which items these are.
+
+    Every coefficient that takes a count table takes this one: kappa, AC1, Brennan-Prediger, vote
+    shares, agreement, flips, entropy.
+
+    Parameters
+    ----------
+    reduced : ReducedJudgments
+    place : int
+        Of the condition in ``reduced.columns``.
+
+    Returns
+    -------
+    CountTable
+        The categories are those that occur under this condition.
+    ndarray of int
+        Cluster of each item asked.
+    ndarray of bool, shape (n_items,)
+        Items asked under this condition.
+    """
+    asked = reduced.asked[:, place] > 0
+    counts = reduced.counts[asked, place].astype(float)
+    names = list(reduced.values)
+    if not reduced.is_scores:
+        named = outcomes(pd.Series(names)).tolist()
+        merged = sorted({v for v in named if v})
+        counts = np.column_stack(
+            [counts[:, [i for i, v in enumerate(named) if v == m]].sum(axis=1) for m in merged]
+        )
+        names = merged
+    seen = counts.sum(axis=0) > 0
+    table = CountTable(
+        counts=counts[:, seen],
+        categories=tuple(v for v, s in zip(names, seen.tolist(), strict=True) if s),
+    )
+    return table, reduced.cluster[asked], asked
+
+
+_NOMINAL: tuple[tuple[str, str, Any], ...] = (
+    ("fleiss_kappa", "Agreement of repetitions", fleiss_kappa),
+    ("ac1", "Agreement of repetitions, AC1", gwet_ac1),
+    ("vote_share", "Reliability of one verdict", vote_share_reliability),
+    ("flip_rate", "How often asking again changes the verdict", flip_rate),
+    ("brennan_prediger", "Agreement of repetitions, Brennan and Prediger", brennan_prediger),
+    ("percent_agreement", "Two repetitions agree", percent_agreement),
+    ("entropy", "Entropy of an item's verdicts", verdict_entropy),
+)
+
+
+def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
+    """Agreement, flips and reliability of verdicts by condition."""
+    rows: list[dict[str, Any]] = []
+    results: list[NamedResult] = []
+    done: dict[str, str] = {}
+    for place, column in enumerate(reduced.columns):
+        if column.label in done:  # the first order of presentation, as in memory
+            continue
+        done[column.label] = column.order
+        same = [c for c in reduced.columns if c.label == column.label]
+        table, cluster, asked = verdict_counts(reduced, place)
+        where = f", order {column.order}" if len(same) > 1 else ""
+        found: list[tuple[str, str, Result]] = []
+        if float(table.per_item.max(initial=0)) >= 2:
+            found = [
+                (
+                    f"reliability.{kind}",
+                    f"{title}{where}",
+                    statistic(
+                        table, cluster=cluster if reduced.clustered else None, level=declared.level
+                    ),
+                )
+                for kind, title, statistic in _NOMINAL
+            ]
+        results += [
+            named(kind.split(".", 1)[1], title, column.label, result)
+            for kind, title, result in found
+        ]
+        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(found))
+    table_of = whole_counts(pd.DataFrame(rows))
+    limits = left_out(reduced, [])
+    if any(c.order for c in reduced.columns):
+        limits.append(
+            "Left out: results on position and, where there are several orders, repetitions in all "
+            "but the first: they pair each judgment with its swapped twin."
+        )
+    if "label" in reduced.columns_read:
+        limits.append(
+            "Left out: agreement with people, which joins labels to judgments. Analyse a sample "
+            "in memory (--stream no)."
+        )
+    worst = table_of.sort_values("unread_share").iloc[-1]
+    if worst["unread_share"] > 0:
+        limits.insert(
+            0,
+            f"Up to {100 * worst['unread_share']:.3g} % of the verdicts of a condition "
+            f"({worst['condition']}) could not be read; they count neither for nor against it.",
+        )
+    total = table_of["n"].sum()
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        sentence=verdict_sentence(table_of),
+        conditions=table_of,
+        results=tuple(results),
+        limitations=tuple(limits),
+        metrics={
+            "quality/unread_share": float((table_of["unread_share"] * table_of["n"]).sum() / total)
+        },
+        condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
+    )
+
+
+def _verdict_row(
+    column: Column,
+    orders: list[Column],
+    asked: NDArray[np.bool_],
+    cluster: NDArray[np.int64],
+) -> dict[str, Any]:
+    """A condition's judgments by status, over its orders."""
+    n = sum(c.n for c in orders)
+    statuses = dict.fromkeys(["ok", *(s for c in orders for s in c.statuses)], 0)
+    for own in orders:
+        for status, count in own.statuses.items():
+            statuses[status] += count
+    return {
+        "condition": column.label,
+        "judge": column.judge,
+        "temperature": column.temperature,
+        "n": n,
+        "n_items": int(asked.sum()),
+        "n_clusters": int(np.unique(cluster).size),
+        **{f"n_{status}": count for status, count in statuses.items()},
+        "unread_share": 1 - statuses["ok"] / n,
+    }

@@ -1,0 +1,190 @@
+"""What each row of a batch is: its item, condition, replication, cluster and verdict, as codes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgestats.errors import InputError
+from judgestats.judgments.large.dataset import ParquetJudgments
+from judgestats.judgments.large.tables import Codes, column_codes, text_of
+
+__all__ = ["RowCoder"]
+
+MAX_VALUES = 254
+MAX_COLUMNS = 10_000
+MAX_REPLICATES = 65_535
+
+
+class RowCoder:
+    """Numbers items, conditions, replications and verdicts in the order in which they come.
+
+    Parameters
+    ----------
+    opened : ParquetJudgments
+    kind : str
+        The column with verdicts: ``score`` or ``choice``.
+    scale : (low, high) or None
+        Outside it, a score is refused.
+    """
+
+    def __init__(
+        self, opened: ParquetJudgments, *, kind: str, scale: tuple[float, float] | None
+    ) -> None:
+        self.opened = opened
+        self.names = opened.names
+        self.kind = kind
+        self.scale = scale
+        self.items, self.clusters = Codes(), Codes()
+        self.facets = {
+            name: Codes(_number if name == "temperature" else text_of)
+            for name in ("judge", "temperature", "order", *opened.factors)
+        }
+        self.columns: Codes = Codes(lambda v: v)
+        self.values: Codes = Codes(lambda v: v)
+        self.replicates: Codes = Codes(lambda v: v)
+        self.cluster_of: NDArray[np.int64] = np.full(1024, -1, dtype=np.int64)
+
+    def column(self, batch: Any, ours: str) -> Any:
+        """A batch's column by the name that judgestats gives it."""
+        return batch.column(self.names[ours])
+
+    def column_of(self, batch: Any, size: int) -> NDArray[np.int64]:
+        """Which condition (and order) each row belongs to."""
+        mixed: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        parts: list[tuple[str, int]] = []
+        for name, codes in self.facets.items():
+            source = name if name in self.opened.factors else self.names.get(name)
+            if source is None:
+                continue
+            own = codes.of(batch.column(source))
+            mixed = mixed * len(codes) + own
+            parts.append((name, len(codes)))
+            if math.prod(n for _, n in parts) > MAX_COLUMNS**2:
+                raise self.refusal(
+                    f"{source!r} and the other columns that tell conditions apart have too many "
+                    "different values. Map the right columns as judge, temperature and factors"
+                )
+        width = math.prod(n for _, n in parts)
+        lookup: NDArray[np.int64] = np.full(width, -1, dtype=np.int64)
+        unknown = []
+        for code in np.bincount(mixed, minlength=width).nonzero()[0].tolist():
+            key, rest = [], code
+            for name, n in reversed(parts):
+                rest, place = divmod(rest, n)
+                key.append((name, self.facets[name].values[place]))
+            told = tuple(reversed(key))
+            if told in self.columns:
+                lookup[code] = self.columns.add(told)
+            else:
+                unknown.append((int(np.argmax(mixed == code)), code, told))
+        for _, code, told in sorted(unknown):  # conditions keep the order of the files
+            lookup[code] = self.columns.add(told)
+        if len(self.columns) > MAX_COLUMNS:
+            raise self.refusal(f"more than {MAX_COLUMNS} conditions")
+        return lookup[mixed]
+
+    def replicate_of(
+        self, batch: Any, cell: NDArray[np.int64], asked: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Code of each row's replication; ``asked`` counts the rows of a cell before this batch."""
+        if "replicate" in self.names:
+            array = self.column(batch, "replicate")
+            if array.null_count:
+                raise self.refusal(
+                    f"column {self.names['replicate']!r} has {array.null_count} missing entries in "
+                    "one batch. Number every repetition"
+                )
+            out = self.replicates.of(array)
+            if min(self.replicates.values) < 0:
+                raise self.refusal("a replicate is negative. Number repetitions from 0 on")
+        else:
+            # Numbered in the order of the rows, as `read_judgments` does.
+            order = np.argsort(cell, kind="stable")
+            run = cell[order]
+            starts = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
+            lengths = np.diff(np.r_[starts, run.size])
+            within = np.arange(run.size) - np.repeat(starts, lengths)
+            out = np.empty(run.size, dtype=np.int64)
+            out[order] = within + asked.reshape(-1)[run]
+            for code in range(len(self.replicates), int(out.max()) + 1):
+                self.replicates.add(code)
+        if len(self.replicates) > MAX_REPLICATES:
+            raise self.refusal(f"more than {MAX_REPLICATES} different replicates")
+        return out
+
+    def value_of(self, batch: Any) -> NDArray[np.int64]:
+        """Code of each verdict, -1 where there is none."""
+        indices, found = column_codes(self.column(batch, self.kind))
+        used = np.bincount(indices, minlength=len(found)).nonzero()[0]
+        lookup: NDArray[np.int64] = np.full(max(len(found), 1), -1, dtype=np.int64)
+        if len(self.values) + used.size > 4 * MAX_VALUES and used.size > MAX_VALUES + 2:
+            raise self._too_many_values()
+        for place, value in zip(used.tolist(), found.take(used).to_pylist(), strict=True):
+            verdict = self._verdict(value)
+            if verdict is not None:
+                lookup[place] = self.values.add(verdict)
+        if len(self.values) > MAX_VALUES:
+            raise self._too_many_values()
+        return lookup[indices]
+
+    def _verdict(self, value: Any) -> Any:
+        if self.kind == "choice":
+            return text_of(value).strip() or None
+        if value is None or math.isnan(value):
+            return None
+        number = float(value)
+        if math.isinf(number):
+            raise self.refusal("a score is infinite")
+        if self.scale is not None and not self.scale[0] <= number <= self.scale[1]:
+            low, high = self.scale
+            raise self.refusal(
+                f"the score {number:g} lies outside the scale {low:g}-{high:g}. Correct the files, "
+                "or state their scale (scale=low-high)"
+            )
+        return number
+
+    def _too_many_values(self) -> InputError:
+        return self.refusal(
+            f"column {self.names[self.kind]!r} holds more than {MAX_VALUES} different verdicts, "
+            "and counting needs few. Round the scores to the steps of their scale, or analyse a "
+            "sample in memory (--stream no)"
+        )
+
+    def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
+        """Keep each item's cluster; an item in two clusters is refused."""
+        if "cluster" not in self.names:
+            return
+        own = self.clusters.of(self.column(batch, "cluster"))
+        if len(self.items) > self.cluster_of.size:
+            larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
+            larger[: self.cluster_of.size] = self.cluster_of
+            self.cluster_of = larger
+        known = self.cluster_of[item]
+        self.cluster_of[item[known < 0]] = own[known < 0]
+        differs = self.cluster_of[item] != own
+        if differs.any():
+            which = self.items.values[int(item[int(np.argmax(differs))])]
+            raise self.refusal(
+                f"item {which[:60]!r} stands in more than one cluster "
+                f"(column {self.names['cluster']!r}). Give every item one"
+            )
+
+    def refusal(self, why: str) -> InputError:
+        """The error that names the files."""
+        return InputError(f"{self.opened.path}: {why}.")
+
+
+def _number(value: Any) -> float | None:
+    """A temperature; NaN (the server's default) as None, so that it is one value.
+
+    A partition (``temperature=0.5/``) tells it as text.
+    """
+    try:
+        number = math.nan if value is None else float(value)
+    except ValueError:
+        raise InputError(f"the temperature {text_of(value)[:40]!r} is no number.") from None
+    return None if math.isnan(number) else number
