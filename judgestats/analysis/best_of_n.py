@@ -25,8 +25,8 @@ from judgestats.analysis.selections import (
     metrics_of,
     selection_limits,
 )
+from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
-from judgestats.stats.result import format_number
 
 __all__ = ["analyse", "plan"]
 
@@ -220,8 +220,8 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     return Recommendation(
         text=(
             f"{best['condition']} has the most reliable single choice above T = 0 "
-            f"({best['vote_share']:.3f}); {reach}. Reliability is not validity: compare the "
-            "choices with people or targets too."
+            f"({told_coefficient(best, 'vote_share')}); {reach}. Reliability is not validity: "
+            "compare the choices with people or targets too."
         ),
         replicates=int(need),
         cost_usd=None if math.isnan(each) else each * need,
@@ -238,8 +238,8 @@ def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in usable.groupby("judge", sort=False):
         values = [
-            f"{format_number(v, digits=3)} at T={t:g}"
-            for t, v in zip(own["temperature"], own["vote_share"], strict=True)
+            f"{told_coefficient(row, 'vote_share')} at T={row['temperature']:g}"
+            for row in own.to_dict("records")
         ]
         parts.append(f"{judge} {', '.join(values)}")
     return f"Reliability of one choice of the best answer: {'; '.join(parts)}."

@@ -17,8 +17,9 @@ from judgestats.stats.adjust import adjust_family
 from judgestats.stats.between_judges import agreement_across_judges
 from judgestats.stats.friedman import friedman_test
 from judgestats.stats.gwet import gwet_ac1
+from judgestats.stats.notation import apa_number
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import TestResult, format_number
+from judgestats.stats.result import TestResult
 from judgestats.stats.trend import page_trend_test
 from judgestats.stats.vote_share import vote_share_reliability
 from judgestats.stats.wilcoxon import wilcoxon_signed_rank
@@ -266,7 +267,7 @@ def across_judges(
             seed=declared.seed,
         )
         numbers = result.details["five_numbers"].values()
-        five = " / ".join(format_number(float(v), digits=3) for v in numbers)
+        five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
         results.append(
             named(
                 f"judges.T={temperature:g}",

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from judgestats.analysis.bias_probes import Probed
 from judgestats.analysis.outcome import Recommendation
 from judgestats.stats.adjust import Family
 from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import Comparison, Comparisons, Result, format_number
+from judgestats.stats.notation import apa_number, bounds_of, estimate_parts
+from judgestats.stats.result import Comparison, Comparisons, Result
 
 __all__ = ["authorship_told", "length_told", "place_told", "what_to_do"]
 
 _LEVEL = 0.05
 
 
-def _rows_of(result: Result | None, where: str) -> list[tuple[int, Comparison]]:
+def _rows_of(result: Result | None, where: str) -> list[Comparison]:
     """The rows of a family that belong to one judge at one temperature."""
     if not isinstance(result, Comparisons):
         return []
-    return [
-        (i, r)
-        for i, r in enumerate(result.rows)
-        if r.a.endswith(f"({where})") or f"({where}, " in r.a
-    ]
+    return [r for r in result.rows if r.a.endswith(f"({where})") or f"({where}, " in r.a]
 
 
 def _small(result: Result | None, where: str) -> bool:
     if not isinstance(result, EquivalenceResult):
         return False
     own = _rows_of(result, where)
-    return bool(own) and all(r.p_value <= result.alpha for _, r in own)
+    return bool(own) and all(r.p_value <= result.alpha for r in own)
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -52,36 +49,63 @@ def _verdicts(
     return ", ".join(said)
 
 
+def _said(
+    found: Sequence[Probed],
+    equal: Result | None,
+    told: Callable[[str], str | None],
+    *,
+    what: str,
+    unit: str,
+) -> str:
+    """Judges that are moved, those of which an effect is shown to be small, and the others.
+
+    Parameters
+    ----------
+    found : sequence of Probed
+    equal : Result or None
+        The tests of equivalence; without them nothing is shown to be small.
+    told : callable
+        What moves the judge at a place: an empty text where nothing is shown to, None where the
+        question was not asked.
+    what : str
+        The effect, up to the names of those that it moves.
+    unit : str
+        Of the margin.
+    """
+    said = {p.where: told(p.where) for p in found}
+    moved = {where: by for where, by in said.items() if by}
+    still = [where for where, by in said.items() if by == ""]
+    small = [where for where in still if _small(equal, where)]
+    margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
+    return _verdicts(
+        moved, small, [where for where in still if where not in small],
+        what=what, margin=f"{apa_number(margin)} {unit}",
+    )  # fmt: skip
+
+
 def length_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
     """What padding does to scores."""
-    family, equal = results.get("padding"), results.get("equivalence.padding")
+    family = results.get("padding")
     if family is None:
         return ""
-    moved, small, open_ = {}, [], []
-    for p in found:
-        own = _rows_of(family, p.where)
-        if not own:
-            continue
-        told = [r.estimate for _, r in own if r.p_adjusted < _LEVEL]
-        if told:
-            moved[p.where] = _points(told)
-        elif _small(equal, p.where):
-            small.append(p.where)
-        else:
-            open_.append(p.where)
-    margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
-    text = _verdicts(
-        moved, small, open_, what="adding empty words moves the scores of",
-        margin=f"{format_number(margin, digits=2)} points",
+
+    def told(where: str) -> str | None:
+        own = _rows_of(family, where)
+        shown = [f"{r.told()}{_asked_on(r)}" for r in own if r.p_adjusted < _LEVEL]
+        points = f"by {_joined(shown)} points of a 1-10 scale" if shown else ""
+        return points if own else None
+
+    text = _said(
+        found, results.get("equivalence.padding"), told,
+        what="adding empty words moves the scores of", unit="points",
     )  # fmt: skip
     return f"Length: {text}"
 
 
-def _points(estimates: Sequence[float]) -> str:
-    low, high = min(estimates), max(estimates)
-    one = format_number(low, digits=2)
-    several = f"{one} to {format_number(high, digits=2)}" if len(estimates) > 1 else one
-    return f"by {several} points of a 1-10 scale"
+def _asked_on(row: Comparison) -> str:
+    """The scale that was asked for, where a row names it."""
+    scale = row.a.rpartition(", scale ")[2].removesuffix(")")
+    return f" (asked on {scale})" if ", scale " in row.a else ""
 
 
 def place_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
@@ -89,48 +113,51 @@ def place_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
     family, shares = results.get("position.family"), results.get("position.shares")
     if not isinstance(family, Family):
         return ""
-    equal = results.get("equivalence.position")
-    moved, small, open_ = {}, [], []
-    for p in found:
-        if p.where not in family.p_adjusted:
-            continue
-        if family.p_adjusted[p.where] < _LEVEL:
-            rows = _rows_of(shares, p.where)
-            lean = rows[0][1].estimate if rows else math.nan
-            place = "first" if lean > 0 else "second"
-            moved[p.where] = f"the {place} in {50 + 50 * abs(lean):.0f} % of the verdicts"
-        elif _small(equal, p.where):
-            small.append(p.where)
-        else:
-            open_.append(p.where)
-    margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
-    text = _verdicts(
-        moved, small, open_, what="a place is preferred by",
-        margin=f"{format_number(margin, digits=2)} of the verdicts",
+
+    def told(where: str) -> str | None:
+        if where not in family.p_adjusted:
+            return None
+        return (
+            _preferred_place(_rows_of(shares, where)) if family.p_adjusted[where] < _LEVEL else ""
+        )
+
+    text = _said(
+        found, results.get("equivalence.position"), told,
+        what="a place is preferred by", unit="of the verdicts",
     )  # fmt: skip
     return f"place: {text}"
 
 
+def _preferred_place(rows: Sequence[Comparison]) -> str:
+    """Which place, and in what share of the verdicts: half of them, and half of the difference."""
+    if not rows:
+        return "one of them"
+    lean, bounds = rows[0].estimate, bounds_of(rows[0].interval)
+    low, high = bounds if lean > 0 else (-bounds[1], -bounds[0])
+    number, interval = estimate_parts(*(50 + 50 * v for v in (abs(lean), low, high)), digits=0)
+    place = "first" if lean > 0 else "second"
+    return f"the {place} in {number} % {interval} of the verdicts".replace("  ", " ")
+
+
 def authorship_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
     """Whether judges prefer their own answers."""
-    family, equal = results.get("own"), results.get("equivalence.own")
+    family = results.get("own")
     if family is None:
         return "own answers were not examined"
-    moved, small, open_ = {}, [], []
-    for p in found:
-        for _, row in _rows_of(family, p.where):
-            if row.p_adjusted < _LEVEL:
-                way = "more" if row.estimate > 0 else "less"
-                moved[p.where] = f"{100 * abs(row.estimate):.0f} % of the verdicts {way}"
-            elif _small(equal, p.where):
-                small.append(p.where)
-            else:
-                open_.append(p.where)
-    margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
-    text = _verdicts(
-        moved, small, open_,
-        what="at equal length and people's preference its own answers are preferred by",
-        margin=f"{format_number(margin, digits=2)} of the verdicts",
+
+    def told(where: str) -> str | None:
+        own = _rows_of(family, where)
+        shown = [
+            f"{r.told(times=100, digits=0)} points in a hundred" for r in own
+            if r.p_adjusted < _LEVEL
+        ]  # fmt: skip
+        by = f"by {_joined(shown)}" if shown else ""
+        return by if own else None
+
+    text = _said(
+        found, results.get("equivalence.own"), told,
+        what="at equal length and people's preference the share of its own answers moves for",
+        unit="of the verdicts",
     )  # fmt: skip
     return f"authorship: {text}"
 
@@ -153,7 +180,7 @@ def what_to_do(results: Mapping[str, Result], found: Sequence[Probed]) -> Recomm
         hit = [
             p.where
             for p in found
-            if any(r.p_adjusted < _LEVEL for _, r in _rows_of(results.get(name), p.where))
+            if any(r.p_adjusted < _LEVEL for r in _rows_of(results.get(name), p.where))
         ]
         if hit:
             advice.append(text.format(_joined(hit)))

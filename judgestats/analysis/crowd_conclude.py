@@ -12,8 +12,9 @@ from judgestats.analysis.crowd_plan import REFERENCE
 from judgestats.analysis.outcome import Recommendation
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
+from judgestats.analysis.told import told_percent
 from judgestats.items.schema import Item
-from judgestats.stats.result import Comparisons, format_number, format_p
+from judgestats.stats.result import Comparisons, format_p
 
 __all__ = ["limits_of", "recommended", "sentence_of"]
 
@@ -32,18 +33,13 @@ def sentence_of(
         if gain is None:
             continue
         own = table[table["judge"] == judged.rows["judge"].iloc[0]]
-        vanilla = own[own["factor_strategy"] == REFERENCE]["accuracy"].iloc[0]
+        vanilla = own[own["factor_strategy"] == REFERENCE].iloc[0]
         shown = [r for r in gain.rows if r.p_adjusted < 1 - declared.level]
         better = sorted((r for r in shown if r.estimate > 0), key=lambda r: -r.estimate)
-        text = f"{judged.name}: vanilla is right in {100 * vanilla:.1f} %"
+        text = f"{judged.name}: vanilla is right in {told_percent(vanilla, 'accuracy')}"
         if better:
             best = better[0]
-            text += (
-                f"; {best.a} is better by {100 * best.estimate:.1f} points "
-                f"[{100 * best.interval.low:.1f}, {100 * best.interval.high:.1f}]"
-                if best.interval is not None
-                else f"; {best.a} is better by {100 * best.estimate:.1f} points"
-            )
+            text += f"; {best.a} is better by {best.told(times=100, digits=1)} points"
         else:
             text += "; no strategy is shown to be better"
         if judged.name in trends:
@@ -75,7 +71,7 @@ def recommended(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> Recomm
         name = str(row["factor_strategy"])
         told.append(
             f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
-            f"(+{format_number(100 * better[name].estimate, digits=3)} points, "
+            f"({better[name].told(times=100, digits=1)} points more, "
             f"{float(row['tokens']):,.0f} tokens a verdict)"
         )
     return Recommendation(text=f"{'. '.join(told)}.") if told else None

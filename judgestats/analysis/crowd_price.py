@@ -9,7 +9,8 @@ import pandas as pd
 
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
-from judgestats.stats.result import Comparisons, Result, format_number
+from judgestats.stats.notation import told
+from judgestats.stats.result import Comparisons, Result
 
 __all__ = ["PriceOfAccuracy", "price_table"]
 
@@ -48,7 +49,8 @@ class PriceOfAccuracy(Result):
         return (
             f"The cheapest point of accuracy beyond the vanilla judge costs "
             f"{best['tokens_per_point']:,.0f} tokens a verdict "
-            f"({best['strategy']}, gain {format_number(best['gain'], digits=3)} points)."
+            f"({best['strategy']}, gain "
+            f"{told(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
         )
 
     def __str__(self) -> str:

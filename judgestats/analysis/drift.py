@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
+from judgestats.analysis.selections import add_estimate
+from judgestats.analysis.told import told_percent
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Comparisons, Estimate, Result, format_number, format_p
+from judgestats.stats.result import Comparisons, Estimate, Result, format_p
 from judgestats.stats.spread import spread_test
 
 __all__ = ["drift", "match_conditions"]
@@ -244,13 +246,11 @@ def _sentence(found: list[NamedResult]) -> str:
             if math.isnan(row.estimate):
                 parts.append(f"{name}: {what} an undefined amount ({row.reason})")
                 continue
-            interval = f" {row.interval}" if row.interval else ""
-            parts.append(
-                f"{name}: {what} {format_number(row.estimate, digits=3)}{interval}, "
-                f"p {format_p(row.p_value)}"
-            )
+            parts.append(f"{name}: {what} {row.told()}, p {format_p(row.p_value)}")
         elif kind == "flips" and isinstance(result, Estimate):
-            parts.append(f"{name}: {100 * result.estimate:.3g} % of items changed their verdict")
+            share: dict[str, float] = {}
+            add_estimate(share, "changed", result)
+            parts.append(f"{name}: {told_percent(share, 'changed')} of items changed their verdict")
     told = "; ".join(parts)
     return (
         f"Second run against first, paired by item: {told}. An interval that holds no change "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,12 +27,14 @@ from judgestats.analysis.selections import (
     named,
     selection_limits,
 )
+from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.stats.grade_score import grade_score
+from judgestats.stats.notation import apa_number
 from judgestats.stats.order import option_win_rate, position_test
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import TestResult, format_number
+from judgestats.stats.result import TestResult
 
 __all__ = ["analyse", "plan"]
 
@@ -291,16 +292,22 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, found: Mapping[str, Rotati
 def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in table.groupby("judge", sort=False):
-        low, high = own["grade_score"].min(), own["grade_score"].max()
-        if math.isnan(low):
+        known = own.dropna(subset=["grade_score"]).sort_values("grade_score")
+        if known.empty:
             parts.append(f"{judge} not known")
             continue
-        span = format_number(low, digits=3)
-        if high > low:
-            span += f" to {format_number(high, digits=3)}"
+        low, high = known.iloc[0], known.iloc[-1]
+        span = told_coefficient(low, "grade_score")
+        if len(known) > 1:
+            ends = [
+                f"{told_coefficient(row, 'grade_score')} "
+                f"({str(row['condition']).removeprefix(f'{judge}, ')})"
+                for row in (low, high)
+            ]
+            span = f"from {' to '.join(ends)}"
         parts.append(f"{judge} {span}")
-    chance = sorted(set(table["chance"].round(3)))
-    about = " to ".join(format_number(v, digits=3) for v in dict.fromkeys((chance[0], chance[-1])))
+    chance = sorted(apa_number(v, bounded=True) for v in table["chance"])
+    about = " to ".join(dict.fromkeys((chance[0], chance[-1])))
     return (
         f"Grade Score (1 is free of position, chance scores {about}, always the first place 0): "
         f"{'; '.join(parts)}."

@@ -22,12 +22,13 @@ from judgestats.analysis.selections import (
     named,
     selection_limits,
 )
+from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.stats.adjust import adjust_family
 from judgestats.stats.gwet import gwet_ac1
 from judgestats.stats.order import option_win_rate
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Estimate, Sample, TestResult, format_number
+from judgestats.stats.result import Estimate, Sample, TestResult
 from judgestats.stats.vote_share import vote_share_reliability
 from judgestats.stats.wilcoxon import wilcoxon_signed_rank
 
@@ -285,7 +286,7 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     return Recommendation(
         text=(
             f"{best['condition']} has the most reliable single verdict above T = 0 "
-            f"({best['vote_share']:.3f}); "
+            f"({told_coefficient(best, 'vote_share')}); "
             + ("it reaches .90 alone." if need <= 1 else f"{need:.0f} verdicts reach .90.")
             + " Check a sample of its verdicts by hand: reliability is not validity."
         ),
@@ -297,12 +298,5 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
 def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
-        value = format_number(float(row["as_judged"]), digits=3)
-        if "as_judged_low" in row and not math.isnan(float(row["as_judged_low"])):
-            low, high = (format_number(float(row[f"as_judged_{b}"]), digits=3) for b in _BOUNDS)
-            value += f" [{low}, {high}]"
-        parts.append(f"{row['condition']} {value}")
+        parts.append(f"{row['condition']} {told_coefficient(row, 'as_judged')}")
     return f"Accuracy as judged: {'; '.join(parts)}."
-
-
-_BOUNDS = ("low", "high")

@@ -8,88 +8,72 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.limits import common_limits
+from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_levene_of_variances, published_ratios
-from judgestats.analysis.recommend import recommend_replicates
-from judgestats.analysis.scores import cell_arrays
-from judgestats.analysis.spread_comparison import (
-    compare_spread,
-    described_scores,
-    equivalence_in,
-    equivalence_results,
-    secondary,
-    spread_metrics,
-    spread_results,
-)
-from judgestats.analysis.spread_plan import (
-    BLOCKS,
-    MARGIN,
-    MISSING,
-    spread_hypotheses,
-    spread_sentence,
-)
-from judgestats.analysis.strata import (
-    Stratum,
-    strata_of,
-)
+from judgestats.analysis.spread_comparison import secondary
+from judgestats.analysis.spread_levels import LevelComparison
+from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.stats.adjust import adjust_family
 from judgestats.stats.blocked_f import blocked_f_test
 from judgestats.stats.cells import cell_statistics
 from judgestats.stats.ratio_of_ratios import ratio_of_ratios
-from judgestats.stats.result import Comparisons, format_number, format_p
+from judgestats.stats.result import Comparisons, TestResult, format_p
 
 __all__ = ["analyse", "plan"]
 
-_ACROSS, _EACH, _BASE = "ways of reasoning", "judge and temperature", "none"
+_BASE = "none"
+_COMPARED = LevelComparison(
+    experiment="reasoning",
+    question=(
+        "Does asking for an explanation, before or after the score, change how much a judge's "
+        "scores for the same answer scatter, and does it do so alike for all judges?"
+    ),
+    vary="factor_reasoning",
+    across="ways of reasoning",
+    each="judge and temperature",
+    ratio="How many times the variance without reasoning is that with it?",
+    published=(
+        "Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on item-wise "
+        "ratios between judges; all unpaired"
+    ),
+    reference=_BASE,
+)
+_FAMILY = "all pairs of judges, temperatures and ways of reasoning"
+_INTERACTION = Hypothesis(
+    id="interaction",
+    role="secondary",
+    question="At each temperature: does reasoning change the spread of all judges alike?",
+    test=(
+        "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
+        "the log scale"
+    ),
+    family=_FAMILY,
+    adjustment="holm",
+)
+_INTERACTION_F = Hypothesis(
+    id="interaction_f",
+    role="secondary",
+    question="And by differences, in which judges of unequal spread can differ though reasoning "
+    "multiplies their spread by the same factor?",
+    test=(
+        "blocked F test of the judges on differences of mean distance (reasoning minus none), p by "
+        "exchanging judges within items"
+    ),
+    family="one test per temperature and way of reasoning",
+    adjustment="holm",
+)
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    several = len({c.judge for c in conditions}) > 1
-    interaction = Hypothesis(
-        id="interaction",
-        role="secondary",
-        question="At each temperature: does reasoning change the spread of all judges alike?",
-        test=(
-            "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters "
-            "on the log scale; beside it a blocked F test of the judges on differences of mean "
-            "distance (reasoning minus none), which judges of unequal spread can differ in"
-        ),
-        family="pairs of judges, within a temperature and a way of reasoning",
-        adjustment="holm",
-    )
-    return AnalysisPlan(
-        experiment="reasoning",
-        question=(
-            "Does asking for an explanation, before or after the score, change how much a judge's "
-            "scores for the same answer scatter, and does it do so alike for all judges?"
-        ),
-        blocks=BLOCKS,
-        missing=MISSING,
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        margins={"variance_ratio": MARGIN},
-        hypotheses=(
-            *spread_hypotheses(
-                across=_ACROSS,
-                each=_EACH,
-                ratio="How many times the variance without reasoning is that with it?",
-            ),
-            *((interaction,) if several else ()),
-            Hypothesis(
-                id="published",
-                role="replicated",
-                question="What would the replicated study have printed?",
-                test=(
-                    "Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney "
-                    "on item-wise ratios between judges; all unpaired"
-                ),
-            ),
-        ),
-    )
+    judges = {c.judge for c in conditions}
+    ways = {c.factors["reasoning"] for c in conditions}
+    asked = len(judges) > 1 and _BASE in ways and len(ways) > 1
+    return _COMPARED.plan(parameters, *((_INTERACTION, _INTERACTION_F) if asked else ()))
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -105,70 +89,63 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    frame, array, described = described_scores(frame, declared)
-    cells = described.table
-    strata = strata_of(cells, vary="factor_reasoning")
-    found = compare_spread(array, strata, declared, reference=_BASE)
-    equivalence = equivalence_in(array, strata, declared)
-    interactions = _interactions(array, cells, declared)
-    return Analysis(
-        experiment="reasoning",
-        question=declared.question,
-        sentence=spread_sentence(found, equivalence, across=_ACROSS, each=_EACH)
-        + _alike(interactions),
-        conditions=cells,
-        results=(
-            *spread_results(found, across=_ACROSS, each=_EACH),
-            *equivalence_results(equivalence),
-            *interactions,
-            *described.results,
-            *published_levene_of_variances(array, strata, reference=_BASE),
-            *_published_ratios(array, cells),
+    found = _COMPARED.compare(frame, declared)
+    paired = _judges_with_and_without(found.cells)
+    interaction = _interaction(found.array, paired, declared)
+    further = [*_interaction_by_differences(found.array, paired, declared)]
+    if interaction is not None:
+        title = "Is the change by reasoning the same for all judges"
+        further.insert(0, secondary("interaction", title, interaction, headline=True))
+    return _COMPARED.concluded(
+        found,
+        declared,
+        told=_alike(interaction),
+        further=further,
+        published=(
+            *published_levene_of_variances(found.array, found.strata, reference=_BASE),
+            *_published_ratios(found.array, paired),
         ),
-        limitations=tuple(common_limits(frame, cells, array)),
-        recommendation=recommend_replicates(cells),
-        metrics=spread_metrics(found, cells),
-        condition_metrics=described.metrics,
-        arrays=cell_arrays(array),
     )
 
 
-def _pairs_of_strata(cells: pd.DataFrame) -> list[tuple[str, str, Stratum, Stratum]]:
-    """Temperature, way of reasoning, and the judges' conditions with it and without reasoning."""
+Paired = Mapping[str, tuple[Stratum, Stratum]]
+
+
+def _judges_with_and_without(cells: pd.DataFrame) -> Paired:
+    """By way of reasoning and temperature: the judges' conditions with it and without reasoning."""
     by_level = {
-        level: {s.name.partition(" and ")[0]: s for s in strata_of(chosen, vary="judge")}
+        str(level): {s.name.partition(" and ")[0]: s for s in strata_of(chosen, vary="judge")}
         for level, chosen in cells.groupby("factor_reasoning", sort=False)
     }
     base = by_level.pop(_BASE, {})
-    return [
-        (where, str(level), treated, base[where])
+    return {
+        f"{level} at {where}": (treated, base[where])
         for level, strata in by_level.items()
         for where, treated in strata.items()
         if where in base and base[where].labels == treated.labels
-    ]
+    }
 
 
-def _interactions(
-    array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    results: list[NamedResult] = []
-    for where, level, treated, control in _pairs_of_strata(cells):
-        name = f"{level} at {where}"
-        ratios = ratio_of_ratios(
+def _interaction(array: ScoreArray, paired: Paired, declared: AnalysisPlan) -> Comparisons | None:
+    """Ratios of the judges' variance ratios, all of them in one family."""
+    ratios = {
+        where: ratio_of_ratios(
             treated.scores(array),
             control.scores(array),
             groups=treated.labels,
             cluster=array.clusters,
             level=declared.level,
         )
-        results.append(
-            secondary(
-                f"interaction.{name}",
-                f"Is the change by reasoning ({level}) the same for all judges at {where}",
-                ratios,
-                headline=True,
-            )
-        )
+        for where, (treated, control) in paired.items()
+    }
+    return one_family(ratios, family=_FAMILY) if ratios else None
+
+
+def _interaction_by_differences(
+    array: ScoreArray, paired: Paired, declared: AnalysisPlan
+) -> list[NamedResult]:
+    tests: dict[str, TestResult] = {}
+    for where, (treated, control) in paired.items():
         more, less = (
             cell_statistics(s.scores(array), conditions=s.labels, cluster=array.clusters)
             for s in (treated, control)
@@ -177,52 +154,53 @@ def _interactions(
         complete = ~np.isnan(change).any(axis=1)
         if int(complete.sum()) < 3:
             continue
-        test = blocked_f_test(
+        tests[where] = blocked_f_test(
             change[complete],
             conditions=treated.labels,
             cluster=more.cluster[complete],
             n_permutations=declared.n_resamples,
             level=declared.level,
             seed=declared.seed,
+        ).replace(
+            name="interaction_blocked_f",
+            null_hypothesis="reasoning changes the mean distance of all judges alike",
         )
-        results.append(
-            secondary(
-                f"interaction_f.{name}",
-                f"Differences of mean distance ({level} minus none) between judges at {where}",
-                test.replace(
-                    name="interaction_blocked_f",
-                    null_hypothesis="reasoning changes the mean distance of all judges alike",
-                ),
-            )
+    results = [
+        secondary(
+            f"interaction_f.{where}",
+            f"Differences of mean distance between judges, {where}",
+            test,
         )
+        for where, test in tests.items()
+    ]
+    if len(tests) > 1:
+        family = adjust_family(tests, family=f"interaction by differences, {_INTERACTION_F.family}")
+        title = "Differences of mean distance between judges, adjusted"
+        results.append(secondary("interaction_f.family", title, family))
     return results
 
 
-def _alike(interactions: Sequence[NamedResult]) -> str:
+def _alike(interaction: Comparisons | None) -> str:
     """Whether reasoning changes all judges alike, as a sentence; empty for one judge."""
-    asked = [r for r in interactions if isinstance(r.result, Comparisons)]
+    if interaction is None:
+        return ""
     told = [
-        f"{row.a} and {row.b} ({r.id.removeprefix('interaction.')}; their variance ratios differ "
-        f"by the factor {format_number(row.estimate, digits=3)}, adjusted p "
+        f"{row.a} and {row.b} (their variance ratios differ by the factor {row.told()}, adjusted p "
         f"{format_p(row.p_adjusted)})"
-        for r in asked
-        if isinstance(r.result, Comparisons)
-        for row in r.result.rows
+        for row in interaction.rows
         if row.p_adjusted < 0.05
     ]
     if told:
         return f" Reasoning does not change the spread of all judges alike: {'; '.join(told)}."
-    if asked:
-        return (
-            " That reasoning changes the spread of the judges by different factors was not shown, "
-            "nor that it changes them alike."
-        )
-    return ""
+    return (
+        " That reasoning changes the spread of the judges by different factors was not shown, nor "
+        "that it changes them alike."
+    )
 
 
-def _published_ratios(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]:
+def _published_ratios(array: ScoreArray, paired: Paired) -> list[NamedResult]:
     results: list[NamedResult] = []
-    for where, level, treated, control in _pairs_of_strata(cells):
+    for where, (treated, control) in paired.items():
         more, less = (cell_statistics(s.scores(array)).variance for s in (treated, control))
-        results += published_ratios(more, less, names=treated.labels, where=f"{level} at {where}")
+        results += published_ratios(more, less, names=treated.labels, where=where)
     return results

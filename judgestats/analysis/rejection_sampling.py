@@ -29,13 +29,15 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
+from judgestats.analysis.told import told_coefficient
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.stats.cochran import cochran_q_test
 from judgestats.stats.mean_share import mean_share
 from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Comparisons, format_number
+from judgestats.stats.notation import apa_number
+from judgestats.stats.result import Comparisons
 from judgestats.stats.transitivity import intransitive_triads
 
 __all__ = ["analyse", "plan"]
@@ -364,7 +366,7 @@ def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level
     ):
         who = _who(judge, temperature)
         said = ", ".join(
-            f"{format_number(float(r['best_share']), digits=3)} by {r['factor_strategy']}"
+            f"{told_coefficient(r, 'best_share')} by {r['factor_strategy']}"
             for r in own.to_dict("records")
         )
         told = f"{who} chooses the candidate that labels prefer in {said}"
@@ -376,7 +378,7 @@ def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level
                 else " (no difference between strategies is shown)"
             )
         parts.append(told)
-    chance = format_number(float(table["best_at_random"].mean()), digits=3)
+    chance = apa_number(float(table["best_at_random"].mean()), bounded=True)
     return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
 
 
@@ -388,8 +390,8 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     return Recommendation(
         text=(
             f"{best['condition']} chooses the labelled best most often here "
-            f"({float(best['best_share']):.3f}). Look at the paired comparison before you pay for "
-            "it."
+            f"({told_coefficient(best, 'best_share')}). Look at the paired comparison before you "
+            "pay for it."
         ),
         cost_usd=None if math.isnan(price) else price,
     )

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
-from judgestats.stats.result import Estimate, Result, format_number
+from judgestats.stats.notation import apa_number
+from judgestats.stats.result import Estimate, Result
 
 __all__ = [
     "Choices",
@@ -106,7 +107,7 @@ def beside(
     share : Estimate
     random_choice : float
     """
-    told = f"{title}, {name} (a random choice: {format_number(random_choice, digits=3)})"
+    told = f"{title}, {name} (a random choice: {apa_number(random_choice, bounded=True)})"
     details = {**share.details, "random_choice": random_choice}
     return named(identity, told, "secondary", share.replace(details=details))
 

@@ -17,13 +17,14 @@ from judgestats.analysis.pair_description import at_most_worse, reference_result
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
+from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.stats.aggregate import AGGREGATES, aggregate_replications
 from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Comparisons, format_number
+from judgestats.stats.result import Comparisons
 
 __all__ = ["MARGIN", "SIZES", "analyse", "plan"]
 
@@ -349,11 +350,10 @@ def _sentence(
         [a for a in asked if len(a.sizes) > 1], gains.rows, small.rows, strict=True
     ):
         k = max(one.sizes)
-        first, last = (float(np.nanmean(one.credit(n))) for n in (1, k))
+        first, last = (told_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
         text = (
-            f"{one.where}: agreement with people {format_number(first, digits=3)} with one "
-            f"judgment and {format_number(last, digits=3)} with the mean of {k} (difference "
-            f"{format_number(row.estimate, digits=2)} {row.interval or row.reason})"
+            f"{one.where}: agreement with people {first} with one judgment and {last} with the "
+            f"mean of {k} (difference {row.told(bounded=True)})"
         )
         if row.p_adjusted < 0.05:
             text += ", a gain" if row.estimate > 0 else ", a loss"
@@ -379,7 +379,7 @@ def _recommend(every: Sequence[Aggregated], questions: Any) -> Recommendation | 
     pick = min(enough, key=lambda a: (a.row["k"], -float(np.nanmean(a.credit))))
     cost = float(pick.row["cost_usd"])
     price = f", at ${cost:.4f} for all answers" if cost > 0 else ""
-    score = format_number(float(np.nanmean(best.credit)), digits=3)
+    score = told_coefficient(best.row, "alignment")
     if pick is best:
         text = (
             f"{best.name} has the best agreement with people ({score}{price}), and nothing that "

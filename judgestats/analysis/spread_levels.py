@@ -1,22 +1,22 @@
-"""One factor's levels compared by the spread of repeated scores: judges, guidelines.
+"""One factor's levels compared by the spread of repeated scores: judges, guidelines, reasoning.
 
-Two experiments ask the same of different factors, so plan and analysis stand here once.
+Three experiments ask the same of different factors, so plan and analysis stand here once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_groups
 from judgestats.analysis.recommend import recommend_replicates
-from judgestats.analysis.scores import cell_arrays
+from judgestats.analysis.scores import ScoreConditions, cell_arrays
 from judgestats.analysis.spread_comparison import (
     compare_spread,
     described_scores,
@@ -32,9 +32,40 @@ from judgestats.analysis.spread_plan import (
     spread_hypotheses,
     spread_sentence,
 )
-from judgestats.analysis.strata import strata_of
+from judgestats.analysis.strata import Stratum, strata_of
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.stats.equivalence import EquivalenceResult
+from judgestats.stats.spread import SpreadResult
 
-__all__ = ["LevelComparison"]
+__all__ = ["Compared", "LevelComparison"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The levels of one factor, compared in every stratum of the others.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The judgments that were asked.
+    array : ScoreArray
+    described : ScoreConditions
+    strata : sequence of Stratum
+    spreads : mapping of stratum to SpreadResult
+    equivalence : mapping of stratum to EquivalenceResult
+    """
+
+    frame: pd.DataFrame
+    array: ScoreArray
+    described: ScoreConditions
+    strata: Sequence[Stratum]
+    spreads: Mapping[str, SpreadResult]
+    equivalence: Mapping[str, EquivalenceResult]
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """One row a condition."""
+        return self.described.table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +87,8 @@ class LevelComparison:
         The test that the replicated study printed.
     about_equality : bool
         Whether the experiment asks for equivalence, which is then told first.
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
     """
 
     experiment: str
@@ -66,9 +99,22 @@ class LevelComparison:
     ratio: str
     published: str
     about_equality: bool = False
+    reference: str | None = None
 
-    def plan(self, parameters: Mapping[str, Any]) -> AnalysisPlan:
-        """The plan, as it is written to the run before the first call."""
+    def plan(self, parameters: Mapping[str, Any], *further: Hypothesis) -> AnalysisPlan:
+        """The plan, as it is written to the run before the first call.
+
+        Parameters
+        ----------
+        parameters : mapping
+            The experiment's parameters, read.
+        *further : Hypothesis
+            What the experiment asks beyond the comparison of levels.
+
+        Returns
+        -------
+        AnalysisPlan
+        """
         return AnalysisPlan(
             experiment=self.experiment,
             question=self.question,
@@ -79,6 +125,7 @@ class LevelComparison:
             margins={"variance_ratio": MARGIN},
             hypotheses=(
                 *spread_hypotheses(across=self.across, each=self.each, ratio=self.ratio),
+                *further,
                 Hypothesis(
                     id="published",
                     role="replicated",
@@ -88,8 +135,77 @@ class LevelComparison:
             ),
         )
 
+    def compare(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Compared:
+        """The levels compared within every stratum.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The parsed judgments, all conditions on the same items.
+        declared : AnalysisPlan
+
+        Returns
+        -------
+        Compared
+        """
+        frame, array, described = described_scores(frame, declared)
+        strata = strata_of(described.table, vary=self.vary)
+        return Compared(
+            frame=frame,
+            array=array,
+            described=described,
+            strata=strata,
+            spreads=compare_spread(array, strata, declared, reference=self.reference),
+            equivalence=equivalence_in(array, strata, declared),
+        )
+
+    def concluded(
+        self,
+        found: Compared,
+        declared: AnalysisPlan,
+        *,
+        told: str = "",
+        further: Sequence[NamedResult] = (),
+        published: Sequence[NamedResult] = (),
+    ) -> Analysis:
+        """What the comparison says, with what else the experiment found.
+
+        Parameters
+        ----------
+        found : Compared
+        declared : AnalysisPlan
+        told : str
+            Behind the sentence on the spread.
+        further, published : sequence of NamedResult
+            Results beyond the comparison, and those as the replicated study printed them.
+
+        Returns
+        -------
+        Analysis
+        """
+        across, each, cells = self.across, self.each, found.cells
+        sentence = spread_sentence(found.spreads, found.equivalence, across=across, each=each)
+        return Analysis(
+            experiment=self.experiment,
+            question=declared.question,
+            sentence=sentence + told,
+            conditions=cells,
+            results=(
+                *spread_results(found.spreads, across=across, each=each),
+                *equivalence_results(found.equivalence, headline=self.about_equality),
+                *further,
+                *found.described.results,
+                *published,
+            ),
+            limitations=tuple(common_limits(found.frame, cells, found.array)),
+            recommendation=recommend_replicates(cells),
+            metrics=spread_metrics(found.spreads, cells),
+            condition_metrics=found.described.metrics,
+            arrays=cell_arrays(found.array),
+        )
+
     def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
-        """Answer the plan's hypotheses.
+        """Answer the plan's hypotheses, the unpaired tests of the replicated study beside.
 
         Parameters
         ----------
@@ -101,25 +217,6 @@ class LevelComparison:
         -------
         Analysis
         """
-        frame, array, described = described_scores(frame, declared)
-        cells = described.table
-        strata = strata_of(cells, vary=self.vary)
-        found = compare_spread(array, strata, declared)
-        equivalence = equivalence_in(array, strata, declared)
-        return Analysis(
-            experiment=self.experiment,
-            question=declared.question,
-            sentence=spread_sentence(found, equivalence, across=self.across, each=self.each),
-            conditions=cells,
-            results=(
-                *spread_results(found, across=self.across, each=self.each),
-                *equivalence_results(equivalence, headline=self.about_equality),
-                *described.results,
-                *published_groups(array, strata, what=self.across),
-            ),
-            limitations=tuple(common_limits(frame, cells, array)),
-            recommendation=recommend_replicates(cells),
-            metrics=spread_metrics(found, cells),
-            condition_metrics=described.metrics,
-            arrays=cell_arrays(array),
-        )
+        found = self.compare(frame, declared)
+        published = published_groups(found.array, found.strata, what=self.across)
+        return self.concluded(found, declared, published=published)

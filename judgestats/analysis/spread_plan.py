@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from judgestats.analysis.plan import Hypothesis
 from judgestats.analysis.spread_comparison import spread_family
 from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import format_number, format_p
+from judgestats.stats.result import format_p
 from judgestats.stats.spread import SpreadResult
 
 __all__ = ["BLOCKS", "MARGIN", "MISSING", "spread_hypotheses", "spread_sentence"]
@@ -152,4 +152,4 @@ def _widest(found: SpreadResult) -> str:
     if not known:
         return ""
     row = max(known, key=lambda r: abs(math.log(r.estimate)))
-    return f"; variance of {row.a} {format_number(row.estimate, digits=3)} times that of {row.b}"
+    return f"; variance of {row.a} {row.told()} times that of {row.b}"

@@ -1,4 +1,4 @@
-"""Estimates as a sentence tells them: the value with its interval, decimals as in the tables."""
+"""Numbers of a table of conditions as a sentence tells them: the estimate with its interval."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.notation import apa_number
+from judgestats.stats.notation import apa_number, told
 
-__all__ = ["told_coefficient", "told_sem"]
+__all__ = ["told_coefficient", "told_number", "told_percent", "told_sem"]
 
-_DECIMALS = 3
-"""As many as the tables of a report give a coefficient."""
 _USELESS = 10.0
 """An upper end so many times the estimate says only that its size is not known."""
 
+Row = Mapping[Any, Any] | pd.Series
 
-def told_coefficient(row: Mapping[Any, Any] | pd.Series, key: str) -> str:
+
+def told_coefficient(row: Row, key: str) -> str:
     """A coefficient that cannot exceed 1, with its interval where the row has one.
 
     Parameters
@@ -37,12 +37,36 @@ def told_coefficient(row: Mapping[Any, Any] | pd.Series, key: str) -> str:
     >>> told_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
     '.949 [.910, .972]'
     >>> told_coefficient({"icc1": 1.0}, "icc1")
-    '1.000'
+    '1.00'
     """
-    return _told(*(float(row.get(k, math.nan)) for k in (key, f"{key}_low", f"{key}_high")))
+    return told(*_parts(row, key), bounded=True)
 
 
-def told_sem(row: Mapping[Any, Any] | pd.Series) -> str:
+def told_number(row: Row, key: str) -> str:
+    """A number of any size, with its interval where the row has one.
+
+    Examples
+    --------
+    >>> told_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
+    '7.25 [6.90, 7.61]'
+    """
+    return told(*_parts(row, key))
+
+
+def told_percent(row: Row, key: str) -> str:
+    """A share in per cent, with its interval where the row has one.
+
+    Examples
+    --------
+    >>> told_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
+    '62.5 % [51.0, 74.0]'
+    """
+    share, *bounds = (100 * v for v in _parts(row, key))
+    number, _, interval = told(share, *bounds, digits=1).partition(" ")
+    return f"{number} % {interval}".rstrip()
+
+
+def told_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
     It is the root of the within-item variance, so its interval is the root of that one's.
@@ -69,13 +93,9 @@ def told_sem(row: Mapping[Any, Any] | pd.Series) -> str:
     sem = float(row["sem"])
     if high > _USELESS * sem:
         return f"{apa_number(sem)} (no useful interval: few questions carry it)"
-    return _told(sem, low, high, digits=2, bounded=False)
+    return told(sem, low, high)
 
 
-def _told(
-    value: float, low: float, high: float, *, digits: int = _DECIMALS, bounded: bool = True
-) -> str:
-    shown = [apa_number(v, digits=digits, bounded=bounded) for v in (value, low, high)]
-    if math.isnan(low) or math.isnan(high):
-        return shown[0]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+def _parts(row: Row, key: str) -> tuple[float, float, float]:
+    value, low, high = (float(row.get(k, math.nan)) for k in (key, f"{key}_low", f"{key}_high"))
+    return value, low, high

@@ -9,7 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.notation import apa_interval, apa_number, apa_p, at_most_one, format_number
+from judgestats.stats.notation import (
+    apa_estimate,
+    apa_p,
+    at_most_one,
+    format_number,
+    told,
+)
 from judgestats.stats.result_parts import Interval, Note, Result, Sample, notes_block
 
 __all__ = ["Comparison", "Comparisons"]
@@ -32,6 +38,35 @@ class Comparison:
     effect_name: str = ""
     n: int | None = None
     reason: str = ""
+
+    def told(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
+        """The estimate with its interval for a sentence, or the reason why there is none.
+
+        Parameters
+        ----------
+        digits : int
+            The fewest decimals.
+        bounded : bool
+            Whether it cannot exceed 1, and so has no leading zero.
+        times : float
+            100 for a share that is told in hundredths.
+
+        Examples
+        --------
+        >>> row = Comparison(a="x", b="y", estimate=0.0312, statistic=2.1, p_value=0.04,
+        ...                  p_adjusted=0.04, interval=Interval(low=0.002, high=0.071))
+        >>> row.told(), row.told(times=100, digits=0)
+        ('0.031 [0.002, 0.071]', '3.1 [0.2, 7.1]')
+        """
+        low, high = (
+            (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
+        )
+        text = told(
+            times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
+        )
+        if self.interval or not self.reason:
+            return text
+        return self.reason if math.isnan(self.estimate) else f"{text} ({self.reason})"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -106,10 +141,8 @@ class Comparisons(Result):
         if math.isnan(row.estimate):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
         bounded = at_most_one(row.estimate_name.replace(" ", "_"))
-        value = apa_number(row.estimate, digits=digits, bounded=bounded)
-        parts = [f"{name}: {row.estimate_name} = {value}"]
-        bounds = apa_interval(row.interval, digits=digits, bounded=bounded)
-        parts += [bounds] if bounds else []
+        shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
+        parts = [f"{name}: {row.estimate_name} = {shown}"]
         if not math.isnan(row.p_adjusted):
             parts.append(f"adjusted {apa_p(row.p_adjusted)}")
         return ", ".join(parts)
@@ -137,9 +170,7 @@ class Comparisons(Result):
     def _row_found(row: Comparison) -> str:
         """Estimate, interval and adjusted p of one pair, for a sentence."""
         bounded = at_most_one(row.estimate_name.replace(" ", "_"))
-        value = apa_number(row.estimate, bounded=bounded)
-        bounds = apa_interval(row.interval, bounded=bounded)
-        text = f"{row.estimate_name} {value}" + (f", {bounds}" if bounds else "")
+        text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
         return f"{text}, adjusted {apa_p(row.p_adjusted)}"
 
     def __str__(self) -> str:

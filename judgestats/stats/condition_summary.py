@@ -133,9 +133,8 @@ class ConditionSummary(Result):
     def sentence(self) -> str:
         """Every condition's mean, spread and ICC in one sentence."""
         parts = [
-            f"{row.condition}: mean {format_number(row.mean.estimate, digits=3)}, SEM "
-            f"{format_number(row.sem.estimate, digits=3)}, ICC(1) "
-            f"{format_number(row.icc.estimate, digits=3)}"
+            f"{row.condition}: mean {row.mean.short()}, SEM {row.sem.short()}, ICC(1) "
+            f"{row.icc.short()}"
             for row in self.rows
         ]
         return "; ".join(parts) + "."

@@ -130,7 +130,7 @@ def cohens_h(
     Examples
     --------
     >>> print(cohens_h(30, 40, 20, 40).short())
-    0.5236 [0.08534, 0.9619]
+    0.52 [0.09, 0.96]
     """
     for successes, n in ((successes_a, n_a), (successes_b, n_b)):
         if not (0 < n < math.inf and 0 <= successes <= n):

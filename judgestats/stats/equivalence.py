@@ -22,6 +22,7 @@ from judgestats.stats.cells import Cells
 from judgestats.stats.cluster_jackknife import mean_over_clusters
 from judgestats.stats.condition_summary import need_scores
 from judgestats.stats.mean_shift import cells_of_means, sample_of
+from judgestats.stats.notation import apa_estimate
 from judgestats.stats.result import Comparison, Comparisons, Interval, Note, format_number, format_p
 from judgestats.stats.variance_ratio import (
     Weighting,
@@ -133,10 +134,7 @@ class EquivalenceResult(Comparisons):
             return row.reason or "no interval is defined"
         inside = self.margin[0] < row.interval.low and row.interval.high < self.margin[1]
         place = "inside" if inside else "beyond" if self._beyond(row) else "not inside"
-        return (
-            f"{row.estimate_name} {format_number(row.estimate)}, {100 * row.interval.level:g}% CI "
-            f"{row.interval} {place} the margin"
-        )
+        return f"{row.estimate_name} {apa_estimate(row.estimate, row.interval)} {place} the margin"
 
 
 _OPEN = "the data leave open whether they differ by more than the margin"

@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 
 from judgestats.stats.notation import (
-    apa_interval,
+    apa_estimate,
     apa_number,
     apa_p,
     at_most_one,
     format_number,
     symbol_of,
+    told,
 )
 from judgestats.stats.result_parts import Interval, Note, NullReference, Result, Sample, notes_block
 
@@ -95,9 +96,11 @@ class Estimate(Result):
         }
 
     def short(self) -> str:
-        """``.81 [.75, .86]``-style text, unrounded beyond four significant digits."""
-        text = format_number(self.estimate)
-        return f"{text} {self.interval}" if self.interval else text
+        """``.81 [.75, .86]``: the estimate with its interval, to the same decimals."""
+        low, high = (
+            (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
+        )
+        return told(self.estimate, low, high, bounded=at_most_one(self.name))
 
     def apa(self, *, digits: int = 2) -> str:
         """``ICC(1,1) = .81, 95% CI [.75, .87]``: see `Result.apa`.
@@ -115,9 +118,8 @@ class Estimate(Result):
         if math.isnan(self.estimate):
             return f"{label} undefined ({self.reason})"
         bounded = at_most_one(self.name)
-        text = f"{label} = {apa_number(self.estimate, digits=digits, bounded=bounded)}"
-        bounds = apa_interval(self.interval, digits=digits, bounded=bounded)
-        return f"{text}, {bounds}" if bounds else text
+        shown = apa_estimate(self.estimate, self.interval, digits=digits, bounded=bounded)
+        return f"{label} = {shown}"
 
     def sentence(self) -> str:
         """The result as one sentence for a report."""

@@ -6,14 +6,17 @@ import math
 from typing import Any
 
 __all__ = [
-    "apa_interval",
+    "apa_estimate",
     "apa_number",
     "apa_p",
     "as_sentence",
     "at_most_one",
+    "bounds_of",
+    "estimate_parts",
     "format_number",
     "format_p",
     "symbol_of",
+    "told",
 ]
 
 
@@ -64,6 +67,7 @@ def as_sentence(text: str) -> str:
 
 
 MINUS = "\u2212"
+_MOST_DECIMALS = 4
 _AT_MOST_ONE = {
     "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan", "cliffs",
     "concordance", "consistency", "correlation", "epsilon", "eta", "generalizability", "glb",
@@ -139,8 +143,14 @@ def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
         return "∞" if value > 0 else f"{MINUS}∞"
     if abs(value) >= 1e6:
         return f"{value:.{digits}e}".replace("-", MINUS)
-    needed = next((d for d in range(digits, 5) if abs(value) >= 0.5 * 10.0**-d), digits)
-    text = f"{abs(value):.{needed}f}"
+    needed = next(
+        (d for d in range(digits, _MOST_DECIMALS + 1) if abs(value) >= 0.5 * 10.0**-d), digits
+    )
+    return _fixed(value, needed, bounded=bounded)
+
+
+def _fixed(value: float, decimals: int, *, bounded: bool) -> str:
+    text = f"{abs(value):.{decimals}f}"
     negative = value < 0 and float(text) != 0
     if bounded and text.startswith("0."):
         text = text[1:]
@@ -158,17 +168,88 @@ def apa_p(p: float) -> str:
     return f"p {format_p(p)}"
 
 
-def apa_interval(interval: Any, *, digits: int = 2, bounded: bool = False) -> str:
-    """``95% CI [.75, .86]`` of an `Interval`; empty where there is none.
+def estimate_parts(
+    value: float, low: float, high: float, *, digits: int = 2, bounded: bool = False
+) -> tuple[str, str]:
+    """An estimate and the bounds of its interval as texts with the same decimals.
+
+    The decimals are those that show two figures of the interval's width: `digits` of them at least,
+    and 4 at most unless `digits` is more. Further ones would pretend to a precision that is not
+    there, fewer would hide what is.
+
+    Parameters
+    ----------
+    value, low, high : float
+        NaN bounds: there is no interval.
+    digits : int
+        The fewest decimals.
+    bounded : bool
+        Whether the quantity cannot exceed 1, and so has no leading zero.
+
+    Returns
+    -------
+    tuple of str
+        The estimate, and ``[low, high]`` or an empty text.
+
+    Examples
+    --------
+    >>> estimate_parts(0.8229, 0.79, 0.8542, bounded=True)
+    ('.823', '[.790, .854]')
+    >>> estimate_parts(2.0428, 1.5713, 2.66)
+    ('2.04', '[1.57, 2.66]')
+    >>> estimate_parts(0.004, -0.14, 0.15)
+    ('0.00', '[−0.14, 0.15]')
+    >>> estimate_parts(0.5, math.nan, math.nan)
+    ('0.50', '')
+    """
+    width = high - low
+    known = math.isfinite(width) and max(abs(value), abs(low), abs(high)) < 1e6
+    if not known or width <= 0:
+        texts = [apa_number(v, digits=digits, bounded=bounded) for v in (value, low, high)]
+    else:
+        shown = 1 - math.floor(math.log10(width))
+        decimals = max(digits, min(shown, _MOST_DECIMALS))
+        texts = [_fixed(v, decimals, bounded=bounded) for v in (value, low, high)]
+    if math.isnan(low) or math.isnan(high):
+        return texts[0], ""
+    return texts[0], f"[{texts[1]}, {texts[2]}]"
+
+
+def told(
+    value: float,
+    low: float = math.nan,
+    high: float = math.nan,
+    *,
+    digits: int = 2,
+    bounded: bool = False,
+) -> str:
+    """An estimate with its interval as a sentence tells it: see `estimate_parts`.
+
+    Examples
+    --------
+    >>> told(0.8229, 0.79, 0.8542, bounded=True), told(0.8229, bounded=True), told(math.nan)
+    ('.823 [.790, .854]', '.82', 'NA')
+    """
+    number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
+    return f"{number} {bounds}" if bounds else number
+
+
+def bounds_of(interval: Any) -> tuple[float, float]:
+    """The bounds of an `Interval`; NaN where there is none."""
+    return (interval.low, interval.high) if interval else (math.nan, math.nan)
+
+
+def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool = False) -> str:
+    """``.81, 95% CI [.75, .87]``: an estimate with its `Interval`, if there is one.
 
     Examples
     --------
     >>> from judgestats.stats.result import Interval
-    >>> apa_interval(Interval(low=0.751, high=0.862), bounded=True)
-    '95% CI [.75, .86]'
+    >>> apa_estimate(0.8134, Interval(low=0.751, high=0.862), bounded=True)
+    '.81, 95% CI [.75, .86]'
+    >>> apa_estimate(0.8134, None)
+    '0.81'
     """
-    if interval is None or math.isnan(interval.low) or math.isnan(interval.high):
-        return ""
-    low = apa_number(interval.low, digits=digits, bounded=bounded)
-    high = apa_number(interval.high, digits=digits, bounded=bounded)
-    return f"{100 * interval.level:g}% CI [{low}, {high}]"
+    low, high = bounds_of(interval)
+    number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
+    return f"{number}, {100 * interval.level:g}% CI {bounds}" if bounds else number

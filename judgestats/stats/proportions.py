@@ -153,7 +153,7 @@ def proportion(
     Examples
     --------
     >>> print(proportion(20, 40).short())
-    0.5 [0.352, 0.648]
+    .50 [.35, .65]
     """
     sample = Sample(n_items=int(n) if n == n else 0)  # noqa: PLR0124 (NaN)
     if n == 0:

@@ -58,7 +58,18 @@ class Interval:
     seed: int | None = None
 
     def __str__(self) -> str:
-        return f"[{format_number(self.low)}, {format_number(self.high)}]"
+        """Both bounds to the same decimals: four figures of the larger one.
+
+        Examples
+        --------
+        >>> print(Interval(low=0.79, high=0.86421), Interval(low=1.5, high=31.0))
+        [0.7900, 0.8642] [1.50, 31.00]
+        """
+        largest = max(abs(self.low), abs(self.high))
+        if not 1e-4 <= largest < 1e5:  # zero, not finite, or in need of an exponent
+            return f"[{format_number(self.low)}, {format_number(self.high)}]"
+        decimals = max(0, 3 - math.floor(math.log10(largest)))
+        return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,8 @@ from judgestats.stats.measurement_error import (
     smallest_detectable_change,
     standard_error_of_measurement,
 )
-from judgestats.stats.result import Estimate, Note, format_number
+from judgestats.stats.notation import apa_number
+from judgestats.stats.result import Estimate, Note
 from judgestats.stats.score_matrix import score_matrix
 from judgestats.stats.step_up import replications_needed, spearman_brown
 
@@ -58,7 +59,7 @@ class ScoreReliability(Estimates):
             else f"no number of judgments reaches {target:.2f}"
             for target, k in self.needed.items()
         )
-        error = format_number(self["sem_absolute"].estimate)
+        error = self["sem_absolute"].short()
         return (
             f"One judgment has reliability {self.single.short()}, the mean of {self.k} "
             f"{self.average.short()}; {enough}. A score is known to within {error} points "
@@ -152,7 +153,7 @@ def reliability_of_scores(
         stepped = spearman_brown(single.estimate, k=k)
         message = (
             f"Items have unequal numbers of judgments: ICC(1,k) is of the mean of n0 = {n0:.4g}; "
-            f"the mean of {k} has {format_number(stepped)} by Spearman-Brown."
+            f"the mean of {k} has {apa_number(stepped, bounded=True)} by Spearman-Brown."
         )
         notes.append(Note(code="unequal_replications", message=message))
     return ScoreReliability(

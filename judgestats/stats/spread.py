@@ -22,13 +22,13 @@ from judgestats.stats.cells import Cells, cell_statistics, check_scores
 from judgestats.stats.condition_summary import ConditionSummary, condition_summary
 from judgestats.stats.friedman import FriedmanResult, friedman_test
 from judgestats.stats.mean_shift import mean_shift
+from judgestats.stats.notation import apa_estimate
 from judgestats.stats.result import (
     Comparisons,
     Note,
     Result,
     Sample,
     TestResult,
-    format_number,
     format_p,
 )
 from judgestats.stats.spread_trend import spread_trend
@@ -176,11 +176,10 @@ def _largest(family: Comparisons) -> str:
         return ""
     row = max(known, key=lambda r: abs(math.log(r.estimate) if ratio else r.estimate))
     what, joint = (_RATIOS[family.name], "/") if ratio else ("mean shift", "minus")
-    bounds = f", {100 * row.interval.level:g}% CI {row.interval}" if row.interval else ""
     lead = "largest " if len(family.rows) > 1 else ""
     adjusted = f"{family.adjust}-adjusted p" if len(family.rows) > 1 else "p"
     return (
-        f"{lead}{what} {row.a} {joint} {row.b} {format_number(row.estimate, digits=3)}{bounds}, "
+        f"{lead}{what} {row.a} {joint} {row.b} {apa_estimate(row.estimate, row.interval)}, "
         f"{adjusted} {format_p(row.p_adjusted)}"
     )
 

@@ -13,6 +13,7 @@ from judgestats.analysis.strata import strata_of
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.stats.adjust import p_adjust
 from judgestats.stats.equivalence import equivalence_of_spread
 from judgestats.stats.spread import spread_test
 from tests.experiment.truths import holds, variance_of
@@ -58,8 +59,8 @@ def test_reasoning_changes_one_judge_and_not_the_other(workplace):
         assert (row.a, row.b) == ("before", "none")
         assert holds(row, expected), judge
     assert found["spread.sim-null at T=1"].p_value > 0.05
-    [row] = found["interaction.before at T=1"].rows
-    assert (row.a, row.b) == ("sim-null", "sim-typical")
+    [row] = found["interaction"].rows
+    assert (row.a, row.b) == ("sim-null (before at T=1)", "sim-typical")
     assert holds(row, truth["sim-null"] / truth["sim-typical"])
     assert declared_are_answered("reasoning", given, found)
 
@@ -165,7 +166,16 @@ def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interact
     found = run_experiment(load_design("reasoning"), given).analysis
     pairs = {(r.a, r.b) for r in found["equivalence.sim-null at T=1"].rows}
     assert pairs == {("before", "none"), ("after", "none"), ("after", "before")}
-    rows = [r for level in ("before", "after") for r in found[f"interaction.{level} at T=1"].rows]
+    # All judges, temperatures and ways in one family: one hypothesis of the plan, one adjustment.
+    rows = found["interaction"].rows
+    assert [r.a for r in rows] == ["sim-null (before at T=1)", "sim-null (after at T=1)"]
+    assert [r.p_adjusted for r in rows] == p_adjust([r.p_value for r in rows]).tolist()
+    family = found["interaction_f.family"]
+    assert set(family.tests) == {"before at T=1", "after at T=1"}
+    plan = prepare(load_design("reasoning"), given).plan
+    declared = {h.id: (h.family, h.adjustment) for h in plan.hypotheses}
+    assert declared["interaction"] == (found["interaction"].family, "holm")
+    assert declared["interaction_f"][1] == family.adjust
     told = "does not change the spread of all judges alike" in found.sentence
     assert told == any(r.p_adjusted < 0.05 for r in rows)
     assert told or "nor that it changes them alike" in found.sentence

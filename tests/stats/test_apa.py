@@ -62,9 +62,16 @@ def test_the_rules_hold_for_any_numbers(
     text = test.apa()
     assert re.fullmatch(
         rf"F\({a}, {b}\) = {NUMBER}, p (?:= \.\d{{3}}|< \.001|> \.999), "
-        rf"ηp² = (?:\.\d{{2,4}}|1\.00), 95% CI \[{NUMBER}, {NUMBER}\]",
+        rf"ηp² = (?:\.\d{{2,4}}|1\.0{{2,4}}), 95% CI \[{NUMBER}, {NUMBER}\]",
         text,
     ), text
+    # One rule for an estimate and its bounds: the same decimals, two figures of the width.
+    [shown] = re.findall(r"ηp² = (\S+), 95% CI \[(\S+), (\S+)\]", text)
+    decimals = {len(number.partition(".")[2]) for number in shown}
+    assert len(decimals) == 1 or half == 0, text
+    width = eta.interval.high - eta.interval.low  # type: ignore[union-attr]
+    at_the_edge = min(abs(width - 0.1), abs(width - 0.01)) < 1e-9
+    assert at_the_edge or width < 0.01 or max(decimals) == (2 if width > 0.1 else 3), text
     assert "-" not in text  # a real minus sign
     assert not re.search(r"p = (?:0|1|\.000)", text)
 

@@ -14,7 +14,8 @@ from judgestats.stats.equivalence import equivalence_of_means
 from judgestats.stats.friedman import friedman_test
 from judgestats.stats.friedman_result import FriedmanResult
 from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Note, format_number, format_p
+from judgestats.stats.notation import apa_number, bounds_of, told
+from judgestats.stats.result import Note, format_p
 
 __all__ = ["alignment_methods", "alignment_temperature", "more_trials"]
 
@@ -87,8 +88,8 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
         now("alignment_methods.now.friedman", "Alignment of methods", _noted(old)),
     ]
     # Each row as method minus other, whichever of them the family names first.
-    shift = {(r.a, r.b): (r.estimate, r.p_adjusted) for r in pairs.rows}
-    shift |= {(b, a): (-e, p) for (a, b), (e, p) in list(shift.items())}
+    shift = {(r.a, r.b): (r.estimate, r.p_adjusted, *bounds_of(r.interval)) for r in pairs.rows}
+    shift |= {(b, a): (-e, p, -high, -low) for (a, b), (e, p, low, high) in list(shift.items())}
     real = [n for n in names if n not in _BASELINES]
     beaten = [
         shift[m, base][0] > 0 and shift[m, base][1] < 0.05
@@ -108,8 +109,9 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
         ("pairwise, reasoning", "pairwise"),
     ):
         if reasoned in names and plain in names:
-            estimate, p = shift[reasoned, plain]
-            worse.append((estimate < 0 and p < 0.05, reasoned, plain, estimate, p))
+            estimate, p, *bounds = shift[reasoned, plain]
+            text = told(estimate, *bounds, bounded=True)
+            worse.append((estimate < 0 and p < 0.05, reasoned, plain, estimate, p, text))
     # Two parts: every method beats both baselines; reasoning does worse.
     better = [w[3] > 0 and w[4] < 0.05 for w in worse]
     if all(beaten) and worse and all(w[0] for w in worse):
@@ -121,14 +123,13 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     nemenyi = old.nemenyi()
     pairs_then = {frozenset((r.a, r.b)): r.p_value for r in nemenyi.rows}
     printed = "; ".join(
-        f"{r} against {p} p {format_p(pairs_then[frozenset((r, p))])}" for _, r, p, _, _ in worse
+        f"{r} against {p} p {format_p(pairs_then[frozenset((r, p))])}" for _, r, p, *_ in worse
     )
-    told = "; ".join(
-        f"{r} minus {p} = {format_number(e, digits=3)}, adjusted p {format_p(q)}"
-        for _, r, p, e, q in worse
+    differences = "; ".join(
+        f"{r} minus {p} = {text}, adjusted p {format_p(q)}" for _, r, p, _, q, text in worse
     )
     means = ", ".join(
-        f"{n} {format_number(float(np.nanmean(v)), digits=3)}" for n, v in kept.items()
+        f"{n} {apa_number(float(np.nanmean(v)), digits=3, bounded=True)}" for n, v in kept.items()
     )
     out = f" Of another length, not comparable by pair: {', '.join(left)}." if left else ""
     return Claim(
@@ -136,8 +137,8 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
         verdict=verdict,
         reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: {printed}",
         because=(
-            f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; {told}. Scores: "
-            f"{means}.{out}"
+            f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; {differences}. "
+            f"Scores: {means}.{out}"
         ),
         results=tuple(results),
         **about,
@@ -178,7 +179,7 @@ def alignment_temperature(data: LLMasJudgeData, options: Options, *, level: str)
     else:
         verdict = "does not stand" if old.p_value < 0.05 else "open"
     means = ", ".join(
-        f"{n} {format_number(m, digits=3)}"
+        f"{n} {apa_number(m, digits=3, bounded=True)}"
         for n, m in zip(names, np.nanmean(table, axis=0), strict=True)
     )
     return Claim(
@@ -225,7 +226,7 @@ def more_trials(data: LLMasJudgeData, options: Options) -> Claim:
         verdict=verdict,
         reproduced="no number was published",
         because=(
-            f"Mean of 10 minus one trial = {format_number(row.estimate, digits=3)} {row.interval}, "
+            f"Mean of 10 minus one trial = {row.told(bounded=True)}, "
             f"p {format_p(row.p_value)}; difference within {MARGIN}: "
             f"{'shown' if equal.all_shown else 'not shown'}."
         ),

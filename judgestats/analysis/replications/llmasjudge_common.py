@@ -11,7 +11,8 @@ from judgestats.analysis.replications.claims import Options
 from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.stats.adjust import Family
 from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import Comparisons, TestResult, format_number, format_p
+from judgestats.stats.notation import apa_number
+from judgestats.stats.result import Comparisons, TestResult, format_p
 from judgestats.stats.spread import SpreadResult, spread_test
 
 __all__ = [
@@ -96,6 +97,10 @@ def listed_pairs(pairs: Comparisons) -> str:
     """The p of every pair, not adjusted, and which of the two is the smaller."""
     return ", ".join(
         f"{row.a} against {row.b} p {format_p(row.p_value)}"
-        + (f" ({row.effect_name} {format_number(row.effect, digits=2)})" if row.effect_name else "")
+        + (
+            f" ({row.effect_name} {apa_number(row.effect, bounded=True)})"
+            if row.effect_name
+            else ""
+        )
         for row in pairs.rows
     )

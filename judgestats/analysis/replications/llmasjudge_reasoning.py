@@ -20,7 +20,7 @@ from judgestats.stats.equivalence import equivalence_of_spread
 from judgestats.stats.kruskal import kruskal_test
 from judgestats.stats.mann_whitney import mann_whitney_test
 from judgestats.stats.ratio_of_ratios import ratio_of_ratios
-from judgestats.stats.result import Comparison, TestResult, format_number, format_p
+from judgestats.stats.result import Comparison, TestResult, format_p
 from judgestats.stats.spread_published import levene_of_variances
 from judgestats.stats.variance_ratio import variance_ratio
 
@@ -94,7 +94,7 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
         reproduced=listed({level: old}),
         because=(
             f"{found.rank_test.method}: p {format_p(found.rank_test.p_value)}; ratio of variances "
-            f"{format_number(row.estimate, digits=3)} {row.interval or row.reason}, p "
+            f"{row.told()}, p "
             f"{format_p(row.p_value)} (T = {at}); within 1/{MARGIN} to {MARGIN}: "
             f"{'shown' if equal.all_shown else 'not shown'}."
         ),
@@ -177,13 +177,7 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
                 primary=True,
             )
         )
-        why.append(
-            f"{label}: "
-            + ", ".join(
-                f"{r.a} / {r.b} = {format_number(r.estimate, digits=3)} {r.interval or r.reason}"
-                for r in ratios.rows
-            )
-        )
+        why.append(f"{label}: " + ", ".join(f"{r.a} / {r.b} = {r.told()}" for r in ratios.rows))
     # Three parts: gpt-4o-mini most at T = 1 (against both others), something at .5, nothing at .3.
     others = max((sum(j != MINI for at, j in shared if at == t) for t in (1.0,)), default=0)
     parts = []

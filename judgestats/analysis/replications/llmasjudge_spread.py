@@ -25,7 +25,7 @@ from judgestats.stats.equivalence import equivalence_of_spread
 from judgestats.stats.kruskal import kruskal_test
 from judgestats.stats.mann_whitney import pairwise_mann_whitney
 from judgestats.stats.mean_share import mean_share
-from judgestats.stats.result import Estimate, TestResult, format_number, format_p
+from judgestats.stats.result import Estimate, TestResult, format_p
 from judgestats.stats.shape import kurtosis_change, normality_test
 from judgestats.stats.spearman import spearman_correlation
 from judgestats.stats.variance_ratio import variance_ratio
@@ -91,9 +91,7 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         ratio = variance_ratio(table[:, [low, high]], conditions=[names[low], names[high]])
         results.append(now(f"temperature.now.ratio.{judge}", f"Ratio of variances, {judge}", ratio))
         row = ratio.rows[0]
-        ratios.append(
-            f"{judge} {row.a} / {row.b} = {format_number(row.estimate, digits=3)} {row.interval}"
-        )
+        ratios.append(f"{judge} {row.a} / {row.b} = {row.told()}")
     results += [
         then(f"temperature.then.{j}", f"Variance and temperature, {j}", t) for j, t in old.items()
     ]
@@ -251,7 +249,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
             why.append(
                 f"{label}: "
                 + ", ".join(
-                    f"{r.a} / {r.b} = {format_number(r.estimate, digits=3)} {r.interval}, "
+                    f"{r.a} / {r.b} = {r.told()}, "
                     f"Wilcoxon adjusted p {format_p(holm.p_adjusted[r.a])}"
                     for r in ratios.rows
                 )
