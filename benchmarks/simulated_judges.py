@@ -21,7 +21,11 @@ from judgestats.judges.simulated.truth import truth
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data" / "llmasjudge"
 OUT = ROOT / "docs" / "simulated-judges.md"
-PAIRS = (("sim-typical", "gpt-4o-mini"), ("sim-steady", "gpt-4o"), ("sim-coarse", "gpt-3.5-turbo"))
+PAIRS = (
+    ("sim-typical", "gpt-4o-mini"),
+    ("sim-discerning", "gpt-4o"),
+    ("sim-coarse", "gpt-3.5-turbo"),
+)
 TEMPERATURES = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
 SCORES = np.arange(1, 11)
 TRIALS = 10

@@ -12,7 +12,12 @@ from typing import Any
 
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
-from judgestats.experiment.pair_parameters import PAIR_PARAMETERS, method_protocol
+from judgestats.experiment.pair_parameters import (
+    METHOD_LEVELS,
+    PAIR_PARAMETERS,
+    STUDY_PAIRS,
+    method_protocol,
+)
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
@@ -52,6 +57,8 @@ DESIGN = Design(
         "replicates": "3",
         "responses": "all",
     },
+    compares=METHOD_LEVELS,
+    study_items=STUDY_PAIRS,
     presets={
         "paper": {
             "judges": "gpt-4o-mini",

@@ -11,7 +11,8 @@ from typing import Any
 
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled, with_padded_twins
-from judgestats.experiment.pair_parameters import PAIRS, method_protocol, read_scales
+from judgestats.experiment.levels import Levels
+from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS, method_protocol, read_scales
 from judgestats.experiment.parameters import Parameter, read_mapping, read_text
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -70,6 +71,8 @@ DESIGN = Design(
     ),
     defaults={"judges": "sim-verbose,sim-positional,sim-partial", "own": "sim-partial=author-a",
               "temperatures": "1", "replicates": "4", "responses": "all", "pairs": "64"},
+    compares=(Levels(parameter="scales", lost="One scale: scales are not compared."),),
+    study_items=STUDY_PAIRS,
     presets={"paper": {"judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o", "temperatures": "0.5",
                        "replicates": "10", "pairs": "all"}},
 )  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.experiment.crowd_parameters import (
+    CROWD_LEVELS,
     CROWD_PARAMETERS,
     preference_pairs,
     strategy_names,
@@ -54,6 +55,7 @@ DESIGN = Design(
         "responses": "all",
         "answer_temperatures": "0.3,1",
     },
+    compares=CROWD_LEVELS,
     presets={
         "paper": {
             "judges": "gpt-4o-2024-08-06",

@@ -13,6 +13,7 @@ from judgestats.experiment.design import Design
 from judgestats.experiment.selection_parameters import (
     ONE_REPLICATE,
     PROMPTS,
+    SELECTION_LEVELS,
     UNRELATED,
     options_shown,
 )
@@ -60,6 +61,8 @@ DESIGN = Design(
     analysis="grade_score",
     parameters=(PROMPTS, UNRELATED, options_shown("all"), ONE_REPLICATE),
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
+    compares=SELECTION_LEVELS,
+    study_items="OASST's first-turn prompts with their replies, 3,482 in all",
     presets={
         "paper": {
             "judges": "claude-3-opus-20240229,claude-3-sonnet-20240229,claude-3-haiku-20240307,"

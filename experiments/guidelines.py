@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.experiment.design import Design
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import Parameter, read_names
 from judgestats.judgments.design import Condition
 from judgestats.protocols.guideline import (
@@ -60,6 +61,8 @@ DESIGN = Design(
         ),
     ),
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
+    compares=(Levels(parameter="guidelines", example="none,anchors"),),
+    study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {"judges": "gpt-4o-mini", "temperatures": "0.3,0.5,1", "replicates": "10"},
     },

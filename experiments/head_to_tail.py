@@ -48,6 +48,7 @@ DESIGN = Design(
         "replicates": "10",
         "responses": "3",
     },
+    study_items="the head questions of Head-to-Tail's academic domain",
     presets={
         "paper": {
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"

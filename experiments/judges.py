@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.experiment.design import Design
+from judgestats.experiment.levels import Levels
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
@@ -37,7 +38,9 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="judges",
-    defaults={"judges": "sim-typical,sim-steady,sim-noisy", "temperatures": "0.3,0.7,1"},
+    defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
+    compares=(Levels(parameter="judges", example="gpt-4o-mini,gpt-4o"),),
+    study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",

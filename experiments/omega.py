@@ -13,6 +13,7 @@ from typing import Any
 from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import benchmarks
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.selection_parameters import PER_CATEGORY, options_shown
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import Selection
@@ -53,6 +54,11 @@ DESIGN = Design(
         "temperatures": "0,0.5,1",
         "replicates": "20",
     },
+    compares=(
+        Levels(parameter="temperatures", lost="One temperature: what it changes is not asked."),
+        Levels(parameter="judges", lost="One judge: judges are not compared."),
+    ),
+    study_items="one question a category of BBH, SQuAD and MT-Bench, 55 in all",
     presets={
         "paper": {
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.experiment.design import Design
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import Parameter, read_choices
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import REASONING, Pointwise
@@ -52,6 +53,20 @@ DESIGN = Design(
         ),
     ),
     defaults={"judges": "sim-typical,sim-null", "temperatures": "0.5,1"},
+    compares=(
+        Levels(parameter="reasoning", example="none,before"),
+        Levels(
+            parameter="judges",
+            lost="One judge: whether reasoning changes all judges alike is not asked.",
+        ),
+        Levels(
+            parameter="reasoning",
+            fewest=1,
+            count=lambda p: p["reasoning"].count("none"),
+            lost="Nothing is judged without reasoning: only ways of reasoning are compared.",
+        ),
+    ),
+    study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",

@@ -14,6 +14,7 @@ from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.crowd_parameters import CROWD_PARAMETERS
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import candidates
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import Parameter, read_choice, read_names, read_whole
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy, Wording, strategy
@@ -69,5 +70,9 @@ DESIGN = Design(
         *SHARED,
     ),
     defaults={"judges": "sim-crowd,sim-crowd-deaf", "temperatures": "0.5", "responses": "all"},
+    compares=(
+        Levels(parameter="strategies",
+               lost="One strategy: whether the other candidates help as a crowd is not asked."),
+    ),
     presets={"paper": {"judges": "gpt-4o-2024-08-06", "temperatures": "0", "candidates": "4"}},
 )  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Any
 
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
-from judgestats.experiment.pair_parameters import PAIRS
+from judgestats.experiment.levels import Levels
+from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
@@ -49,6 +50,18 @@ DESIGN = Design(
         "responses": "all",
         "pairs": "32",
     },
+    compares=(
+        Levels(
+            parameter="replicates",
+            fewest=3,
+            example="5",
+            unless="judges",
+            hint="Or name several judges: a panel of them takes one judgment of each.",
+            lost="Two judgments of each answer: averaging is not examined, only panels of judges.",
+        ),
+        Levels(parameter="judges", lost="One judge: no panel of judges is examined."),
+    ),
+    study_items=STUDY_PAIRS,
     presets={
         "paper": {
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",

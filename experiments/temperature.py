@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.experiment.design import Design
+from judgestats.experiment.levels import Levels
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
@@ -41,6 +42,14 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="temperature",
+    compares=(
+        Levels(
+            parameter="temperatures",
+            example="0,0.5,1",
+            hint="Judges at one temperature are compared by the experiment judges.",
+        ),
+    ),
+    study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
             "judges": "gpt-3.5-turbo,gpt-4o-mini,gpt-4o",

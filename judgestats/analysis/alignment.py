@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from judgestats.analysis.alignment_methods import (
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import at_most_worse, people_ceiling, reference_results
 from judgestats.analysis.pair_methods import (
+    AVERAGE,
     Method,
     fewer_pairs,
     judged_pairs,
@@ -55,10 +57,9 @@ _QUESTION = (
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    del conditions  # all that matters is in the frame
     at = f"{parameters['methods_at']:g}"
     rule = str(parameters["disagreement"])
-    return AnalysisPlan(
+    declared = AnalysisPlan(
         experiment="alignment",
         question=_QUESTION,
         blocks=(
@@ -151,6 +152,18 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
         ),
     )
+    asked = {str(c.factors["method"]) for c in conditions}
+    methods = len(asked | {AVERAGE}) if "pointwise" in asked else len(asked)
+    temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
+    if methods < 2:
+        declared = declared.without("methods", "difference", "ranks_of_credit")
+    if temperatures < 2:
+        declared = declared.without("temperature")
+    if methods < 2 and temperatures < 3:
+        declared = declared.without("published")
+    if methods < 2 and temperatures < 2:
+        declared = declared.without("equivalence")
+    return declared
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
@@ -212,9 +225,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
 def _sentence(
     table: pd.DataFrame, compared: Mapping[str, Compared], ceiling: Estimate | None, at: float
 ) -> str:
-    if not compared:
-        return "Only one method was judged, so methods cannot be compared."
     told = "; ".join(_of_judge(judge, c, table, at) for judge, c in compared.items())
+    if not compared:
+        each = (f"{r['condition']} {told_coefficient(r, 'alignment')}" for _, r in table.iterrows())
+        told = f"Agreement with people: {'; '.join(each)}; methods were not compared"
     if ceiling is not None and not math.isnan(ceiling.estimate):
         told += f"; people score {ceiling.short()} against one another"
     return f"{told}."

@@ -67,7 +67,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             adjustment="holm",
         )  # fmt: skip
 
-    return AnalysisPlan(
+    declared = AnalysisPlan(
         experiment="bias",
         question=(
             "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
@@ -149,6 +149,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
         ),
     )
+    return declared if len(parameters["scales"]) > 1 else declared.without("scale", "shift")
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:

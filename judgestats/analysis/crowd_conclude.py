@@ -52,7 +52,11 @@ def sentence_of(
             )
             text += f" (Page's test, p {format_p(p)})"
         parts.append(text)
-    return f"{'; '.join(parts)}." if parts else "Only one strategy was judged."
+    return (
+        f"{'; '.join(parts)}."
+        if parts
+        else "The vanilla judge was not asked, so no gain over it can be told."
+    )
 
 
 def recommended(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> Recommendation | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 __all__ = ["AnalysisPlan", "Hypothesis"]
@@ -70,6 +70,11 @@ class AnalysisPlan:
     seed: int = 0
     margins: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+
+    def without(self, *hypotheses: str) -> AnalysisPlan:
+        """The plan without the hypotheses of these ids, which the conditions cannot answer."""
+        kept = tuple(h for h in self.hypotheses if h.id not in hypotheses)
+        return replace(self, hypotheses=kept)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for plan.json."""

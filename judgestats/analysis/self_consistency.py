@@ -58,7 +58,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         family="all comparisons with the panel, within a temperature",
         adjustment="holm",
     )
-    return AnalysisPlan(
+    declared = AnalysisPlan(
         experiment="self_consistency",
         question=(
             "How much reliability and agreement with people does the mean, median or mode of "
@@ -128,6 +128,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
         ),
     )
+    if int(parameters["replicates"]) < SIZES[1]:
+        declared = declared.without("gain", "equivalence", "sizes", "aggregates")
+    return declared
 
 
 @dataclass(frozen=True, kw_only=True)

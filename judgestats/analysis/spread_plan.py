@@ -114,7 +114,7 @@ def spread_sentence(
     str
     """
     if not found:
-        return f"Only one of the {across} was judged, so nothing can be said about differences."
+        return f"Fewer than two {across} could be compared, so differences are not known."
     family = spread_family(found, across=across, each=each)
     differs, same, unclear = [], [], []
     for name, p in family.p_adjusted.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ __all__ = [
     "account_lines",
     "judges_lines",
     "note_lines",
+    "notice_lines",
     "repeat_command",
     "say",
     "store_lines",
@@ -88,6 +90,26 @@ def note_lines(notes: Sequence[str]) -> list[str]:
         return []
     more = [f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else []
     return ["What the servers said:", *(f"  {note}" for note in notes[:_MOST_NOTES]), *more, ""]
+
+
+def notice_lines(notices: Sequence[str]) -> list[str]:
+    """What a run leaves open by its design, before the first call; nothing where it does not.
+
+    Examples
+    --------
+    >>> notice_lines(())
+    []
+    >>> notice_lines(["One scale: scales are not compared."])[0]
+    'Note: One scale: scales are not compared.'
+    """
+    lines = [line for notice in notices for line in _wrapped(f"Note: {notice}")]
+    return [*lines, ""] if lines else []
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, width=96, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 _MOST_NOTES = 12

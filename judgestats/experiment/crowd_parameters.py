@@ -10,6 +10,7 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.pair_parameters import read_one_temperature
 from judgestats.experiment.parameters import (
     Parameter,
@@ -33,6 +34,7 @@ from judgestats.protocols.strategies import (
 )
 
 __all__ = [
+    "CROWD_LEVELS",
     "CROWD_PARAMETERS",
     "preference_pairs",
     "strategy_names",
@@ -223,6 +225,22 @@ def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     ]
     seed = parameters["seed"]
     return tuple(dict.fromkeys(strategy(name, k=parameters["k"], seed=seed).name for name in asked))
+
+
+CROWD_LEVELS = (
+    Levels(
+        parameter="strategies",
+        count=lambda p: len(strategy_names(p)),
+        example="vanilla,cce",
+    ),
+    Levels(
+        parameter="strategies",
+        fewest=1,
+        count=lambda p: strategy_names(p).count("vanilla"),
+        lost="The vanilla judge is not asked, so no gain over it is told: strategies are compared "
+        "with one another only.",
+    ),
+)
 
 
 @cache

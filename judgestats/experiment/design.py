@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import COMMON, Parameter, common
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -48,6 +49,11 @@ class Design:
     uses_items : bool
         Whether the analysis needs the items (their labels): it is then called as
         ``analyse(frame, plan, items=items)``.
+    compares : tuple of Levels
+        Of which parameters it takes several values to compare something: a run with too few is
+        refused, or says what it does not answer.
+    study_items : str
+        What the replicated study judged, where ``preset=paper`` leaves the items to the user.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
@@ -64,6 +70,8 @@ class Design:
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     items: Callable[[Mapping[str, Any]], tuple[Item, ...]] | None = None
     uses_items: bool = False
+    compares: tuple[Levels, ...] = ()
+    study_items: str = ""
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import (
     Parameter,
     read_choice,
@@ -22,7 +23,16 @@ from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["METHODS", "PAIRS", "PAIR_PARAMETERS", "method_protocol", "read_one_temperature"]
+__all__ = [
+    "METHODS",
+    "METHOD_LEVELS",
+    "PAIRS",
+    "PAIR_PARAMETERS",
+    "STUDY_PAIRS",
+    "method_protocol",
+    "read_one_temperature",
+    "read_scales",
+]
 
 METHODS = (
     "pairwise",
@@ -103,6 +113,37 @@ PAIR_PARAMETERS = (
         default="",
         read=read_text,
         help="a JSON-lines file of worked examples shown before every comparison",
+    ),
+)
+
+STUDY_PAIRS = "1,000 of MT-Bench's pairs with human labels, answers of six models"
+
+
+def _methods(parameters: Mapping[str, Any]) -> int:
+    """Methods compared: those asked, and the mean of all replications of ``pointwise``."""
+    asked = parameters["methods"]
+    return len(asked) + ("pointwise" in asked)
+
+
+def _temperatures(parameters: Mapping[str, Any]) -> int:
+    """Temperatures at which some method is asked."""
+    if not set(parameters["series"]) & set(parameters["methods"]):
+        return 1
+    return len({*parameters["temperatures"], parameters["methods_at"]})
+
+
+METHOD_LEVELS = (
+    Levels(
+        parameter="methods",
+        count=_methods,
+        lost="One method: its agreement with people is described, beside always saying tie, a "
+        "random verdict and what people score against one another; methods are not compared.",
+    ),
+    Levels(
+        parameter="series",
+        count=_temperatures,
+        lost="No method of series= is asked at several temperatures: whether temperature matters "
+        "is not asked.",
     ),
 )
 

@@ -187,7 +187,7 @@ def _formats(name: str, value: str) -> tuple[str, ...]:
 COMMON: tuple[Parameter, ...] = (
     Parameter(
         name="judges",
-        default="sim-typical,sim-steady,sim-coarse",
+        default="sim-typical,sim-discerning,sim-coarse",
         read=_names,
         help="judges, comma-separated: model names, model@http://host/v1, or simulated sim-...",
     ),

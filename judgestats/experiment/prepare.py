@@ -12,6 +12,7 @@ from typing import Any
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.experiment.answering import Given, answer_plan
 from judgestats.experiment.design import Design
+from judgestats.experiment.levels import check_levels
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.tasks import staged, tasks_of, units_of
 from judgestats.items.schema import Item
@@ -28,7 +29,9 @@ __all__ = ["Prepared", "prepare", "with_given_answers"]
 class Prepared:
     """A checked plan: nothing has been sent or written yet.
 
-    Where models answer first, `items` hold stand-ins until `answers` are there.
+    Where models answer first, `items` hold stand-ins until `answers` are there. `notices` say what
+    the run will not answer and what a preset leaves to the user: before the first call, and in the
+    report.
     """
 
     design: Design
@@ -45,6 +48,7 @@ class Prepared:
     plan: AnalysisPlan
     questions: tuple[Item, ...]
     answering: AnswerPlan | None
+    notices: tuple[str, ...] = ()
     answers: Given | None = None
 
     @property
@@ -85,6 +89,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         defaults=design.defaults,
         presets=design.presets,
     )
+    notices = check_levels(design.compares, parameters)
     # A price is told without a key: a dry run sends nothing.
     environ = {"OPENAI_API_KEY": "not-needed", **os.environ} if parameters["dry_run"] else None
     judges = {
@@ -116,7 +121,22 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         plan=analysis.plan(parameters, conditions),
         questions=tuple(questions),
         answering=answering,
+        notices=(*_bundled_items(design, given, parameters, len(questions)), *notices),
     )
+
+
+def _bundled_items(
+    design: Design, given: Mapping[str, str], parameters: Mapping[str, Any], n_items: int
+) -> tuple[str, ...]:
+    """That a preset has the study's size but not its items, where the bundled ones are judged."""
+    if not given.get("preset") or parameters["items"] != "bank" or not design.study_items:
+        return ()
+    said = (
+        f"preset={given['preset']} sets the study's judges, temperatures and numbers of judgments, "
+        f"not its items: the {n_items} bundled questions are judged. The study judged "
+        f"{design.study_items}; give them as items=..."
+    )
+    return (said,)
 
 
 def with_given_answers(prepared: Prepared, given: Given) -> Prepared:

@@ -66,7 +66,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     prepared = prepare(design, given)
     if prepared.answering is not None:
         console.say(*answer_lines(prepared.answering))
-    console.say(*console.judges_lines(prepared.judges))
+    console.say(*console.judges_lines(prepared.judges), *console.notice_lines(prepared.notices))
     if prepared.parameters["dry_run"]:
         _dry_run(prepared)
         return None
@@ -110,8 +110,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
-        if said := _refused(raw):
-            analysis = dataclasses.replace(analysis, limitations=(said, *analysis.limitations))
+        said = (*prepared.notices, *_refused(raw))
+        analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
             run.tags({INCOMPLETE: "true"})
@@ -256,20 +256,21 @@ def _checked(collected: Collected) -> pd.DataFrame:
             f"no judgment was answered: {told or 'nothing was asked'}.{heard} Check the judge's "
             "name, its address and its key with `judgestats doctor`."
         )
-    if said := _refused(raw):
+    for said in _refused(raw):
         console.say(said, "")
     return raw
 
 
-def _refused(raw: pd.DataFrame) -> str:
-    """Which conditions a judge refused, as a sentence; empty where it refused none."""
+def _refused(raw: pd.DataFrame) -> tuple[str, ...]:
+    """Which conditions a judge refused, as a sentence; nothing where it refused none."""
     invalid = sorted(set(raw.loc[raw["transport"].eq("invalid_condition"), "condition"]))
     if not invalid:
-        return ""
-    return (
+        return ()
+    said = (
         f"Left out, since the judge refuses the temperature: {'; '.join(invalid)}. Nothing was "
         "asked at another temperature instead."
     )
+    return (said,)
 
 
 def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:

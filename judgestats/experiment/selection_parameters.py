@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import (
     Parameter,
     read_choices,
@@ -11,7 +12,14 @@ from judgestats.experiment.parameters import (
 )
 from judgestats.protocols.selection import SELECTION_PROMPTS
 
-__all__ = ["ONE_REPLICATE", "PER_CATEGORY", "PROMPTS", "UNRELATED", "options_shown"]
+__all__ = [
+    "ONE_REPLICATE",
+    "PER_CATEGORY",
+    "PROMPTS",
+    "SELECTION_LEVELS",
+    "UNRELATED",
+    "options_shown",
+]
 
 PER_CATEGORY = Parameter(
     name="per_category",
@@ -36,6 +44,18 @@ ONE_REPLICATE = Parameter(
     default="1",
     read=read_whole(1, 100_000),
     help="repetitions of every rotation; 2 or more tell position from noise",
+)
+
+SELECTION_LEVELS = (
+    Levels(
+        parameter="prompts",
+        count=lambda p: 1 if p["prompt"] else len(p["prompts"]),
+        lost="One judge prompt: what the prompt changes is not asked.",
+    ),
+    Levels(
+        parameter="unrelated",
+        lost="Not judged both with and without an unrelated option: what it changes is not asked.",
+    ),
 )
 
 

@@ -218,7 +218,7 @@ def collect_judgments(tasks: Iterable[Task], **options: Any) -> Collected:
     ...         messages=({"role": "user", "content": text},), mode=ReplyMode.TEXT, prompt_sha="0"
     ...     )
     >>> task = Task(
-    ...     condition=Condition(judge="sim-steady", temperature=0.0),
+    ...     condition=Condition(judge="sim-discerning", temperature=0.0),
     ...     item_id="q1", cluster="q1", replicate=0, build=build,
     ... )
     >>> collected = collect_judgments([task])

@@ -44,7 +44,7 @@ def given(workplace):
         "resamples": "99",
         "report": "none",
         "items": "bbh:parity.json,squad:squad.json",
-        "judges": "sim-steady",
+        "judges": "sim-discerning",
         "temperatures": "0.5",
         "replicates": "3",
         "answerers": FIVE,
@@ -93,7 +93,7 @@ def test_a_dry_run_prices_answers_and_judgments_and_sends_nothing(workplace, giv
 
 def test_judges_choose_the_stronger_models_answers(workplace, given):
     skills = {n: simulated_answerer(n).skill for n in FIVE.split(",")}
-    found = run_experiment(load_design("omega"), {**given, "judges": "sim-steady"})
+    found = run_experiment(load_design("omega"), {**given, "judges": "sim-discerning"})
     folder, _ = artifacts(workplace, found)
     import pandas as pd
 
@@ -126,15 +126,16 @@ def test_head_to_tail_lets_one_model_answer_and_names_it_where_it_judges(workpla
     outcome = run_experiment(load_design("head_to_tail"), one)
     folder, _ = artifacts(workplace, outcome)
     assert len((folder / "data" / "answers.jsonl").read_text().splitlines()) == 6
+    author = "Maker/sim-discerning"
     (workplace / "own.jsonl").write_text(
         "\n".join(
-            json.dumps({"item_id": f"parity-{i}", "author": "Maker/sim-steady", "answer": "yes"})
+            json.dumps({"item_id": f"parity-{i}", "author": author, "answer": "yes"})
             for i in range(1, 7)
         )
     )
     own = {k: v for k, v in one.items() if k != "answerers"} | {"answers": "own.jsonl"}
     said = run_experiment(load_design("head_to_tail"), own).analysis.limitations
-    assert any(t.startswith("sim-steady: judge and answerer at once") for t in said)
+    assert any(t.startswith("sim-discerning: judge and answerer at once") for t in said)
 
 
 def test_a_budget_counts_answers_and_judgments_together(workplace, given):

@@ -72,7 +72,7 @@ def test_omega_finds_the_known_reliability_and_agreement(workplace):
 def test_grade_score_finds_position_bias_and_consistency(workplace):
     given = {
         **SMALL,
-        "judges": "sim-steady,sim-always-first",
+        "judges": "sim-discerning,sim-always-first",
         "temperatures": "0",
         "prompts": "1,3",
         "options": "3",
@@ -83,7 +83,7 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
     table = found.conditions
     first = table[table["judge"] == "sim-always-first"]
     assert (first["grade_score"] == 0).all()
-    steady = table[table["judge"] == "sim-steady"]
+    steady = table[table["judge"] == "sim-discerning"]
     assert (steady["grade_score"] > 0.85).all()
     assert (
         table.loc[table["factor_unrelated"] == "no", "chance"] - chance_grade_score(3)

@@ -77,11 +77,13 @@ def test_unread_replies_do_not_stop_it(workplace):
     assert found.conditions["alignment"].between(0, 1).all()
 
 
-def test_two_replications_can_be_described_and_not_averaged(workplace):
-    given = {**GIVEN, "judges": "sim-typical", "replicates": "2", "pairs": "12"}
+def test_two_replications_make_a_panel_and_no_average(workplace):
+    given = {**GIVEN, "replicates": "2", "pairs": "12"}
     found = run_experiment(load_design("self_consistency"), given).analysis
     assert "Too few replications" in found.sentence
-    assert len(found.conditions) == 1
+    assert len(found.conditions) == 3
+    plan = prepare(load_design("self_consistency"), given).plan
+    assert {h.id for h in plan.hypotheses} <= {r.id.split(".")[0] for r in found.results}
 
 
 def test_hardly_worse_needs_to_be_shown():

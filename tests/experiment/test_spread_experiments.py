@@ -66,7 +66,7 @@ def test_reasoning_changes_one_judge_and_not_the_other(workplace):
 
 
 def test_judges_are_paired_by_item_and_the_published_tests_stand_beside(workplace):
-    given = {**SMALL, "judges": "sim-typical,sim-steady,sim-null", "temperatures": "0.5"}
+    given = {**SMALL, "judges": "sim-typical,sim-discerning,sim-null", "temperatures": "0.5"}
     found = run_experiment(load_design("judges"), given).analysis
     judged = found.arrays["items"]
     rows = {(r.a, r.b): r for r in found["ratio.T=0.5"].rows}

@@ -47,7 +47,8 @@ def expected_variance(judge, temperature, outcome):
 
 @pytest.fixture
 def outcome(workplace):
-    given = {**SMALL, "judges": "sim-steady,sim-null", "temperatures": "0.3,1", "replicates": "8"}
+    judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "replicates": "8"}
+    given = {**SMALL, **judged}
     return run_experiment(load_design("temperature"), given)
 
 
@@ -59,7 +60,7 @@ def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, cap
         # 99 % bounds from the 95 % ones: four intervals must all hold in one seeded run.
         middle, half = np.log(row["within_variance"]), np.log(high / low) / 2 * 1.35
         assert np.exp(middle - half) < expected < np.exp(middle + half), label
-    assert outcome.analysis["spread.sim-steady"].p_value < 0.05
+    assert outcome.analysis["spread.sim-discerning"].p_value < 0.05
     assert outcome.analysis["spread.sim-null"].p_value > 0.05
     [ratio] = outcome.analysis["ratio.sim-null"].rows
     assert ratio.interval.low < 1 < ratio.interval.high
@@ -73,7 +74,7 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
     statuses = {status for _, _, status in runs(workplace)}
     assert statuses == {"FINISHED"}
     names = {name for _, name, _ in runs(workplace)}
-    assert {"sim-steady, T=0.3", "sim-null, T=1"} <= names
+    assert {"sim-discerning, T=0.3", "sim-null, T=1"} <= names
     folder = artifacts(workplace, outcome.run_id)
     results = json.loads((folder / "results.json").read_text())
     assert results["simulated"] is True

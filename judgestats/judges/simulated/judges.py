@@ -89,8 +89,9 @@ _JUDGES = (
         stands_for="gpt-4o-mini",
     ),
     SimulatedJudge(
-        name="sim-steady",
-        about="sharper choices, about twice the spread of sim-typical",
+        name="sim-discerning",
+        about="tells answers apart better when it compares them; its scores scatter about twice as "
+        "much as those of sim-typical",
         stands_for="gpt-4o",
         noise=0.55,
         noise_spread=1.4,

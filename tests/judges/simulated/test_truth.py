@@ -61,7 +61,7 @@ def test_spread_grows_with_temperature_except_for_the_null_judge():
             [known.variance("Q", a, temperature=t, reasoning=reasoning) for a in answers]
         )
 
-    for name in ("sim-typical", "sim-steady", "sim-coarse"):
+    for name in ("sim-typical", "sim-discerning", "sim-coarse"):
         grown = [spread(name, t) for t in (0.0, 0.2, 0.5, 1.0)]
         assert grown[0] == 0
         assert (np.diff(grown) > 0).all()
@@ -154,13 +154,13 @@ def test_choices_follow_quality_and_position():
     assert first_share("sim-positional") > plain + 0.05
     assert first_share("sim-always-first") == 1.0
     better = [
-        truth("sim-steady").choice_probabilities(
+        truth("sim-discerning").choice_probabilities(
             [f"first text {i}", f"second text {i} and more"], temperature=1.0, tie=True
         )[0]
         for i in range(250)
     ]
     error = (np.mean(better) * (1 - np.mean(better)) / 250) ** 0.5
-    assert first_share("sim-steady") == pytest.approx(np.mean(better), abs=4 * error)
+    assert first_share("sim-discerning") == pytest.approx(np.mean(better), abs=4 * error)
 
 
 def test_the_verbose_judge_prefers_length():
@@ -236,7 +236,7 @@ def test_magnitudes_stay_matched_to_the_real_judges():
         pytest.skip("../shared/data/llmasjudge is absent")
     real = pd.read_csv(data / "temperature_variances.csv.gz")
     good = [t for t in (f"text {i} " * 60 for i in range(6000)) if 0.7 <= quality_of(t) <= 0.95]
-    for simulated, name in (("sim-typical", "gpt-4o-mini"), ("sim-steady", "gpt-4o")):
+    for simulated, name in (("sim-typical", "gpt-4o-mini"), ("sim-discerning", "gpt-4o")):
         for t in (0.5, 1.0):
             known = truth(simulated)
             mean = np.mean([known.variance("Q", a, temperature=t) for a in good[:600]]) * 0.9

@@ -1,0 +1,122 @@
+"""What an experiment compares: refused where nothing is left to compare, said where a part is.
+
+A run with one guideline, one judge or one temperature may cost as much as any other and answer
+nothing, so this is checked before the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judgestats.errors import InputError
+
+__all__ = ["Levels", "check_levels", "several"]
+
+
+def _length(value: Any) -> int:
+    return value if isinstance(value, int) else len(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """A parameter of which an experiment needs several values, or more than a few.
+
+    Attributes
+    ----------
+    parameter : str
+    lost : str
+        What a run with too few of them does not answer, as a sentence; empty where nothing is left
+        to answer, so that the run is refused.
+    example : str
+        Values that would do, for the refusal.
+    fewest : int
+    count : callable or None
+        ``count(parameters)``: how many there are, if not simply the parameter's values.
+    unless : str
+        A parameter that leaves something to compare if it has several values: then nothing is
+        refused, and `lost` is said.
+    hint : str
+        Behind the refusal: what else the user may have meant.
+    """
+
+    parameter: str
+    lost: str = ""
+    example: str = ""
+    fewest: int = 2
+    count: Callable[[Mapping[str, Any]], int] | None = None
+    unless: str = ""
+    hint: str = ""
+
+    def enough(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether there are as many as a comparison takes."""
+        found = self.count(parameters) if self.count else _length(parameters[self.parameter])
+        return found >= self.fewest
+
+    def refused(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether a run with what there is would answer nothing."""
+        if self.enough(parameters):
+            return False
+        return not self.lost or (self.unless != "" and _length(parameters[self.unless]) < 2)
+
+
+def several(parameters: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter has more than one value.
+
+    Examples
+    --------
+    >>> several({"judges": ("a", "b")}, "judges"), several({"judges": ("a",)}, "judges")
+    (True, False)
+    """
+    return len(parameters[name]) > 1
+
+
+def check_levels(levels: Iterable[Levels], parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Refuse a run that compares nothing, and say what it will not answer.
+
+    Parameters
+    ----------
+    levels : iterable of Levels
+    parameters : mapping
+        Read.
+
+    Returns
+    -------
+    tuple of str
+        What stays unanswered, a sentence each.
+
+    Raises
+    ------
+    InputError
+        Naming the parameter, and values that would do.
+
+    Examples
+    --------
+    >>> guidelines = Levels(parameter="guidelines", example="none,anchors")
+    >>> check_levels([guidelines], {"guidelines": ("none", "words")})
+    ()
+    >>> check_levels([guidelines], {"guidelines": ("none",)})
+    Traceback (most recent call last):
+        ...
+    judgestats.errors.InputError: guidelines: 'none' alone leaves nothing to compare. Give at least 2, as in guidelines=none,anchors.
+    """  # noqa: E501
+    said = []
+    for level in levels:
+        if level.refused(parameters):
+            value = parameters[level.parameter]
+            raise InputError(
+                f"{level.parameter}: {_shown(value)} leaves nothing to compare. Give at least "
+                f"{level.fewest}, as in {level.parameter}={level.example}."
+                + (f" {level.hint}" if level.hint else "")
+            )
+        if not level.enough(parameters):
+            said.append(level.lost)
+    return tuple(said)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, int):
+        return str(value)
+    names = ",".join(f"{v:g}" if isinstance(v, float) else str(v) for v in value)
+    return f"{names!r} alone"
