@@ -257,7 +257,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt as stop:
         said = str(stop) or "stopped; run the same command again to go on where it stopped."
-        sys.stderr.write(f"\njudgestats: {said}\n")
+        sys.stderr.write(f"\njudgestats: {printable(said)}\n")
         return 130
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: that is not a failure of ours.

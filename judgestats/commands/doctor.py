@@ -89,7 +89,7 @@ def _store() -> list[str]:
 
 def _judges(arguments: argparse.Namespace) -> list[str]:
     from judgestats.judges.preflight import check_judges
-    from judgestats.judges.spec import parse_judge
+    from judgestats.judges.spec import parse_judge, without_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
     console.say(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
@@ -102,8 +102,9 @@ def _judges(arguments: argparse.Namespace) -> list[str]:
             spec = parse_judge(name, base_url=arguments.base_url or None)
             said = check_judges({name: spec}, timeout_s=15.0)
         except JudgestatsError as error:
-            console.say(f"Judge {name}: {error}")
-            faults.append(f"judge {name}: see above")
+            shown = without_address(name)
+            console.say(f"Judge {shown}: {error}")
+            faults.append(f"judge {shown}: see above")
         else:
             where = "simulated, in this process" if spec.in_process else "; ".join(said.values())
             console.say(f"Judge {name}: {where}")

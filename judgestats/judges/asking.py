@@ -26,7 +26,7 @@ __all__ = ["Asked", "Asker", "Halt", "share_of", "taught"]
 _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
 _HOPELESS = 20
-"""Judgments in a row that may be given up for any reason, at least; else twice the concurrency."""
+"""Judgments in a row that may be given up, at least; else twice the concurrency."""
 _LESSONS = {
     Parameter.TEMPERATURE: "the condition is invalid; it was not run at another temperature",
     Parameter.REPLY_FORMAT: "asked in the next reply mode",
@@ -138,6 +138,7 @@ class Asker:
             more is to be asked.
         """
         wanted = [ready.keys[t.replicate] for t in tasks]
+        condition = tasks[0].condition.label
         headers = {DRAW_HEADER: draw_header(tasks, self._sampling)} if lane.spec.simulated else None
         tried, waited = 0, 0.0
         draw: random.Random | None = None
@@ -157,9 +158,10 @@ class Asker:
                 _leave(lane, outcome, one.entered)
                 lane.saw(outcome, len(tasks))
                 if outcome.kind is Kind.ANSWERED:
+                    lane.streaks.answered(condition)
                     return await deliver(await self._store(lane, wanted, outcome, one))
                 self._book_failure(lane, outcome, one)
-                if outcome.kind is Kind.BAD_REQUEST and taught(lane, one.sent, outcome):
+                if taught(lane, one.sent, outcome, condition):
                     return 0
                 self._end_if_fatal(lane, outcome)
                 draw = draw or random.Random(wanted[0])
@@ -167,7 +169,7 @@ class Asker:
                     outcome, tried=tried, waited_s=waited, contacted=lane.contacted, draw=draw
                 )
                 if wait is None:
-                    self._end_if_hopeless(lane, outcome)
+                    self._end_if_hopeless(lane, outcome, condition)
                     if self._retry.asks_too_much(outcome):
                         return 0
                     return await deliver(Asked(failure=outcome, tried=tried, asked_at=one.asked_at))
@@ -177,7 +179,7 @@ class Asker:
                     self.idle.set()
             waited += wait
             self._account.waited_s += wait
-            await lane.rest(wait)
+            await lane.rest(wait, condition)
 
     async def _sent(
         self, lane: Lane, one: _Try, headers: dict[str, str] | None, key: bytes
@@ -197,8 +199,9 @@ class Asker:
         self, lane: Lane, tasks: list[Task], ready: Ready, tried: int
     ) -> _Try | None:
         """Wait for a place and for money; None where there will be none."""
+        condition = tasks[0].condition
         entered = await lane.limit.enter()
-        if lane.ended.is_set():
+        if lane.asks_no_more(condition.label):
             lane.limit.left()
             return None
         estimate = lane.estimate(ready.prompted, len(tasks))
@@ -209,15 +212,14 @@ class Asker:
             raise
         if refused:
             self._halt.stop(Stop(refused))
-        if self._halt.called.is_set() or lane.ended.is_set():
+        if self._halt.called.is_set() or lane.asks_no_more(condition.label):
             if not refused:
                 self._purse.give_back(estimate)
             lane.limit.left()
             return None
-        temperature = tasks[0].condition.temperature
         body, seed = request_body(
             lane.spec,
-            tasks[0].condition,
+            condition,
             ready.encoded,
             self._sampling,
             lane.abilities,
@@ -230,7 +232,7 @@ class Asker:
             body=body,
             sent=Sent(
                 mode=ready.prompted.mode,
-                temperature=temperature,
+                temperature=condition.temperature,
                 seed=seed is not None,
                 choices=len(tasks),
                 max_tokens=lane.abilities.max_tokens_name if self._sampling.max_tokens else "",
@@ -311,8 +313,8 @@ class Asker:
                 raise JudgeError(f"judge {name!r}: the quota is used up ({outcome.detail}).")
             lane.end(Stop.NO_QUOTA, f"{name}: {outcome.detail}")
 
-    def _end_if_hopeless(self, lane: Lane, outcome: Outcome) -> None:
-        """Ask a model for no more where asking on would only collect failures."""
+    def _end_if_hopeless(self, lane: Lane, outcome: Outcome, condition: str) -> None:
+        """Ask a model, or one of its conditions, no more where that would only collect failures."""
         name, url = lane.spec.name, lane.spec.base_url
         if self._retry.asks_too_much(outcome):
             seconds = f"{outcome.retry_after_s:,.0f} s"
@@ -321,9 +323,13 @@ class Asker:
         lane.gave_up(outcome)
         if outcome.kind is not Kind.UNREACHABLE:
             most = max(_HOPELESS, 2 * lane.limit.ceiling)
-            if outcome.about is not Parameter.CONTENT and lane.given_up_in_a_row >= most:
-                said = f"{lane.given_up_in_a_row} judgments in a row failed, the last one as"
-                lane.end(Stop.FAILING, f"{name}: {said} {outcome.kind.value} ({outcome.detail})")
+            lane.streaks.gave_up(outcome, condition)
+            said = f"judgments in a row failed, the last one as {outcome.kind.value}"
+            said = f"{said} ({outcome.detail})"
+            if count := lane.streaks.model_fails(most=most):
+                lane.end(Stop.FAILING, f"{name}: {count} {said}")
+            elif count := lane.streaks.condition_fails(condition, most=most):
+                lane.leave_out(condition, f"{condition}: {count} {said}")
             return
         if not lane.contacted:
             raise JudgeError(
@@ -344,8 +350,12 @@ def _leave(lane: Lane, outcome: Outcome, entered: float) -> None:
         lane.limit.left()
 
 
-def taught(lane: Lane, sent: Sent, outcome: Outcome) -> bool:
-    """Whether the refusal teaches something that makes asking anew worth while."""
+def taught(lane: Lane, sent: Sent, outcome: Outcome, condition: str = "") -> bool:
+    """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
+    if outcome.kind is not Kind.BAD_REQUEST:
+        return False
+    if outcome.about is Parameter.UNKNOWN and lane.streaks.mode_is_blameless(condition):
+        return False
     lesson = lane.abilities.taught_by(outcome, sent=sent)
     if lesson is None:
         lane.learn(lane.abilities.unsettled())

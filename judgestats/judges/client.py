@@ -10,6 +10,7 @@ import httpx2
 import openai
 
 from judgestats.judges.outcomes import Kind, Outcome, one_line, read_error, read_reply
+from judgestats.judges.proxy import proxy_for
 from judgestats.judges.sdk import LeanHttpClient, LeanOpenAI
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.transport import (
@@ -55,11 +56,17 @@ class JudgeClient:
         app: AsgiApp | None = None,
         max_body: int = MAX_BODY_BYTES,
     ) -> None:
-        self._key_bytes = spec.key.reveal().encode()
+        proxy = proxy_for(spec.base_url) if app is None else None
+        secrets = (spec.key, *(proxy.secrets if proxy is not None else ()))
+        self._hidden = tuple(
+            s.reveal().encode() for s in secrets if len(s.reveal()) >= _SHORTEST_SECRET
+        )
         self._max_body = max_body
         self._url = f"{spec.base_url}/chat/completions"
         transport: httpx2.AsyncBaseTransport = (
-            BoundedTransport(connections=connections, timeout_s=timeout_s, max_body=max_body)
+            BoundedTransport(
+                connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
+            )
             if app is None
             else InProcessTransport(app)
         )
@@ -141,9 +148,11 @@ class JudgeClient:
         return await self._sdk.get("/models", cast_to=httpx2.Response)
 
     def without_key(self, body: bytes) -> bytes:
-        """The body without the key, which some servers repeat in their messages."""
-        hidden = len(self._key_bytes) >= _SHORTEST_SECRET and self._key_bytes in body
-        return body.replace(self._key_bytes, b"***") if hidden else body
+        """The body without key and proxy's password: some servers repeat what they are sent."""
+        for secret in self._hidden:
+            if secret in body:
+                body = body.replace(secret, b"***")
+        return body
 
     @property
     def sdk(self) -> LeanOpenAI:

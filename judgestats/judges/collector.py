@@ -105,8 +105,8 @@ class Collector:
         for result in results:
             if isinstance(result, Exception):
                 raise result
-        if ended := [lane for lane in self._lanes if lane.ended.is_set()]:
-            self.halt.stop(ended[0].ended_because, "; ".join(lane.ended_detail for lane in ended))
+        if given_up := [each for lane in self._lanes for each in lane.given_up]:
+            self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _wind_down(self, grace_s: float) -> None:
         """Let requests in flight bring their answers: they are paid for."""
@@ -175,7 +175,8 @@ class Collector:
                 built_for = mode
                 if not left:
                     return
-            if lane.ended.is_set():  # what the journal holds was handed over all the same
+            if lane.asks_no_more(left[0][0].condition.label):
+                # What the journal holds was handed over all the same.
                 await self._breathe()
                 return
             if left[0][0].condition.temperature in lane.abilities.refused_temperatures:

@@ -15,6 +15,7 @@ from judgestats.judges.negotiation import Abilities
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.prices import Price
 from judgestats.judges.spec import JudgeSpec
+from judgestats.judges.streaks import Streaks
 from judgestats.protocols.base import Prompted, ReplyMode
 
 __all__ = ["Lane"]
@@ -48,11 +49,13 @@ class Lane:
         self.contacted = False
         self.answered = 0
         self.unreachable_in_a_row = 0
-        self.given_up_in_a_row = 0
+        self.streaks = Streaks()
+        self.left_out: dict[str, str] = {}
         self.notes: dict[str, None] = {}
         self.ended = asyncio.Event()
         self.ended_because = Stop.COMPLETE
         self.ended_detail = ""
+        self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
         self._max_tokens = max_tokens
         self._longest_out = 0.0
@@ -111,7 +114,6 @@ class Lane:
             self.unreachable_in_a_row = 0
         if outcome.kind is Kind.ANSWERED:
             self.answered += 1
-            self.given_up_in_a_row = 0
             if outcome.tokens_out is not None:
                 self._longest_out = max(self._longest_out, outcome.tokens_out / choices)
         pause = outcome.pause_s
@@ -121,8 +123,7 @@ class Lane:
             self.limit.pause(min(pause, _LONGEST_PAUSE_S))
 
     def gave_up(self, outcome: Outcome) -> None:
-        """Book a judgment that was given up, and keep the first words the server had for it."""
-        self.given_up_in_a_row += 1
+        """Keep the first words that the server had for a judgment that was given up."""
         start = f"{self.spec.name}: failed as {outcome.kind.value}"
         if not any(note.startswith(start) for note in self.notes):
             self.notes[f"{start} ({outcome.detail or 'no words'})"] = None
@@ -133,12 +134,32 @@ class Lane:
             self.ended_because, self.ended_detail = why, detail
             self.ended.set()
             self.limit.reopen()
+            for event in self._resting.values():
+                event.set()
 
-    async def rest(self, seconds: float) -> None:
-        """Wait before a retry, but no longer than until the model is asked no more."""
-        if seconds > 0:
+    def leave_out(self, condition: str, detail: str) -> None:
+        """Ask for no more of a condition; the model's other conditions go on."""
+        self.left_out.setdefault(condition, detail)
+        if condition in self._resting:
+            self._resting[condition].set()
+
+    def asks_no_more(self, condition: str) -> bool:
+        """Whether a condition is to be asked no more, by itself or with all of the model."""
+        return self.ended.is_set() or condition in self.left_out
+
+    @property
+    def given_up(self) -> list[tuple[Stop, str]]:
+        """Why the model, or some of its conditions, were asked no more; empty where all were."""
+        if self.ended.is_set():
+            return [(self.ended_because, self.ended_detail)]
+        return [(Stop.FAILING, detail) for detail in self.left_out.values()]
+
+    async def rest(self, seconds: float, condition: str) -> None:
+        """Wait before a retry, but no longer than until the condition is asked no more."""
+        if seconds > 0 and not self.asks_no_more(condition):
+            no_more = self._resting.setdefault(condition, asyncio.Event())
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.ended.wait(), seconds)
+                await asyncio.wait_for(no_more.wait(), seconds)
         else:
             await asyncio.sleep(0)
 

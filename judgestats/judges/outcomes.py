@@ -226,7 +226,7 @@ _ABOUT = (
 )
 _CONTENT = re.compile(
     r"context.{0,10}(?:length|window|size)|too (?:long|many tokens)|"
-    r"content.{0,12}(?:policy|filter|management)",
+    r"content.{0,12}(?:policy|filter|management)|moderation|flagged",
     re.IGNORECASE,
 )
 _BY_NAME = {
@@ -281,7 +281,7 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str], latency_s: 
 
 def _error_kind(status: int, code: str, message: str) -> Kind:
     lower = message.lower()
-    if status in {401, 403}:
+    if status == 401 or (status == 403 and not _CONTENT.search(message)):
         return Kind.KEY_REFUSED
     if status == 404:
         return Kind.UNKNOWN_MODEL

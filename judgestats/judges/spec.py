@@ -12,7 +12,15 @@ from judgestats.errors import InputError, printable
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 
-__all__ = ["DEFAULT_BASE_URL", "LOOPBACK", "SIMULATED_URL", "JudgeSpec", "Secret", "parse_judge"]
+__all__ = [
+    "DEFAULT_BASE_URL",
+    "LOOPBACK",
+    "SIMULATED_URL",
+    "JudgeSpec",
+    "Secret",
+    "parse_judge",
+    "without_address",
+]
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 SIMULATED_URL = "http://simulated.invalid/v1"
@@ -174,16 +182,28 @@ def parse_judge(
     )
 
 
+def without_address(name: str) -> str:
+    """A judge's name without its address, which may hold a password until it has been checked.
+
+    Examples
+    --------
+    >>> without_address("llama3@http://me:secret@localhost:11434/v1")
+    'llama3'
+    """
+    return re.split(r"@?https?://", name, maxsplit=1)[0]
+
+
 def _checked(url: str, name: str) -> str:
     example = "http://localhost:8000/v1"
+    shown = without_address(name)  # the message must not repeat a password
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
+        why = "" if "@" in url else f" ({error})"
         raise InputError(
-            f"judge {name!r}: the base URL is malformed ({error}). Write for example {example}."
+            f"judge {shown!r}: the base URL is malformed{why}. Write for example {example}."
         ) from None
-    shown = name.split("@http", maxsplit=1)[0]  # the message must not repeat a password
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(
             f"judge {shown!r}: the base URL carries a user name, a password or a query. "

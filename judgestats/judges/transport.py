@@ -9,19 +9,19 @@ saves a third of the CPU a request costs.
 from __future__ import annotations
 
 import asyncio
-import urllib.request
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 import aiohttp
 import httpx2
 
-from judgestats.judges.spec import LOOPBACK
+from judgestats.judges.proxy import Proxy
 
 __all__ = ["MAX_BODY_BYTES", "AsgiApp", "BodyTooLarge", "BoundedTransport", "InProcessTransport"]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Default bound of a reply's body. The longest honest reply of a judge is some 100 KB."""
+_PROXY_REFUSES = 407
 
 
 class BodyTooLarge(httpx2.ReadError):
@@ -92,32 +92,42 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         Limit for a whole request, in seconds, waiting for a connection included.
     max_body : int
         Bound of a reply's body, in bytes.
+    proxy : Proxy, optional
+        Looked up once: aiohttp's own ``trust_env`` asks a thread for it (and for ~/.netrc) at every
+        request, and its errors quote the password.
     """
 
     def __init__(
-        self, *, connections: int, timeout_s: float, max_body: int = MAX_BODY_BYTES
+        self,
+        *,
+        connections: int,
+        timeout_s: float,
+        max_body: int = MAX_BODY_BYTES,
+        proxy: Proxy | None = None,
     ) -> None:
         self._connections = connections
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, 15.0))
         self._max_body = max_body
         self._session: aiohttp.ClientSession | None = None
-        self._proxies: dict[tuple[str, str], str | None] = {}
+        self._proxy = proxy
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request and read its whole reply."""
         session = self._session or self._open()
+        # latin-1 is any header's encoding; httpx2's own view finds one out at every access
+        headers = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in request.headers.raw]
+        to_proxy = self._for_proxy(request.url.scheme, headers)
         try:
             async with session.request(
                 request.method,
                 str(request.url),
-                # latin-1 is any header's encoding; httpx2's own view finds one out at every access
-                headers=[
-                    (k.decode("latin-1"), v.decode("latin-1")) for k, v in request.headers.raw
-                ],
+                headers=headers,
                 data=request.content or None,
-                proxy=self._proxy(request.url),
                 allow_redirects=False,
+                **to_proxy,
             ) as reply:
+                if self._proxy is not None and reply.status == _PROXY_REFUSES:
+                    raise httpx2.ConnectError(_of_proxy(reply.status, reply.reason))
                 body = await self._read(reply, request)
                 return httpx2.Response(
                     status_code=reply.status,
@@ -127,6 +137,10 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 )
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
             raise httpx2.ReadTimeout(type(error).__name__, request=request) from None
+        except aiohttp.ClientHttpProxyError as error:
+            raise httpx2.ConnectError(
+                _of_proxy(error.status, error.message), request=request
+            ) from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientProxyConnectionError) as error:
             raise httpx2.ConnectError(_plain(error), request=request) from None
         except aiohttp.InvalidURL:
@@ -149,19 +163,18 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    def _proxy(self, url: httpx2.URL) -> str | None:
-        """The proxy that the environment names for a host, looked up once per host.
-
-        aiohttp's own ``trust_env`` asks a thread for it (and for ~/.netrc) at every request.
-        """
-        place = (url.scheme, url.host)
-        if place not in self._proxies:
-            # A server on this machine is never asked through a proxy on another: it could not be
-            # reached there, and the key would travel in clear.
-            bypassed = url.host in LOOPBACK or bool(urllib.request.proxy_bypass(url.host))
-            named = None if bypassed else urllib.request.getproxies().get(url.scheme)
-            self._proxies[place] = named
-        return self._proxies[place]
+    def _for_proxy(self, scheme: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
+        """What `aiohttp` needs to go through the proxy; the login never stands in its address."""
+        proxy = self._proxy
+        if proxy is None:
+            return {}
+        if proxy.authorization is None:
+            return {"proxy": proxy.url}
+        login = {"Proxy-Authorization": proxy.authorization.reveal()}
+        if scheme == "https":  # for the proxy alone, when the tunnel is opened
+            return {"proxy": proxy.url, "proxy_headers": login}
+        headers.extend(login.items())
+        return {"proxy": proxy.url}
 
     def _open(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
@@ -189,6 +202,10 @@ def _of_interest(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     malformed.
     """
     return [h for h in headers if h[0].lower().startswith(_INTERESTING)]
+
+
+def _of_proxy(status: int, words: str | None) -> str:
+    return f"the proxy refuses: HTTP {status} {words or ''}".rstrip()
 
 
 def _plain(error: BaseException) -> str:

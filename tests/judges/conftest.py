@@ -14,6 +14,7 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
 from judgestats.judgments.design import Condition, Task
 from judgestats.protocols.pointwise import Pointwise
+from tests.judges.forge import Forge, forging
 
 PlanMaker = Callable[..., list[Task]]
 
@@ -84,3 +85,10 @@ def server() -> Iterator[Callable[..., tuple[str, SimulatedServer]]]:
             return stack.enter_context(serving(app)), app
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def forge() -> Iterator[Forge]:
+    """Starts real processes that are there at once."""
+    with forging() as found:
+        yield found
