@@ -6,24 +6,21 @@ answers: options to choose from, a crowd to compare with, samples to rank.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from judgestats.errors import InputError
 from judgestats.items.schema import Item, Response
 from judgestats.judges.account import Collected
+from judgestats.judges.answer_forecast import ANSWER_TOKENS, foreseen_answers, price_answers
+from judgestats.judges.answer_plan import AnswerPlan, answer_task, stage_of
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal
-from judgestats.judges.plan import PricePlan, price_plan
-from judgestats.judges.request import Encoded, Sampling, judgment_keys
-from judgestats.judges.spec import JudgeSpec, parse_judge
-from judgestats.judgments.design import Condition, Task
-from judgestats.protocols.answering import Answering, answer_status
+from judgestats.judgments.design import Task
+from judgestats.protocols.answering import answer_status
 from judgestats.protocols.base import ReplyMode
 
 __all__ = [
@@ -34,90 +31,6 @@ __all__ = [
     "foreseen_answers",
     "price_answers",
 ]
-
-ANSWER_TOKENS = (30, 700)
-"""An answer's tokens in the low and the high estimate of a price."""
-_FORESEEN_CHARACTERS = 1200
-"""Of an answer that is not there yet: some 300 tokens."""
-_STAGE = "answer"
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswerPlan:
-    """Who answers, how hot, how often, and how it is asked.
-
-    Attributes
-    ----------
-    answerers : mapping of str to JudgeSpec
-        Models by name, as `parse_judge` reads them (`AnswerPlan.of` does it).
-    temperatures : tuple of float
-        Every model answers every item once at each of them, or `samples` times.
-    samples : int
-    protocol : Answering
-    top_k, max_tokens, seed : int or None
-        As in `collect`.
-    """
-
-    answerers: Mapping[str, JudgeSpec]
-    temperatures: tuple[float, ...] = (0.75,)
-    samples: int = 1
-    protocol: Answering
-    top_k: int | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        if not self.answerers or not self.temperatures or self.samples < 1:
-            raise InputError(
-                "answerers: an answer plan needs at least one model, one temperature and one "
-                f"sample, got {len(self.answerers)}, {len(self.temperatures)} and {self.samples}."
-            )
-
-    @classmethod
-    def of(
-        cls,
-        answerers: Iterable[str],
-        *,
-        base_url: str | None = None,
-        environ: Mapping[str, str] | None = None,
-        protocol: Answering | None = None,
-        **options: Any,
-    ) -> AnswerPlan:
-        """The plan for models by name (``m``, ``m@http://host/v1``, ``sim-answerer-1``).
-
-        Examples
-        --------
-        >>> AnswerPlan.of(["sim-answerer-1"], temperatures=(0.2, 1.0)).authors
-        ('sim-answerer-1, T=0.2', 'sim-answerer-1, T=1')
-        """
-        specs = {
-            name: parse_judge(name, base_url=base_url, environ=environ, answers=True)
-            for name in answerers
-        }
-        return cls(answerers=specs, protocol=protocol or Answering(), **options)
-
-    @property
-    def voices(self) -> dict[tuple[str, float, int], str]:
-        """The author's name of each (answerer, temperature, sample).
-
-        The model's name (as written, endpoint included, where two endpoints serve the same model),
-        with its temperature and the sample's number where there are several.
-        """
-        models = [s.model for s in self.answerers.values()]
-        out = {}
-        for name, spec in self.answerers.items():
-            base = spec.model if models.count(spec.model) == 1 else name
-            for temperature in self.temperatures:
-                heat = f", T={temperature:g}" if len(self.temperatures) > 1 else ""
-                for sample in range(self.samples):
-                    number = f" #{sample + 1}" if self.samples > 1 else ""
-                    out[name, temperature, sample] = f"{base}{heat}{number}"
-        return out
-
-    @property
-    def authors(self) -> tuple[str, ...]:
-        """The authors' names, in the order in which their answers stand."""
-        return tuple(self.voices.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +119,7 @@ def collect_answers(
         answers.append(row["raw_text"])
         item = by_id[row["item_id"]]
         if len(answers) < len(item.turns):
-            yield _task(plan, item, *voice[:3], answers=tuple(answers))
+            yield answer_task(plan, item, *voice[:3], answers=tuple(answers))
 
     first = list(_first_turns(items, plan))
     collected = collect_judgments(
@@ -230,137 +143,10 @@ def collect_answers(
     )
 
 
-def price_answers(
-    items: Sequence[Item],
-    plan: AnswerPlan,
-    *,
-    journal: str | Path | None = None,
-    **options: Any,
-) -> PricePlan:
-    """Calls, tokens and price range of `collect_answers`; sends nothing.
-
-    A later turn's request holds the earlier answers: where the journal has them they are counted as
-    they are, else as 300 tokens each.
-
-    Parameters
-    ----------
-    items : sequence of Item
-    plan : AnswerPlan
-    journal : path or None
-    **options
-        Of `price_plan` (``prices``).
-
-    Returns
-    -------
-    PricePlan
-    """
-    tasks = []
-    for voice, item, answers in _known_answers(items, plan, journal):
-        told = [*answers, *[_foreseen(voice[0])] * len(item.turns)]
-        tasks += [
-            _task(plan, item, *voice, answers=tuple(told[:turn])) for turn in range(len(item.turns))
-        ]
-    price = price_plan(
-        tasks,
-        judges=dict(plan.answerers),
-        journal=journal,
-        seed=plan.seed,
-        max_tokens=plan.max_tokens,
-        top_k=plan.top_k,
-        reply_mode=ReplyMode.TEXT,
-        reply_tokens=ANSWER_TOKENS,
-        **options,
-    )
-    return replace(price, what=("model", "answers"))
-
-
-def foreseen_answers(
-    items: Sequence[Item], plan: AnswerPlan, *, journal: str | Path | None = None
-) -> tuple[Item, ...]:
-    """Items with the answers that the journal holds, and with a stand-in for every other.
-
-    With them a design can be checked and its judgments priced before anybody has answered.
-
-    Parameters
-    ----------
-    items : sequence of Item
-    plan : AnswerPlan
-    journal : path or None
-
-    Returns
-    -------
-    tuple of Item
-
-    Examples
-    --------
-    >>> question = Item(id="q", cluster="q", turns=("2+2?",), responses=())
-    >>> [item] = foreseen_answers([question], AnswerPlan.of(["sim-answerer-2"]))
-    >>> item.responses[0].author, len(item.responses[0].text)
-    ('sim-answerer-2', 1200)
-    """
-    voices = plan.voices
-    found: dict[str, list[Response]] = {item.id: [] for item in items}
-    for voice, item, answers in _known_answers(items, plan, journal):
-        author = voices[voice]
-        turns = (*answers, *[_foreseen(author)] * (len(item.turns) - len(answers)))
-        found[item.id].append(Response(turns=turns, author=author))
-    return tuple(replace(i, responses=tuple(found[i.id]), labels=()) for i in items)
-
-
-# ----------------------------------------------------------------------------- helpers
-
-
-def _task(
-    plan: AnswerPlan,
-    item: Item,
-    answerer: str,
-    temperature: float,
-    sample: int,
-    *,
-    answers: tuple[str, ...] = (),
-) -> Task:
-    turn = len(answers) + 1
-    return Task(
-        condition=Condition(judge=answerer, temperature=temperature),
-        item_id=item.id,
-        cluster=item.cluster,
-        category=item.category,
-        replicate=sample,
-        stage=_STAGE if turn == 1 else f"{_STAGE} {turn}",
-        build=partial(plan.protocol.prompt, item, answers),
-    )
-
-
 def _first_turns(items: Sequence[Item], plan: AnswerPlan) -> Iterator[Task]:
     for voice in plan.voices:
         for item in items:
-            yield _task(plan, item, *voice)
-
-
-def _known_answers(
-    items: Sequence[Item], plan: AnswerPlan, journal: str | Path | None
-) -> Iterator[tuple[tuple[str, float, int], Item, tuple[str, ...]]]:
-    """For every voice and item, the answers to its turns that the journal holds."""
-    held = Path(journal) if journal is not None and Path(journal).exists() else None
-    sampling = Sampling(seed=plan.seed, max_tokens=plan.max_tokens, top_k=plan.top_k)
-    with Journal(held) as book:
-        for voice in plan.voices:
-            spec = plan.answerers[voice[0]]
-            for item in items:
-                answers: list[str] = []
-                for _ in item.turns:
-                    task = _task(plan, item, *voice, answers=tuple(answers))
-                    encoded = Encoded(task.build(ReplyMode.TEXT))
-                    stored = book.get(judgment_keys(spec, [task], encoded, sampling)[0])
-                    if stored is None:
-                        break
-                    answers.append(stored.text)
-                yield voice, item, tuple(answers)
-
-
-def _foreseen(author: str) -> str:
-    words = f"(the answer of {author}, not given yet) "
-    return (words * (_FORESEEN_CHARACTERS // len(words) + 1))[:_FORESEEN_CHARACTERS]
+            yield answer_task(plan, item, *voice)
 
 
 _COLUMNS = (
@@ -395,8 +181,9 @@ def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> 
             stages = texts.get((item_id, answerer, temperature, sample), {})
             if len(stages) < len(item.turns):
                 continue
-            last = stages[_STAGE if len(item.turns) == 1 else f"{_STAGE} {len(item.turns)}"]
-            turns = [str(stage["raw_text"]) for _, stage in sorted(stages.items(), key=_by_turn)]
+            asked = [stages[stage_of(turn)] for turn in range(1, len(item.turns) + 1)]
+            last = asked[-1]
+            turns = [str(stage["raw_text"]) for stage in asked]
             status, reason = answer_status(turns[-1], finish_reason=str(last["finish_reason"]))
             rows.append(
                 {
@@ -414,11 +201,6 @@ def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> 
                 }
             )
     return pd.DataFrame(rows, columns=list(_COLUMNS))
-
-
-def _by_turn(stage: tuple[str, object]) -> int:
-    number = stage[0].removeprefix(_STAGE).strip()
-    return int(number or 1)
 
 
 def _with_answers(items: Sequence[Item], table: pd.DataFrame) -> tuple[Item, ...]:

@@ -9,8 +9,9 @@ from types import TracebackType
 import httpx2
 import openai
 
-from judgestats.judges.outcomes import Kind, Outcome, one_line, read_error, read_reply
+from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.proxy import proxy_for
+from judgestats.judges.replies import read_error, read_reply
 from judgestats.judges.sdk import LeanHttpClient, LeanOpenAI
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.transport import (

@@ -20,8 +20,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 
@@ -35,68 +33,21 @@ from judgestats.judges.journal_file import (
     is_laid_out,
     store_error,
 )
+from judgestats.judges.journal_tables import (
+    COLUMNS,
+    GET,
+    KEY_BYTES,
+    PUT,
+    PUT_NEW,
+    SCHEMA,
+    UNTOLD,
+    Answer,
+    answer_of,
+    values_of,
+)
 from judgestats.judges.negotiation import Abilities
 
 __all__ = ["UNTOLD", "Answer", "Journal"]
-
-UNTOLD = -1.0
-"""A latency that is not told, as for an answer that came in a batch."""
-
-_SCHEMA = """
-CREATE TABLE answers (
-    key BLOB PRIMARY KEY,
-    text TEXT NOT NULL, mode TEXT NOT NULL, finish_reason TEXT NOT NULL,
-    model TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    temperature_sent REAL, seed_sent INTEGER, choices INTEGER NOT NULL,
-    tokens_in REAL, tokens_out REAL, cost_usd REAL, latency_s REAL NOT NULL,
-    attempts INTEGER NOT NULL, asked_at TEXT NOT NULL
-);
-CREATE TABLE attempts (
-    id INTEGER PRIMARY KEY,
-    keys BLOB NOT NULL,           -- 32 bytes a judgment
-    started_at REAL NOT NULL,
-    outcome TEXT                  -- NULL while in flight; later why it may have been billed in vain
-);
-CREATE TABLE abilities (
-    base_url TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (base_url, model)
-);
-"""
-_KEY_BYTES = 32
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """One answered judgment as it is kept; None where the server did not say.
-
-    `latency_s` is `UNTOLD` where there is none.
-    """
-
-    text: str
-    mode: str
-    finish_reason: str
-    model: str
-    fingerprint: str
-    temperature_sent: float | None
-    seed_sent: int | None
-    choices: int
-    tokens_in: float | None
-    tokens_out: float | None
-    cost_usd: float | None
-    latency_s: float
-    attempts: int
-    asked_at: str
-
-
-_COLUMNS = ", ".join(f.name for f in fields(Answer))
-_NAMES = tuple(f.name for f in fields(Answer))
-_values = attrgetter(*_NAMES)
-_PUT = (
-    f"INSERT OR REPLACE INTO answers (key, {_COLUMNS}) "  # noqa: S608 - names of this file only
-    f"VALUES ({', '.join('?' * (1 + len(_NAMES)))})"
-)
-_PUT_NEW = _PUT.replace("INSERT OR REPLACE", "INSERT OR IGNORE", 1)
-_GET = f"SELECT {_COLUMNS} FROM answers WHERE key = ?"  # noqa: S608
 
 
 class _Batch:
@@ -188,7 +139,7 @@ class Journal:
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign()
-        self._add(db, _SCHEMA)
+        self._add(db, SCHEMA)
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
     @staticmethod
@@ -258,8 +209,8 @@ class Journal:
         unknown = "SELECT keys FROM attempts WHERE outcome IS NULL OR outcome = 'lost'"
         try:
             for (keys,) in self._db.execute(unknown).fetchall():
-                for start in range(0, len(keys), _KEY_BYTES):
-                    key = keys[start : start + _KEY_BYTES]
+                for start in range(0, len(keys), KEY_BYTES):
+                    key = keys[start : start + KEY_BYTES]
                     if self._one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
                         lost.add(key)
             self._db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
@@ -279,8 +230,8 @@ class Journal:
 
     def get(self, key: bytes) -> Answer | None:
         """The stored answer, or None."""
-        row = self._one(_GET, (key,))
-        return None if row is None else Answer(**dict(zip(_NAMES, row, strict=True)))  # type: ignore[arg-type]
+        row = self._one(GET, (key,))
+        return None if row is None else answer_of(row)
 
     def __len__(self) -> int:
         row = self._one("SELECT count(*) FROM answers")
@@ -313,13 +264,13 @@ class Journal:
         """Store a request's answers; returns once they are committed."""
         batch = self._waiting()
         batch.ended.append((number,))
-        batch.answers.extend((key, *_values(answer)) for key, answer in answers)
+        batch.answers.extend((key, *values_of(answer)) for key, answer in answers)
         await self._committed(batch)
 
     def fetched(self, batch: str, answers: Mapping[bytes, Answer]) -> frozenset[bytes]:
         """Store a batch's answers, and that it has ended; gives what was not answered before."""
-        values = {key: _values(answer) for key, answer in answers.items()}
-        return self.batches.end(batch, _PUT_NEW, values)
+        values = {key: values_of(answer) for key, answer in answers.items()}
+        return self.batches.end(batch, PUT_NEW, values)
 
     def failed(self, number: int, *, billed_in_vain: str = "") -> None:
         """A request ended without an answer; `billed_in_vain` says why it may have cost money."""
@@ -350,7 +301,7 @@ class Journal:
         try:
             db.execute("BEGIN IMMEDIATE")
             if batch.answers:
-                db.executemany(_PUT, batch.answers)
+                db.executemany(PUT, batch.answers)
             if batch.ended:
                 db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
             if batch.ruined:
@@ -371,19 +322,19 @@ class Journal:
 
     def entries(self) -> list[tuple[bytes, Answer]]:
         """All answers with their keys."""
-        query = f"SELECT key, {_COLUMNS} FROM answers"  # noqa: S608
+        query = f"SELECT key, {COLUMNS} FROM answers"  # noqa: S608
         try:
             rows = self._db.execute(query).fetchall()
         except sqlite3.Error as error:
             raise store_error(error, self.path) from None
-        return [(row[0], Answer(**dict(zip(_NAMES, row[1:], strict=True)))) for row in rows]
+        return [(row[0], answer_of(row[1:])) for row in rows]
 
     def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
-        rows = [(key, *_values(answer)) for key, answer in answers]
+        rows = [(key, *values_of(answer)) for key, answer in answers]
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany(_PUT, rows)
+            self._db.executemany(PUT, rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             if self._db.in_transaction:

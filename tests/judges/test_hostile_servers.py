@@ -18,10 +18,11 @@ from judgestats.judges.collect import collect, collect_judgments
 from judgestats.judges.collector import Collector
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.lane import Lane
-from judgestats.judges.outcomes import Kind, Outcome, read_error, read_reply
+from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.preflight import check_judges
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.proxy import proxy_for
+from judgestats.judges.replies import read_error, read_reply
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults

@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from judgestats.judges.outcomes import Kind, Parameter, read_error, read_reply, seconds_until
+from judgestats.judges.outcomes import Kind, Parameter
+from judgestats.judges.replies import read_error, read_reply
+from judgestats.judges.waiting import seconds_until
 
 
 def reply(**choice):

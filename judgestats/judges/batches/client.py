@@ -13,7 +13,8 @@ import openai
 
 from judgestats.errors import JudgeError
 from judgestats.judges.client import AsgiApp, JudgeClient
-from judgestats.judges.outcomes import Kind, Outcome, one_line, read_error
+from judgestats.judges.outcomes import Kind, Outcome, one_line
+from judgestats.judges.replies import read_error
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.spec import JudgeSpec
 

@@ -8,7 +8,8 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgestats.judges.outcomes import Kind, Outcome, one_line, read_error, read_reply
+from judgestats.judges.outcomes import Kind, Outcome, one_line
+from judgestats.judges.replies import read_error, read_reply
 
 __all__ = ["MAX_BYTES", "MAX_REQUESTS", "Results", "read_results", "request_line"]
 

@@ -1,12 +1,5 @@
 """The simulated server: an OpenAI-compatible ASGI application.
 
-Where a draw comes from. With the header ``X-Judgestats-Draw: seed:group:replicates`` (judgestats
-sends it to simulated judges) a reply hangs on judge, messages, temperature, seed, group and
-replicate alone: a whole run repeats to the bit in whatever order its requests arrive, and however
-replications are bundled into requests. Other clients: with ``seed`` in the request, the same
-request gives the same reply, as OpenAI's seed does; without, repeated identical requests are
-numbered, and differ.
-
 It accepts and sends nothing beyond the request: no files, no network, no evaluation of what a
 prompt says.
 """
@@ -17,25 +10,16 @@ import asyncio
 import hashlib
 import json
 import re
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.judges.simulated.answerers import (
-    answer_text,
-    simulated_answerer,
-    simulated_answerers,
-)
-from judgestats.judges.simulated.asked import asked_question, read_request
+from judgestats.judges.simulated.answerers import simulated_answerers
+from judgestats.judges.simulated.completions import Completions
 from judgestats.judges.simulated.desk import Desk
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
-from judgestats.judges.simulated.replies import distribution, reply_text
-from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import (
     MAX_FILE_BYTES,
     Receive,
@@ -51,27 +35,10 @@ from judgestats.judges.simulated.wire import (
 
 __all__ = ["SimulatedServer"]
 
-_MAX_CHOICES = 128
-_REMEMBERED = 2048
 _COUNTED = 1_000_000
-
 _OF_DESK = re.compile(r"/(?:files|batches)(?:/|$)")
 _DRAW = b"x-judgestats-draw"
 _FAULTS = b"x-judgestats-faults"
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A request's reading, remembered: repeated judging repeats the request.
-
-    `say` gives the reply's text for the seed of a draw.
-    """
-
-    model: str
-    say: Callable[[str], str]
-    tool: str
-    messages: str
-    prompt_tokens: int
 
 
 class SimulatedServer:
@@ -98,7 +65,7 @@ class SimulatedServer:
         self.in_flight = 0
         self.desk = Desk(self._answered_in_batch)
         self.peak_in_flight = 0
-        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._completions = Completions()
         self._times: OrderedDict[bytes, int] = OrderedDict()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -235,34 +202,11 @@ class SimulatedServer:
         faults: Faults,
         send: Send,
     ) -> None:
-        wanted = 1 if request.get("n") is None else request["n"]
-        if not isinstance(wanted, int) or not 1 <= wanted <= _MAX_CHOICES:
-            raise RefusedError(400, f"'n' must be a whole number of 1-{_MAX_CHOICES}", param="n")
-        count = 1 if faults.ignore_n else wanted
-        known = self._read(request, faults)
-        seeds = _seeds(request, draw, identity, times, count)
-        choices: list[dict[str, Any]] = []
-        tokens = 0
-        for index in range(count):
-            text = known.say(f"{known.model}|{known.messages}|{seeds[index]}")
-            choice = _choice(index, text, known.tool, fault)
-            tokens += len(text) // 4 + 1
-            choices.append(choice)
+        reply = self._completions.reply(
+            request, draw, identity=identity, times=times, fault=fault, faults=faults
+        )
         self.answered += 1
-        self.billed_tokens += known.prompt_tokens + tokens
-        reply = {
-            "id": f"chatcmpl-{identity.hex()}",
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": known.model,
-            "system_fingerprint": "fp_simulated_1",
-            "choices": choices,
-            "usage": {
-                "prompt_tokens": known.prompt_tokens,
-                "completion_tokens": tokens,
-                "total_tokens": known.prompt_tokens + tokens,
-            },
-        }
+        self.billed_tokens += reply["usage"]["total_tokens"]
         encoded = json.dumps(reply).encode()
         extra: list[tuple[bytes, bytes]] = []
         if faults.quota_headers:
@@ -276,91 +220,10 @@ class SimulatedServer:
             encoded = encoded[: len(encoded) // 2]
         await send_bytes(send, 200, encoded, b"application/json", extra)
 
-    def _read(self, request: dict[str, Any], faults: Faults) -> _Known:
-        """What the request asks, and the chances of each verdict; remembered."""
-        temperature = request.get("temperature")
-        if temperature is not None and (
-            isinstance(temperature, bool)
-            or not isinstance(temperature, int | float)
-            or not 0 <= temperature <= 2
-        ):
-            raise RefusedError(400, "temperature must be a number of 0-2", param="temperature")
-        temperature = None if faults.ignore_temperature else temperature
-        fixed = [
-            request.get("model"),
-            temperature,
-            request.get("messages"),
-            request.get("response_format"),
-            request.get("tools"),
-            faults.ignore_schema,
-        ]
-        key = hashlib.blake2b(json.dumps(fixed).encode(), digest_size=16).digest()
-        known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
-            return known
-        model = _model(request)
-        messages = request.get("messages")
-        length = len(json.dumps(messages))
-        text = json.dumps([temperature, messages])
-        say, tool = _speaker(model, request, temperature, schema=not faults.ignore_schema)
-        known = _Known(
-            model=model,
-            say=say,
-            tool=tool,
-            messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
-            prompt_tokens=length // 4 + 8,
-        )
-        self._known[key] = known
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
-        return known
-
-
-# ----------------------------------------------------------------------------- helpers
-
 
 def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:
     sent = headers.get(b"authorization", b"").decode("latin-1")
     return not faults.require_key or sent == f"Bearer {faults.require_key}"
-
-
-def _model(request: Mapping[str, Any]) -> str:
-    name = request.get("model")
-    models = (*simulated_judges(), *simulated_answerers())
-    if not isinstance(name, str) or name not in models:
-        known = ", ".join(models)
-        raise RefusedError(
-            404,
-            f"The model {str(name)[:60]!r} does not exist. There are: {known}.",
-            param="model",
-            code="model_not_found",
-        )
-    if not isinstance(request.get("messages"), list) or not request["messages"]:
-        raise RefusedError(
-            400, "'messages' must be a list of at least one message", param="messages"
-        )
-    return name
-
-
-def _speaker(
-    model: str, request: Mapping[str, Any], temperature: float | None, *, schema: bool
-) -> tuple[Callable[[str], str], str]:
-    """What gives the reply's text for a draw, and the tool that is called (empty if none)."""
-    if model in simulated_answerers():
-
-        def say(seed: str) -> str:
-            return answer_text(
-                simulated_answerer(model),
-                asked_question(request.get("messages")),
-                temperature=temperature,
-                seed=seed,
-            )
-
-        return say, ""
-    judge = truth(model)
-    asked = read_request(request, schema=schema)
-    return partial(reply_text, judge, asked, distribution(judge, asked, temperature)), asked.tool
 
 
 def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
@@ -391,37 +254,3 @@ def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
         )
     if faults.refuse_tools and request.get("tools"):
         raise RefusedError(400, "this model does not support tools")
-
-
-def _seeds(
-    request: Mapping[str, Any], draw: bytes, identity: bytes, times: int, count: int
-) -> list[str]:
-    """What each choice's draw hangs on, besides judge, messages and temperature."""
-    if draw:
-        parts = draw.decode("latin-1").split(":")
-        replicates = parts[2].split(",") if len(parts) == 3 else []
-        if len(replicates) < count:
-            raise RefusedError(
-                400, "X-Judgestats-Draw: expected seed:group:replicates, one a choice"
-            )
-        return [f"{parts[0]}:{parts[1]}:{replicates[i]}" for i in range(count)]
-    seed = request.get("seed")
-    if seed is not None:
-        return [f"seed {seed} {i}" for i in range(count)]
-    return [f"{identity.hex()} {times} {i}" for i in range(count)]
-
-
-def _choice(index: int, text: str, tool: str, fault: str) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
-    finish = "stop"
-    if fault == "refusal":
-        message["content"], message["refusal"] = None, "I'm sorry, but I can't help with that."
-    elif fault == "filtered":
-        message["content"], finish = "", "content_filter"
-    elif fault == "cut_off":
-        message["content"], finish = text[: len(text) // 2], "length"
-    elif tool:
-        message["content"] = None
-        function = {"name": tool, "arguments": text}
-        message["tool_calls"] = [{"id": f"call_{index}", "type": "function", "function": function}]
-    return {"index": index, "message": message, "finish_reason": finish, "logprobs": None}

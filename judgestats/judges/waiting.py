@@ -1,0 +1,62 @@
+"""How long a server asks to wait: ``Retry-After`` and quota headers."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from collections.abc import Mapping
+
+__all__ = ["quota_pause", "retry_after", "seconds_until"]
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds_until(value: str, *, now: float | None = None) -> float | None:
+    """Seconds in a header: ``20``, ``1m30s``, ``20ms``, or an HTTP date; None where unreadable.
+
+    Examples
+    --------
+    >>> seconds_until("0"), seconds_until("1m30s"), seconds_until("20ms")
+    (0.0, 90.0, 0.02)
+    >>> seconds_until("Thu, 01 Jan 1970 00:01:40 GMT", now=40.0)
+    60.0
+    """
+    value = value.strip()
+    try:
+        number = float(value)
+    except ValueError:
+        pass
+    else:
+        return number if 0 <= number < 1e9 else None  # also refuses nan
+    spans = _SPAN.findall(value)
+    if spans and "".join(n + u for n, u in spans) == value:
+        return sum(float(n) * _UNIT[u] for n, u in spans)
+    try:
+        moment = email.utils.parsedate_to_datetime(value[:100]).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None  # no date, or one that no calendar here holds
+    return max(0.0, moment - (time.time() if now is None else now))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that ``Retry-After`` names; None where it is absent or unreadable."""
+    milliseconds = headers.get("retry-after-ms")
+    if milliseconds is not None:
+        seconds = seconds_until(milliseconds)
+        if seconds is not None:
+            return seconds / 1000
+    value = headers.get("retry-after")
+    return None if value is None else seconds_until(value)
+
+
+def quota_pause(headers: Mapping[str, str]) -> float:
+    """How long quota headers ask to wait: until the reset, where nothing remains."""
+    pause = 0.0
+    for what in ("requests", "tokens"):
+        remaining = headers.get(f"x-ratelimit-remaining-{what}")
+        if remaining is not None and remaining.strip() in {"0", "0.0"}:
+            reset = seconds_until(headers.get(f"x-ratelimit-reset-{what}", ""))
+            pause = max(pause, reset or 0.0)
+    return pause
