@@ -57,9 +57,10 @@ def account_lines(
     account: Mapping[str, Any], *, unknown_price: bool, what: str = "judgments"
 ) -> list[str]:
     """What was asked, answered, found in the journal, and paid."""
-    cost = f"${account['cost_usd'] + account['cost_in_vain_usd']:.4f}"
+    known = account["cost_usd"] + account["cost_in_vain_usd"]
+    cost = f"${known:.4f}"
     if unknown_price:
-        cost += " known, and models whose price is unknown"
+        cost = f"{cost} and what models of unknown price cost" if known else "unknown"
     parts = [
         f"{account['asked']} {what} asked",
         f"{account['answered']} answered",

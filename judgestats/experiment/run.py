@@ -75,7 +75,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     from judgestats.judges.preflight import check_judges
 
     check_file(Path(prepared.parameters["journal"]))
-    _prices(prepared)  # a wrong file is named before anything is asked
+    _check_prices(prepared)  # before anything is asked
     check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters["timeout"]))
     engine: Engine = prepared.parameters["engine"]
     with engine.running():  # a cluster that is not there is named before anything is asked
@@ -193,6 +193,17 @@ def _prices(prepared: Prepared) -> PriceTable | None:
 
     file = prepared.parameters["prices"]
     return load_prices(file) if file else None
+
+
+def _check_prices(prepared: Prepared) -> None:
+    """Name a wrong price file, and a limit that cannot be held for want of a price."""
+    from judgestats.judges.budget import unknown_price
+    from judgestats.judges.prices import default_prices
+
+    table = _prices(prepared) or default_prices()
+    unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).known]
+    if unknown and prepared.parameters["max_cost"] is not None:
+        raise unknown_price(unknown)
 
 
 def _collect(prepared: Prepared, journal: Journal) -> Collected:

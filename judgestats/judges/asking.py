@@ -206,7 +206,9 @@ class Asker:
             return None
         estimate = lane.estimate(ready.prompted, len(tasks))
         try:
-            refused = "" if self._halt.called.is_set() else await self._purse.take(estimate)
+            refused = ""
+            if not self._halt.called.is_set():
+                refused = await self._purse.take(estimate, who=lane.spec.name)
         except BaseException:
             lane.limit.left()
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from judgestats.errors import BudgetError, InputError
@@ -11,11 +12,17 @@ from judgestats.errors import BudgetError, InputError
 __all__ = ["Budget", "Purse", "unknown_price"]
 
 
-def unknown_price() -> BudgetError:
-    """What to say of a cost limit for a judge whose price is unknown."""
+def unknown_price(names: Iterable[str]) -> BudgetError:
+    """What to say of a cost limit for judges whose price is unknown.
+
+    Examples
+    --------
+    >>> str(unknown_price(["gpt-99"]))[:52]
+    'max_cost: the price of gpt-99 is unknown, so the lim'
+    """
     return BudgetError(
-        "max_cost: the price of this judge is unknown, so the limit cannot be held. Give its price "
-        "in a price file (prices=my-prices.yaml), or limit requests (max_requests) instead."
+        f"max_cost: the price of {', '.join(names)} is unknown, so the limit cannot be held. Give "
+        "it in a price file (prices=my-prices.yaml), or limit requests (max_requests) instead."
     )
 
 
@@ -82,7 +89,7 @@ class Purse:
         self._in_flight = 0
         self._changed = asyncio.Event()
 
-    async def take(self, estimate: float) -> str:
+    async def take(self, estimate: float, *, who: str = "this judge") -> str:
         """Ask to send a request of an estimated price; returns the name of the limit if refused."""
         limits = self.budget
         while True:
@@ -91,7 +98,7 @@ class Purse:
             if limits.max_cost is None:
                 break
             if math.isnan(estimate):
-                raise unknown_price()
+                raise unknown_price([who])
             total = self.spent + self.perhaps_spent + self.untold + self._held + estimate
             if total <= limits.max_cost or (estimate == 0 and self._held == 0):
                 break

@@ -11,26 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError, JudgestatsError
-from judgestats.judges.account import Account, Collected, Stop
+from judgestats.judges.account import Account, Collected
 from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collector import Collector, FollowUp
+from judgestats.judges.endings import kept, message
 from judgestats.judges.interrupts import signals
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
-from judgestats.judges.prices import PriceTable, default_prices
+from judgestats.judges.prices import PriceTable
 from judgestats.judges.progress import EVERY_S, Reporter, reporter
-from judgestats.judges.request import Sampling
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.sink import FrameSink, PartSink
 from judgestats.judges.source import Source, grouped
-from judgestats.judges.spec import JudgeSpec, parse_judge
+from judgestats.judges.spec import JudgeSpec
+from judgestats.judges.terms import Terms
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["bundled_app", "check_options", "collect", "collect_judgments"]
-
-_MAX_CONCURRENCY = 4096
+__all__ = ["bundled_app", "collect", "collect_judgments"]
 
 
 async def collect(
@@ -116,20 +115,24 @@ async def collect(
     StoreError
         The journal cannot be used. What was stored is kept.
     """
-    check_options(concurrency, choices_per_request, max_tokens, timeout_s, seed)
-    if top_k is not None and top_k < 1:
-        raise InputError(f"top_k: expected at least 1, got {top_k}.")
-    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
-    specs: dict[str, JudgeSpec] = dict(judges or {})
-
-    def spec_of(name: str) -> JudgeSpec:
-        if name not in specs:
-            specs[name] = parse_judge(name, base_url=base_url)
-        return specs[name]
-
+    terms = Terms.of(
+        judges=judges,
+        base_url=base_url,
+        experiment=experiment,
+        concurrency=concurrency,
+        choices_per_request=choices_per_request,
+        seed=seed,
+        max_tokens=max_tokens,
+        top_k=top_k,
+        reply_mode=reply_mode,
+        budget=budget,
+        prices=prices,
+        timeout_s=timeout_s,
+        retry=retry,
+    )
     if isinstance(tasks, Sequence):
         for name in {t.condition.judge for t in tasks}:
-            spec_of(name)  # a wrong name is found before anything is opened or sent
+            terms.judge(name)  # a wrong name is found before anything is opened or sent
     sink = FrameSink() if stream_to is None else PartSink(Path(stream_to))
     show = reporter(progress)
     async with contextlib.AsyncExitStack() as stack:
@@ -138,7 +141,7 @@ async def collect(
         clients: dict[str, JudgeClient] = {}
 
         def lane_of(name: str) -> Lane:
-            spec = spec_of(name)
+            spec = terms.judge(name)
             if spec.lane not in lanes:
                 if spec.base_url not in clients:
                     client = JudgeClient(
@@ -149,29 +152,21 @@ async def collect(
                     )
                     stack.push_async_exit(client)
                     clients[spec.base_url] = client
-                lanes[spec.lane] = Lane(
-                    spec,
-                    client=clients[spec.base_url],
-                    concurrency=concurrency,
-                    journal=book,
-                    price=(prices or default_prices()).price(spec),
-                    reply_mode=reply_mode,
-                    max_tokens=max_tokens,
-                )
+                lanes[spec.lane] = terms.lane(spec, client=clients[spec.base_url], journal=book)
             return lanes[spec.lane]
 
         collector = Collector(
             lane_of=lane_of,
             journal=book,
-            purse=Purse(budget or Budget()),
-            sampling=sampling,
-            retry=retry or RetryPolicy(),
+            purse=Purse(terms.budget),
+            sampling=terms.sampling,
+            retry=terms.retry,
             sink=sink,
             experiment=experiment,
             follow_up=follow_up,
             check_duplicates=stream_to is None,
         )
-        sources = _sources(tasks, spec_of, choices_per_request, concurrency)
+        sources = _sources(tasks, terms)
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
         ticker = asyncio.create_task(_tick(show, collector.account))
         try:
@@ -179,7 +174,7 @@ async def collect(
                 await collector.run(sources, grace_s=2.0)
         except JudgestatsError as error:
             if collector.account.answered and book.path is not None:
-                error.add_note(_kept(collector.account, book))
+                error.add_note(kept(collector.account, book))
             raise
         finally:
             ticker.cancel()
@@ -190,9 +185,13 @@ async def collect(
         parts=parts,
         account=collector.account,
         stopped_because=collector.halt.why,
-        message=_message(collector, book, budget or Budget()),
+        message=message(
+            collector.halt, account=collector.account, budget=terms.budget, journal=book
+        ),
         reply_modes={
-            n: lanes[s.lane].abilities.mode.value for n, s in specs.items() if s.lane in lanes
+            n: lanes[s.lane].abilities.mode.value
+            for n, s in terms.judges.items()
+            if s.lane in lanes
         },
         notes=tuple(note for lane in lanes.values() for note in lane.notes),
     )
@@ -285,26 +284,22 @@ def bundled_app() -> AsgiApp:
     return SimulatedServer()
 
 
-def _sources(
-    tasks: Iterable[Task],
-    spec_of: Callable[[str], JudgeSpec],
-    choices: int,
-    concurrency: int,
-) -> list[tuple[Source, int]]:
+def _sources(tasks: Iterable[Task], terms: Terms) -> list[tuple[Source, int]]:
     """A source and its number of workers for each lane; one for all where the plan is one-shot."""
+    choices = terms.sampling.choices
     if not isinstance(tasks, Sequence):
         numbered = enumerate(tasks)
-        return [(Source(grouped(numbered, choices, together=False)), 2 * concurrency)]
+        return [(Source(grouped(numbered, choices, together=False)), 2 * terms.concurrency)]
     plan = tasks
     names: dict[tuple[str, str], set[str]] = {}
     for name in dict.fromkeys(t.condition.judge for t in plan):
-        names.setdefault(spec_of(name).lane, set()).add(name)
+        names.setdefault(terms.judge(name).lane, set()).add(name)
 
     def of_lane(wanted: set[str]) -> Iterator[tuple[int, Task]]:
         return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
 
     return [
-        (Source(grouped(of_lane(wanted), choices, together=True)), concurrency)
+        (Source(grouped(of_lane(wanted), choices, together=True)), terms.concurrency)
         for wanted in names.values()
     ]
 
@@ -330,57 +325,3 @@ def _calm_gc() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def check_options(
-    concurrency: int, choices: int, max_tokens: int | None, timeout_s: float, seed: int | None
-) -> None:
-    """Raise InputError for a parameter that is out of range."""
-    if not 1 <= concurrency <= _MAX_CONCURRENCY:
-        raise InputError(
-            f"concurrency: expected 1 to {_MAX_CONCURRENCY} requests in flight, got {concurrency}."
-        )
-    if not 1 <= choices <= 128:
-        raise InputError(f"choices_per_request: expected 1 to 128, got {choices}.")
-    if max_tokens is not None and max_tokens < 1:
-        raise InputError(f"max_tokens: expected at least 1, got {max_tokens}.")
-    if not timeout_s > 0:
-        raise InputError(f"timeout_s: expected a positive number of seconds, got {timeout_s}.")
-    if seed is not None and not 0 <= seed < 2**31:
-        raise InputError(f"seed: expected 0 to 2**31 - 1, got {seed}.")
-
-
-def _kept(account: Account, book: Journal) -> str:
-    return (
-        f"{account.answered:,} answers of this run are kept in {book.path}; "
-        "the same command goes on from there."
-    )
-
-
-def _message(collector: Collector, book: Journal, budget: Budget) -> str:
-    account = collector.account
-    why = {
-        Stop.COMPLETE: "",
-        Stop.MAX_COST: f"the next request could exceed max_cost (${budget.max_cost})",
-        Stop.MAX_REQUESTS: f"max_requests ({budget.max_requests}) is reached",
-        Stop.INTERRUPTED: "it was interrupted",
-        Stop.UNREACHABLE: collector.halt.detail,
-        Stop.TOLD_TO_WAIT: collector.halt.detail,
-        Stop.FAILING: collector.halt.detail,
-        Stop.CANCELLED: collector.halt.detail,
-        Stop.NO_QUOTA: f"the quota is used up ({collector.halt.detail})",
-    }[collector.halt.why]
-    if not why:
-        return ""
-    done = f"Stopped: {why}. {account.answered:,} answers came in this run"
-    if book.path is None:
-        return f"{done}. Nothing was kept: name a journal to be able to go on."
-    more = {
-        Stop.MAX_COST: " with a larger max_cost",
-        Stop.MAX_REQUESTS: " with a larger max_requests",
-        Stop.FAILING: ", once what the server names is mended or that judge or condition left out,",
-    }.get(collector.halt.why, "")
-    return (
-        f"{done}; all are kept in {book.path}. Run the same command again{more} to go on: only "
-        "what is missing is asked."
-    )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 __all__ = ["JudgePlan", "PricePlan", "Sampled"]
 
+_UNKNOWN = "unknown"
+
 
 @dataclass(kw_only=True)
 class JudgePlan:
@@ -91,7 +93,8 @@ class PricePlan:
         margin = self.sampled.tokens if self.sampled is not None else 0.0
         low = sum(j.cost_usd[0] for j in self.judges)
         high = sum(j.cost_usd[1] for j in self.judges)
-        return (max(0.0, low * (1 - margin)), high * (1 + margin))
+        # NaN stays NaN: it is the first argument that max keeps where none is the larger
+        return (max(low * (1 - margin), 0.0), high * (1 + margin))
 
     def __str__(self) -> str:
         width = max([5, *(len(j.judge) for j in self.judges)])
@@ -105,7 +108,7 @@ class PricePlan:
                 f"{_span(j.tokens_in):>19}  {_span(j.tokens_out):>19}  {_dollars(j.cost_usd):>19}"
             )
         lines.append(
-            f"total: {self._requests()} requests, {_dollars(self.cost_usd)} "
+            f"total: {self._requests()} requests, {self._price()} "
             f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
             "think before they answer use more; retries are not included."
@@ -120,6 +123,10 @@ class PricePlan:
             )
         return "\n".join(lines)
 
+    def _price(self) -> str:
+        told = _dollars(self.cost_usd)
+        return f"price {told}" if told == _UNKNOWN else told
+
     def _requests(self) -> str:
         if self.sampled is None:
             return f"{self.requests:,}"
@@ -133,7 +140,7 @@ def _span(values: tuple[float, float]) -> str:
 
 def _dollars(values: tuple[float, float]) -> str:
     if math.isnan(values[0]) or math.isnan(values[1]):
-        return "unknown"
+        return _UNKNOWN
     return f"${values[0]:,.4f}-${values[1]:,.4f}" if values[1] else "$0"
 
 

@@ -10,7 +10,7 @@ import pytest
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.judges.account import Stop
 from judgestats.judges.batches.collect import collect_in_batches
-from judgestats.judges.batches.work import Limits
+from judgestats.judges.batches.shared import Limits
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal

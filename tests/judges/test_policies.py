@@ -215,6 +215,9 @@ def test_unknown_prices_are_unknown_in_frame_and_account(plan, server):
     assert collected.frame["cost_usd"].isna().all()
     assert math.isnan(collected.account.total_cost_usd)
     assert "cost unknown" in str(collected.account)
+    foreseen = price_plan(plan(url=url), prices=nowhere)
+    assert all(math.isnan(dollars) for dollars in foreseen.cost_usd)
+    assert "20 requests, price unknown" in str(foreseen)
 
 
 # ------------------------------------------------------------------- the plan

@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from judgestats.errors import JudgeError
-from judgestats.judges.account import Account, Stop
-from judgestats.judges.asking import Halt, share_of, taught
+from judgestats.judges.account import Stop
 from judgestats.judges.batches.book import BatchRecord, BatchRequest
+from judgestats.judges.batches.booking import Booking
 from judgestats.judges.batches.client import BatchCallError, BatchClient, BatchState
-from judgestats.judges.batches.files import MAX_BYTES, MAX_REQUESTS, read_results, request_line
-from judgestats.judges.budget import Budget, unknown_price
-from judgestats.judges.journal import UNTOLD, Answer, Journal
+from judgestats.judges.batches.files import read_results, request_line
+from judgestats.judges.batches.shared import Shared, Wanted
+from judgestats.judges.journal import Answer
 from judgestats.judges.lane import Lane
-from judgestats.judges.negotiation import Sent
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.judges.request import Ready, Sampling, draw_header, request_body
-from judgestats.judgments.design import Task
-from judgestats.protocols.base import ReplyMode
+from judgestats.judges.request import Ready, draw_header, request_body
 
-__all__ = ["BatchWork", "Limits", "Shared", "Wanted"]
+__all__ = ["BatchWork"]
 
-_AGAIN = {
-    Kind.RATE_LIMITED,
-    Kind.OVERLOADED,
-    Kind.SERVER_ERROR,
-    Kind.BROKEN,
-    Kind.TIMED_OUT,
-    Kind.MALFORMED,
-    Kind.TOO_LARGE,
-    Kind.EXPIRED,
-    Kind.MISSING,
-}
-"""Kinds of failure for which a request goes into a next batch."""
 _SILENT = {
     Kind.UNREACHABLE,
     Kind.BROKEN,
@@ -49,74 +33,8 @@ _SILENT = {
 """Kinds of failure that tell nothing of a batch that is looked at."""
 _MOST_SILENT = 60
 """Looks in a row without news: about an hour, the retry policy's own tries aside."""
-_FATAL = {Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}
 _TOO_MANY = "token_limit_exceeded"
 """The code of a batch refused because too many tokens wait already."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Sizes of files, batches that a judgment may fail in, seconds between two looks."""
-
-    requests: int = MAX_REQUESTS
-    bytes: int = MAX_BYTES
-    rounds: int = 3
-    first_s: float = 2.0
-    longest_s: float = 60.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
-    """Tasks that one request would answer, and its keys."""
-
-    tasks: tuple[Task, ...]
-    keys: tuple[bytes, ...]
-
-    def without(self, keys: set[bytes]) -> Wanted | None:
-        """What is left of it without some judgments."""
-        left = [(t, k) for t, k in zip(self.tasks, self.keys, strict=True) if k not in keys]
-        if len(left) == len(self.keys):
-            return self
-        return (
-            Wanted(tasks=tuple(t for t, _ in left), keys=tuple(k for _, k in left))
-            if left
-            else None
-        )
-
-
-@dataclass(kw_only=True)
-class Shared:
-    """What all models' batches of a collection share."""
-
-    journal: Journal
-    account: Account
-    halt: Halt
-    budget: Budget
-    sampling: Sampling
-    experiment: str
-    limits: Limits
-    sleep: Callable[[float], Awaitable[None]]
-    say: Callable[[str], None]
-    failures: dict[bytes, Outcome] = field(default_factory=dict)
-    tries: dict[bytes, int] = field(default_factory=dict)
-    new: set[bytes] = field(default_factory=set)
-    running: dict[str, str] = field(default_factory=dict)
-    held: dict[str, float] = field(default_factory=dict)
-    stopped: list[tuple[Stop, str]] = field(default_factory=list)
-    handed_in: int = 0
-
-    def room_for(self, estimate: float, held: float, count: int) -> Stop | None:
-        """Why a further request must not be sent, if it must not."""
-        limits = self.budget
-        if limits.max_requests is not None and self.handed_in + count >= limits.max_requests:
-            return Stop.MAX_REQUESTS
-        if limits.max_cost is None:
-            return None
-        if math.isnan(estimate):
-            raise unknown_price()
-        spent = self.account.cost_usd + self.account.cost_in_vain_usd
-        total = spent + sum(self.held.values()) + held + estimate
-        return Stop.MAX_COST if total > limits.max_cost and estimate > 0 else None
 
 
 class BatchWork:
@@ -146,13 +64,13 @@ class BatchWork:
         self._survey = survey
         self._most = shared.limits.requests
         self._one_by_one = False
-        self._stopped = False
+        self._booking = Booking(lane, shared)
 
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
         halt, book = self._shared.halt, self._shared.journal.batches
         await self._find_orphans()
-        while not (halt.called.is_set() or self._stopped):
+        while not (halt.called.is_set() or self._booking.stopped):
             wanted = list(self._survey())
             keys = {key for one in wanted for key in one.keys}
             open_ = [
@@ -168,7 +86,7 @@ class BatchWork:
                 open_ += more
             if not open_:
                 if refused is not None:
-                    self._stop(refused)
+                    self._booking.stop(refused)
                 return
             for record in open_:
                 self._shared.running[record.batch_id] = self._lane.spec.name
@@ -208,7 +126,7 @@ class BatchWork:
                 lines, requests, size, held = [], [], 0, 0.0
                 if self._one_by_one or shared.halt.called.is_set():
                     return done, None
-            refused = shared.room_for(estimate, held, len(lines))
+            refused = shared.room_for(self._lane.spec.name, estimate, held, len(lines))
             if refused is not None:
                 break
             lines.append(line)
@@ -297,7 +215,7 @@ class BatchWork:
                     state = None
                 silent = 0
                 if state is None:
-                    self._note(f"batch {record.batch_id} is gone from the server")
+                    self._booking.note(f"batch {record.batch_id} is gone from the server")
                     self._end(record, {})
                 elif state.ended:
                     await self._fetch(record, state)
@@ -329,7 +247,7 @@ class BatchWork:
         contents = [await self._content(file_id) for file_id in state.files]
         results = read_results(contents, requests)
         if results.oddities:
-            self._note(f"batch {state.id}: lines left out: {results.oddities}")
+            self._booking.note(f"batch {state.id}: lines left out: {results.oddities}")
         answers: dict[bytes, Answer] = {}
         costs: dict[str, float] = {}
         left: list[tuple[BatchRequest, Outcome]] = []
@@ -337,7 +255,7 @@ class BatchWork:
             outcome = results.outcomes.get(request.custom_id) or _unmentioned(state)
             if outcome.kind is Kind.ANSWERED:
                 costs[request.custom_id] = lane.price.cost(outcome.tokens_in, outcome.tokens_out)
-                answers |= self._answers(request, outcome, costs[request.custom_id])
+                answers |= self._booking.answers(request, outcome, costs[request.custom_id])
             else:
                 left.append((request, outcome))
         new = self._end(record, answers)
@@ -346,10 +264,10 @@ class BatchWork:
         for request in requests.values():
             answered = results.outcomes.get(request.custom_id)
             if answered is not None and answered.kind is Kind.ANSWERED:
-                self._book(request, answered, costs[request.custom_id], new)
+                self._booking.answered(request, answered, costs[request.custom_id], new)
         fatal = None
         for request, outcome in left:
-            fatal = self._failed(request, outcome) or fatal
+            fatal = self._booking.failed(request, outcome) or fatal
         shared.say(
             f"{lane.spec.name}: batch {state.id} {state.status}: {len(requests) - len(left):,} of "
             f"{len(requests):,} requests answered"
@@ -367,83 +285,8 @@ class BatchWork:
         except BatchCallError as error:
             if error.outcome.status != 404:
                 raise
-        self._note(f"file {file_id} is gone from the server")
+        self._booking.note(f"file {file_id} is gone from the server")
         return b""
-
-    def _answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
-        choices = outcome.choices[: len(request.keys)]
-        share = 1 / len(choices)
-        return {
-            key: Answer(
-                text=choice.text,
-                mode=request.mode,
-                finish_reason=choice.finish_reason,
-                model=outcome.model,
-                fingerprint=outcome.fingerprint,
-                temperature_sent=request.temperature,
-                seed_sent=request.seed,
-                choices=len(request.keys),
-                tokens_in=share_of(outcome.tokens_in, share),
-                tokens_out=share_of(outcome.tokens_out, share),
-                cost_usd=None if math.isnan(cost) else cost * share,
-                latency_s=UNTOLD,
-                attempts=request.tried,
-                asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            )
-            for key, choice in zip(request.keys, choices, strict=False)
-        }
-
-    def _book(
-        self, request: BatchRequest, outcome: Outcome, cost: float, new: frozenset[bytes]
-    ) -> None:
-        account, lane = self._shared.account, self._lane
-        lane.saw(outcome, len(request.keys))
-        learned = lane.abilities.answered_in(ReplyMode(request.mode))
-        if len(outcome.choices) < len(request.keys):
-            learned = replace(learned, several=False)
-            self._note("answers one choice where several are asked for; asked one by one")
-        lane.learn(learned)
-        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
-            account.discarded += 1
-            account.cost_in_vain_usd += 0.0 if math.isnan(cost) else cost
-            return
-        account.tokens_in += outcome.tokens_in or 0
-        account.tokens_out += outcome.tokens_out or 0
-        if math.isnan(cost):
-            account.cost_unknown += len(outcome.choices[: len(request.keys)])
-        else:
-            account.cost_usd += cost
-
-    def _failed(self, request: BatchRequest, outcome: Outcome) -> Outcome | None:
-        """Book a request without an answer; gives it back if it ends the collection."""
-        shared, lane = self._shared, self._lane
-        shared.account.discarded += outcome.maybe_billed
-        sent = Sent(
-            mode=ReplyMode(request.mode),
-            temperature=request.temperature,
-            seed=request.seed is not None,
-            choices=len(request.keys),
-            max_tokens=request.max_tokens,
-            top_k=request.top_k,
-        )
-        if outcome.kind is Kind.BAD_REQUEST and taught(lane, sent, outcome):
-            return None
-        if outcome.kind in _FATAL:
-            return outcome
-        if outcome.kind is Kind.NO_QUOTA:
-            self._stop(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
-            return None
-        if outcome.kind is Kind.CANCELLED:
-            self._stop(Stop.CANCELLED, f"a batch of {lane.spec.name} was cancelled")
-            return None
-        final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
-        for key in request.keys:
-            shared.tries[key] = request.tried
-            if final:
-                shared.failures[key] = outcome
-        if final:
-            lane.gave_up(outcome)
-        return None
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
         """A batch that failed validation: nothing of it was run, nothing is billed."""
@@ -451,21 +294,15 @@ class BatchWork:
         self._end(record, {})
         if _TOO_MANY in state.codes and count > 1:
             self._most, self._one_by_one = max(1, count // 2), True
-            self._note(f"too many tokens wait; batches of {self._most:,} requests, one by one")
+            self._booking.note(
+                f"too many tokens wait; batches of {self._most:,} requests, one by one"
+            )
             return
         why = "; ".join(state.errors[:3]) or "no reason given"
         raise JudgeError(
             f"judge {self._lane.spec.name!r}: batch {state.id} failed validation ({why}). Nothing "
             "of it was run or billed. Mend what is named, or ask online (mode=online)."
         )
-
-    def _stop(self, why: Stop, detail: str = "") -> None:
-        """Hand in no more for this model; the others' batches are waited for."""
-        self._stopped = True
-        self._shared.stopped.append((why, detail))
-
-    def _note(self, text: str) -> None:
-        self._lane.notes[f"{self._lane.spec.name}: {text}"] = None
 
 
 def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:

@@ -1,0 +1,139 @@
+"""Booking what came of a batch's requests: answers, money, failures, what a refusal teaches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from judgestats.judges.account import Stop
+from judgestats.judges.asking import share_of, taught
+from judgestats.judges.batches.book import BatchRequest
+from judgestats.judges.batches.shared import Shared
+from judgestats.judges.journal import UNTOLD, Answer
+from judgestats.judges.lane import Lane
+from judgestats.judges.negotiation import Sent
+from judgestats.judges.outcomes import Kind, Outcome
+from judgestats.protocols.base import ReplyMode
+
+__all__ = ["Booking"]
+
+_AGAIN = {
+    Kind.RATE_LIMITED,
+    Kind.OVERLOADED,
+    Kind.SERVER_ERROR,
+    Kind.BROKEN,
+    Kind.TIMED_OUT,
+    Kind.MALFORMED,
+    Kind.TOO_LARGE,
+    Kind.EXPIRED,
+    Kind.MISSING,
+}
+"""Kinds of failure for which a request goes into a next batch."""
+_FATAL = {Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}
+
+
+class Booking:
+    """Books one model's requests.
+
+    Parameters
+    ----------
+    lane : Lane
+    shared : Shared
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether no more is to be handed in for this model.
+    """
+
+    def __init__(self, lane: Lane, shared: Shared) -> None:
+        self._lane = lane
+        self._shared = shared
+        self.stopped = False
+
+    def answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
+        """A request's choices as answers, with their shares of tokens and cost."""
+        choices = outcome.choices[: len(request.keys)]
+        share = 1 / len(choices)
+        return {
+            key: Answer(
+                text=choice.text,
+                mode=request.mode,
+                finish_reason=choice.finish_reason,
+                model=outcome.model,
+                fingerprint=outcome.fingerprint,
+                temperature_sent=request.temperature,
+                seed_sent=request.seed,
+                choices=len(request.keys),
+                tokens_in=share_of(outcome.tokens_in, share),
+                tokens_out=share_of(outcome.tokens_out, share),
+                cost_usd=None if math.isnan(cost) else cost * share,
+                latency_s=UNTOLD,
+                attempts=request.tried,
+                asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            for key, choice in zip(request.keys, choices, strict=False)
+        }
+
+    def answered(
+        self, request: BatchRequest, outcome: Outcome, cost: float, new: frozenset[bytes]
+    ) -> None:
+        """Book an answered request; `new` are the judgments that had no answer before."""
+        account, lane = self._shared.account, self._lane
+        lane.saw(outcome, len(request.keys))
+        learned = lane.abilities.answered_in(ReplyMode(request.mode))
+        if len(outcome.choices) < len(request.keys):
+            learned = replace(learned, several=False)
+            self.note("answers one choice where several are asked for; asked one by one")
+        lane.learn(learned)
+        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
+            account.discarded += 1
+            account.cost_in_vain_usd += 0.0 if math.isnan(cost) else cost
+            return
+        account.tokens_in += outcome.tokens_in or 0
+        account.tokens_out += outcome.tokens_out or 0
+        if math.isnan(cost):
+            account.cost_unknown += len(outcome.choices[: len(request.keys)])
+        else:
+            account.cost_usd += cost
+
+    def failed(self, request: BatchRequest, outcome: Outcome) -> Outcome | None:
+        """Book a request without an answer; gives it back if it ends the collection."""
+        shared, lane = self._shared, self._lane
+        shared.account.discarded += outcome.maybe_billed
+        sent = Sent(
+            mode=ReplyMode(request.mode),
+            temperature=request.temperature,
+            seed=request.seed is not None,
+            choices=len(request.keys),
+            max_tokens=request.max_tokens,
+            top_k=request.top_k,
+        )
+        if outcome.kind is Kind.BAD_REQUEST and taught(lane, sent, outcome):
+            return None
+        if outcome.kind in _FATAL:
+            return outcome
+        if outcome.kind is Kind.NO_QUOTA:
+            self.stop(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
+            return None
+        if outcome.kind is Kind.CANCELLED:
+            self.stop(Stop.CANCELLED, f"a batch of {lane.spec.name} was cancelled")
+            return None
+        final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
+        for key in request.keys:
+            shared.tries[key] = request.tried
+            if final:
+                shared.failures[key] = outcome
+        if final:
+            lane.gave_up(outcome)
+        return None
+
+    def stop(self, why: Stop, detail: str = "") -> None:
+        """Hand in no more for this model; the others' batches are waited for."""
+        self.stopped = True
+        self._shared.stopped.append((why, detail))
+
+    def note(self, text: str) -> None:
+        """Keep what a reader of the results should know."""
+        self._lane.notes[f"{self._lane.spec.name}: {text}"] = None

@@ -1,0 +1,316 @@
+"""One collection in batches: its stages, its models, its rows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.judges.account import Account, Collected
+from judgestats.judges.asking import Asked, Halt
+from judgestats.judges.batches.client import BatchClient
+from judgestats.judges.batches.shared import Limits, Shared, Wanted
+from judgestats.judges.batches.work import BatchWork
+from judgestats.judges.client import AsgiApp, JudgeClient
+from judgestats.judges.collect import bundled_app, collect
+from judgestats.judges.collector import FollowUp
+from judgestats.judges.endings import message
+from judgestats.judges.journal import Journal
+from judgestats.judges.lane import Lane
+from judgestats.judges.request import Ready
+from judgestats.judges.rows import answer_row, failed_row, invalid_row
+from judgestats.judges.sink import FrameSink
+from judgestats.judges.source import grouped
+from judgestats.judges.terms import Terms
+from judgestats.judgments.design import Task
+
+__all__ = ["BatchCollector"]
+
+_GRACE_S = 2.0
+
+
+class BatchCollector:
+    """One collection in batches: stages, models, rows."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        *,
+        journal: Journal,
+        say: Callable[[str], None],
+        follow_up: FollowUp | None,
+        app: AsgiApp | None,
+        limits: Limits,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.halt = Halt()
+        self.hurry = asyncio.Event()
+        self._terms = terms
+        self._journal = journal
+        self._follow_up = follow_up
+        self._app = app
+        self._sleep = sleep
+        self._sink = FrameSink()
+        self._lanes: dict[tuple[str, str], Lane] = {}
+        self._held: set[bytes] = set()
+        self._shared = Shared(
+            journal=journal,
+            account=Account(),
+            halt=self.halt,
+            budget=terms.budget,
+            sampling=terms.sampling,
+            experiment=terms.experiment,
+            limits=limits,
+            sleep=self._pause,
+            say=say,
+        )
+
+    @property
+    def running(self) -> dict[str, str]:
+        """Batches on the server that have not ended: id and judge."""
+        return self._shared.running
+
+    # ------------------------------------------------------------------ stages
+
+    async def run(self, tasks: list[Task]) -> None:
+        """Work off the plan, and what follows from it, stage by stage."""
+        self._refuse_duplicates(tasks)
+        stage: list[tuple[tuple[int, ...], Task]] = [((i,), t) for i, t in enumerate(tasks)]
+        while stage and not self.halt.called.is_set():
+            await self._interruptible(self._stage([task for _, task in stage]))
+            for why, detail in self._shared.stopped:
+                self.halt.stop(why, detail)
+            stage = await self._emit(stage)
+
+    async def _interruptible(self, work: Awaitable[None]) -> None:
+        """Do the work; once the collection is to end, it gets two seconds to finish its call."""
+        doing = asyncio.ensure_future(work)
+        halting = asyncio.create_task(self.halt.called.wait())
+        try:
+            await asyncio.wait({doing, halting}, return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                hurrying = asyncio.create_task(self.hurry.wait())
+                await asyncio.wait(
+                    {doing, hurrying}, timeout=_GRACE_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                hurrying.cancel()
+        finally:
+            halting.cancel()
+            doing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await doing
+
+    async def _stage(self, tasks: list[Task]) -> None:
+        self._journal_holds(tasks)
+        async with contextlib.AsyncExitStack() as stack:
+            if not await self._probe(tasks):
+                return
+            clients: dict[str, BatchClient] = {}
+            for name in dict.fromkeys(t.condition.judge for t in tasks):
+                spec = self._lane(name).spec
+                if spec.base_url not in clients:
+                    clients[spec.base_url] = await stack.enter_async_context(
+                        BatchClient(
+                            spec,
+                            timeout_s=self._terms.timeout_s,
+                            retry=self._terms.retry,
+                            sleep=self._sleep,
+                            app=self._simulated() if spec.in_process else None,
+                        )
+                    )
+            await _all_or_first_error(
+                BatchWork(
+                    lane,
+                    client=clients[lane.spec.base_url],
+                    shared=self._shared,
+                    survey=lambda lane=lane: self._missing(tasks, lane),  # type: ignore[misc]
+                ).run()
+                for lane in self._lanes.values()
+            )
+
+    async def _probe(self, tasks: list[Task]) -> bool:
+        """Ask one judgment of each unknown judge and temperature online; False to end here."""
+        first: dict[tuple[str, float | None], Wanted] = {}
+        for name in dict.fromkeys(t.condition.judge for t in tasks):
+            lane = self._lane(name)
+            if lane.abilities.proven or lane.spec.in_process:
+                continue
+            waiting = self._journal.batches.waiting()
+            for one in self._missing(tasks, lane):
+                if one.without(waiting) is one:
+                    place = (name, one.tasks[0].condition.temperature)
+                    first.setdefault(place, one)
+        if not first:
+            return True
+        asked = [task for one in first.values() for task in one.tasks]
+        self._shared.say(f"asking {len(asked)} judgments online first, to see what is supported")
+        options = self._terms.again(concurrency=len(first))
+        found = await collect(asked, journal=self._journal, **options)
+        money = found.account
+        money.asked = money.answered = money.failed = money.cached = money.invalid = 0
+        money.failures = {}  # the rows are counted when they are handed over
+        self._shared.account.add(money)
+        self._shared.handed_in += money.requests
+        if not found.complete:
+            self.halt.stop(found.stopped_because, found.message)
+        self._lanes.clear()  # what was learned is in the journal
+        for name in dict.fromkeys(t.condition.judge for t in tasks):
+            self._lane(name).notes.update(dict.fromkeys(found.notes))
+        return found.complete
+
+    # ------------------------------------------------------------------ the plan
+
+    def _lane(self, name: str) -> Lane:
+        spec = self._terms.judge(name)
+        if spec.lane not in self._lanes:
+            client = JudgeClient(spec, app=self._simulated() if spec.in_process else None)
+            self._lanes[spec.lane] = self._terms.lane(
+                spec, client=client, journal=self._journal, in_batch=True
+            )
+        return self._lanes[spec.lane]
+
+    def _simulated(self) -> AsgiApp:
+        if self._app is None:
+            self._app = bundled_app()
+        return self._app
+
+    def _ready(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[Lane, Any, Ready]]:
+        for group in grouped(tasks, self._terms.sampling.choices, together=True):
+            first = group.tasks[0]
+            lane = self._lane(first.condition.judge)
+            prompted = first.build(lane.abilities.mode)
+            yield lane, group, Ready(lane.spec, group.tasks, prompted, self._terms.sampling)
+
+    def _journal_holds(self, tasks: Sequence[Task]) -> None:
+        """Note what was answered before this run."""
+        for _, _, ready in self._ready(enumerate(tasks)):
+            for key in ready.keys.values():
+                if key not in self._shared.new and self._journal.get(key) is not None:
+                    self._held.add(key)
+
+    def _missing(self, tasks: Sequence[Task], lane: Lane) -> Iterator[Wanted]:
+        mine = ((i, t) for i, t in enumerate(tasks) if self._lane(t.condition.judge) is lane)
+        for _, group, ready in self._ready(mine):
+            if group.tasks[0].condition.temperature in lane.abilities.refused_temperatures:
+                continue
+            left = [
+                (task, key)
+                for task in group.tasks
+                if (key := ready.keys[task.replicate]) not in self._shared.failures
+                and self._journal.get(key) is None
+            ]
+            size = self._terms.sampling.choices if lane.abilities.several else 1
+            for start in range(0, len(left), size):
+                part = left[start : start + size]
+                yield Wanted(tasks=tuple(t for t, _ in part), keys=tuple(k for _, k in part))
+
+    # ------------------------------------------------------------------ rows
+
+    async def _emit(
+        self, stage: list[tuple[tuple[int, ...], Task]]
+    ) -> list[tuple[tuple[int, ...], Task]]:
+        """Hand over a stage's rows; gives the next stage."""
+        account, experiment = self._shared.account, self._shared.experiment
+        following: list[tuple[tuple[int, ...], Task]] = []
+        places = [place for place, _ in stage]
+        for lane, group, ready in self._ready(enumerate(task for _, task in stage)):
+            for task, (number,) in zip(group.tasks, group.places, strict=True):
+                key = ready.keys[task.replicate]
+                answer, failure = self._journal.get(key), self._shared.failures.get(key)
+                if answer is not None:
+                    cached = key in self._held
+                    row = answer_row(
+                        task, ready.prompted, answer, cached=cached, experiment=experiment
+                    )
+                    account.cached += cached
+                    account.asked += not cached
+                    account.answered += not cached
+                elif task.condition.temperature in lane.abilities.refused_temperatures:
+                    row = invalid_row(task, ready.prompted, experiment=experiment)
+                    account.invalid += 1
+                elif failure is not None:
+                    tried = self._shared.tries.get(key, 1)
+                    asked = Asked(failure=failure, tried=tried, asked_at="")
+                    row = failed_row(task, ready.prompted, asked, experiment=experiment)
+                    account.failure(failure.kind.value)
+                else:
+                    continue  # not asked, or still on the server
+                self._sink.add(places[number], row)
+                if self._follow_up is not None:
+                    more = self._follow_up(row)
+                    more = await more if inspect.isawaitable(more) else more
+                    start = places[number]
+                    following += [((*start, i), task) for i, task in enumerate(more)]
+        return following
+
+    def _refuse_duplicates(self, tasks: Iterable[Task]) -> None:
+        seen = set()
+        for task in tasks:
+            if task.key in seen:
+                raise InputError(
+                    "collect: the plan holds the same judgment twice: condition "
+                    f"{task.condition.label!r}, item {task.item_id!r}, replicate {task.replicate}. "
+                    "Number the replicates."
+                )
+            seen.add(task.key)
+
+    # ------------------------------------------------------------------ the end
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but no longer than until the collection is to end."""
+        waits = {
+            asyncio.ensure_future(self._sleep(seconds)),
+            asyncio.create_task(self.halt.called.wait()),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
+
+    def told_of_running(self) -> str:
+        """Which batches go on on the server, and how to go on."""
+        names = ", ".join(sorted(self.running)[:5]) + (" ..." if len(self.running) > 5 else "")
+        return (
+            f"{len(self.running)} batches go on on the server ({names}); the same command fetches "
+            "their answers, in a minute or tomorrow."
+        )
+
+    def collected(self) -> Collected:
+        """What it brought."""
+        frame, _ = self._sink.finish()
+        return Collected(
+            frame=frame,
+            account=self._shared.account,
+            stopped_because=self.halt.why,
+            message=message(
+                self.halt,
+                account=self._shared.account,
+                budget=self._terms.budget,
+                journal=self._journal,
+                running=self.told_of_running() if self.running else "",
+            ),
+            reply_modes={
+                name: self._lanes[spec.lane].abilities.mode.value
+                for name, spec in self._terms.judges.items()
+                if spec.lane in self._lanes
+            },
+            notes=tuple(note for lane in self._lanes.values() for note in lane.notes),
+        )
+
+
+async def _all_or_first_error(work: Iterable[Awaitable[None]]) -> None:
+    """Do all at once; the first error ends the others."""
+    doing = [asyncio.ensure_future(w) for w in work]
+    try:
+        await asyncio.wait(doing, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in doing:
+            task.cancel()
+        results = await asyncio.gather(*doing, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
