@@ -183,6 +183,9 @@ def _parser() -> argparse.ArgumentParser:
         help="only conditions whose name holds this text (repeat)",
     )
     export.add_argument(
+        "--balance", action="store_true", help="as many of each kind (vanilla, cce) as the least"
+    )
+    export.add_argument(
         "--prompt", default="", help="how the student is asked: a bundled prompt or a file"
     )
     export.add_argument(

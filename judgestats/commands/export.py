@@ -16,6 +16,8 @@ from judgestats.items.readers import read_items
 from judgestats.judgments.training import (
     Filters,
     Source,
+    balanced,
+    imbalance,
     prompt_sha_of,
     split_by_question,
     student_of,
@@ -34,7 +36,7 @@ def export_command(arguments: argparse.Namespace) -> int:
     ----------
     arguments : Namespace
         ``runs``, ``to``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
-        ``condition``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
+        ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 
     Returns
     -------
@@ -48,6 +50,7 @@ def export_command(arguments: argparse.Namespace) -> int:
         reasoning=not arguments.verdict_only,
         ties=arguments.ties == "keep",
         conditions=tuple(arguments.condition),
+        balance=arguments.balance,
     )
     student = student_of(filters, prompt=arguments.prompt)
     sources, about = [], []
@@ -56,6 +59,8 @@ def export_command(arguments: argparse.Namespace) -> int:
         sources.append(source)
         about.append(facts)
     chosen = training_examples(sources, filters=filters, student=student)
+    if filters.balance:
+        chosen = balanced(chosen, seed=arguments.seed)
     split = split_by_question(chosen.examples, share=arguments.validation, seed=arguments.seed)
     written = write_training_data(
         arguments.to,
@@ -75,6 +80,8 @@ def export_command(arguments: argparse.Namespace) -> int:
         f"Written to {written.folder}: {', '.join(sorted(written.sha256))}. Read the card "
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
+    if uneven := imbalance(chosen):
+        console.say(uneven)
     if any(facts["simulated"] == "true" for facts in about):
         console.say("The judges were SIMULATED: good for a rehearsal, not for training.")
     return 0

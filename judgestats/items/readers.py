@@ -49,12 +49,16 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """One layout of files: how it is recognised, read, and which options it understands."""
+    """One layout of files: how it is recognised, read, and which options it understands.
+
+    `whole` layouts are one JSON object, all others rows.
+    """
 
     about: str
     fits: Callable[[Source], bool]
     load: Callable[[Source, Options], tuple[Item, ...]]
     options: tuple[str, ...] = ()
+    whole: bool = False
 
 
 def _has(*needed: str) -> Callable[[Source], bool]:
@@ -128,6 +132,7 @@ LAYOUTS: Mapping[str, Layout] = {
         about="EvalBiasBench: type of bias to instruction, response1 (the better one), response2",
         fits=_is_evalbias,
         load=lambda s, o: evalbias_items(s, max_chars=o.max_chars),
+        whole=True,
     ),
     "pandalm": Layout(
         about="PandaLM's test set: instruction, input, response1, response2, three annotators",
@@ -144,11 +149,13 @@ LAYOUTS: Mapping[str, Layout] = {
         about="BIG-Bench Hard task: examples of input and target (questions without responses)",
         fits=lambda s: "examples" in (s.document or {}),
         load=lambda s, o: bbh_items([s], max_chars=o.max_chars),
+        whole=True,
     ),
     "squad": Layout(
         about="SQuAD v1.1: data, paragraphs, qas (questions without responses)",
         fits=lambda s: "data" in (s.document or {}),
         load=lambda s, o: squad_items(s, max_chars=o.max_chars),
+        whole=True,
     ),
     "table": Layout(
         about="a table with columns for question and response(s), named by a mapping",
@@ -250,11 +257,12 @@ def read_items(
         )
     path = Path(path)
     if is_folder(path):
-        return _read_folder(path, options)
+        return _read_folder(path, options, layout)
     if layout == "mt_bench":
         raise InputError(f"read_items: the layout mt_bench is a folder, but {path} is none.")
     source = read_source(path)
     name = layout or _find_layout(source, mapped=options.mapping is not None)
+    _refuse_other_form(source, name)
     _refuse_unused(options, name, LAYOUTS[name].options)
     items = LAYOUTS[name].load(source, options)
     return without_ties(items) if ties == "drop" else items
@@ -278,8 +286,31 @@ def _find_layout(source: Source, *, mapped: bool) -> str:
     )
 
 
-def _read_folder(path: Path, options: Options) -> tuple[Item, ...]:
-    if is_mt_bench_folder(path):
+def _refuse_other_form(source: Source, name: str) -> None:
+    """A file that cannot be of the layout it is said to have."""
+    is_whole = source.document is not None
+    if is_whole != LAYOUTS[name].whole:
+        holds = f"one object with {shown(list(source.document or {}), 120)}"
+        raise InputError(
+            f"{source.name} is not in the layout {name} ({LAYOUTS[name].about}): it holds "
+            f"{holds if is_whole else f'rows with {shown(list(source.columns), 120)}'}. Leave the "
+            "layout out to have it found, or give another file."
+        )
+
+
+def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item, ...]:
+    found = "mt_bench" if is_mt_bench_folder(path) else "bbh"
+    if layout not in (None, found):
+        raise InputError(
+            f"read_items: {str(path)!r} is a folder"
+            + (
+                f", and a file is in the layout {layout}. Give the file."
+                if layout not in ("mt_bench", "bbh")
+                else f" that is not in the layout {layout}: there must be question.jsonl and "
+                "model_answer/*.jsonl (mt_bench) or tasks as *.json (bbh)."
+            )
+        )
+    if found == "mt_bench":
         _refuse_unused(options, "mt_bench", ("models", "turn"))
         return mt_bench_items(
             path, models=options.models, turn=options.turn, max_chars=options.max_chars

@@ -49,6 +49,9 @@ class Stages(Protocol):
     def cells(self, together: int = 1) -> Mapping[Cell, str]:
         """What shares no call with the rest, and the set that it is of."""
 
+    def verdicts(self, together: int = 1) -> Mapping[Cell, int]:
+        """How many final verdicts each cell has."""
+
     def part(self, cells: Collection[Cell], together: int = 1) -> Stages:
         """The same for some cells only."""
 
@@ -166,7 +169,7 @@ def _drawn(
     """The part that is walked through: all, or of every set some."""
     cells = stages.cells(together)
     kept = len(cells) if len(stages) <= pipelines else len(cells) * pipelines // len(stages)
-    strata = strata_of(cells, count=kept, seed=seed)
+    strata = strata_of(cells, stages.verdicts(together), count=kept, seed=seed)
     drawn = [cell for stratum in strata for cell in stratum.drawn]
     return strata, stages.again() if len(drawn) == len(cells) else stages.part(drawn, together)
 

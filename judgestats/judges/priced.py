@@ -141,7 +141,8 @@ def _span(values: tuple[float, float]) -> str:
 def _dollars(values: tuple[float, float]) -> str:
     if math.isnan(values[0]) or math.isnan(values[1]):
         return _UNKNOWN
-    return f"${values[0]:,.4f}-${values[1]:,.4f}" if values[1] else "$0"
+    digits = 2 if values[0] >= 10 else 4
+    return f"${values[0]:,.{digits}f}-${values[1]:,.{digits}f}" if values[1] else "$0"
 
 
 def _percent(share: float) -> str:

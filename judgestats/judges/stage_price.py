@@ -16,7 +16,7 @@ __all__ = ["relative_margin", "scaled_up"]
 def scaled_up(
     strata: Sequence[Stratum], plans: Mapping[Cell, Mapping[str, JudgePlan]]
 ) -> dict[str, JudgePlan]:
-    """What all cells take, by judge: every set by as much as it is larger than its part.
+    """What all cells take, by judge: every set by as many verdicts as it has more than its part.
 
     Parameters
     ----------
@@ -29,18 +29,19 @@ def scaled_up(
 
     Examples
     --------
-    >>> strata = [Stratum(name="s", cells=10, drawn=(("q", 0), ("r", 0)))]
+    >>> strata = [Stratum(name="s", cells=10, verdicts=20, drawn={("q", 0): 1, ("r", 0): 3})]
     >>> plan = JudgePlan(judge="j", judgments=3, requests=2, tokens_in=(1.0, 2.0))
     >>> scaled_up(strata, {("q", 0): {"j": plan}})["j"].requests
     10
     """
     sums: dict[str, dict[str, float]] = {}
     for stratum in strata:
+        times = stratum.verdicts / sum(stratum.drawn.values())
         for cell in stratum.drawn:
             for judge, plan in plans.get(cell, {}).items():
                 own = sums.setdefault(judge, {})
                 for name, value in _values(plan).items():
-                    own[name] = own.get(name, 0.0) + value * stratum.cells / len(stratum.drawn)
+                    own[name] = own.get(name, 0.0) + value * times
     return {
         judge: JudgePlan(
             judge=judge,
@@ -87,27 +88,31 @@ def relative_margin(
 
     Notes
     -----
-    The variance of the total is :math:`\sum_h N_h^2 (1 - n_h / N_h) s_h^2 / n_h`, the degrees of
-    freedom Satterthwaite's (Cochran, Sampling Techniques, 3rd ed., sec. 5.4). Cells drawn every
-    n-th from a seeded start are taken as drawn at random.
+    The total of a set is its verdicts times what a verdict takes in the cells drawn (a separate
+    ratio estimate), its variance :math:`N_h^2 (1 - n_h / N_h) s_h^2 / n_h` with the variance
+    :math:`s_h^2` of the residuals, the degrees of freedom Satterthwaite's (Cochran, Sampling
+    Techniques, 3rd ed., sec. 5.4 and 6.10). Cells drawn every n-th from a seeded start are taken
+    as drawn at random.
 
     Examples
     --------
-    >>> strata = [Stratum(name="s", cells=100, drawn=(("a", 0), ("b", 0), ("c", 0)))]
+    >>> drawn = {("a", 0): 2, ("b", 0): 2, ("c", 0): 2}
+    >>> strata = [Stratum(name="s", cells=100, verdicts=200, drawn=drawn)]
     >>> round(relative_margin(strata, {("a", 0): 9.0, ("b", 0): 10.0, ("c", 0): 11.0}), 3)
     0.245
-    >>> relative_margin([Stratum(name="s", cells=1, drawn=(("a", 0),))], {("a", 0): 9.0})
+    >>> one = Stratum(name="s", cells=1, verdicts=2, drawn={("a", 0): 2})
+    >>> relative_margin([one], {("a", 0): 9.0})
     0.0
     """
     total = variance = spread = 0.0
     for stratum in strata:
-        own = [values.get(cell, 0.0) for cell in stratum.drawn]
+        own = [(values.get(cell, 0.0), verdicts) for cell, verdicts in stratum.drawn.items()]
         n, size = len(own), stratum.cells
-        mean = sum(own) / n
-        total += size * mean
+        ratio = sum(value for value, _ in own) / sum(verdicts for _, verdicts in own)
+        total += stratum.verdicts * ratio
         if n == size or n < 2:
             continue
-        s2 = sum((value - mean) ** 2 for value in own) / (n - 1)
+        s2 = sum((value - ratio * verdicts) ** 2 for value, verdicts in own) / (n - 1)
         part = size**2 * (1 - n / size) * s2 / n
         variance += part
         spread += part**2 / (n - 1)

@@ -25,15 +25,21 @@ class Stratum:
     name : str
     cells : int
         All of the set.
-    drawn : tuple of Cell
+    verdicts : int
+        Final verdicts in all of them.
+    drawn : mapping of Cell to int
+        Those drawn, with the final verdicts in each.
     """
 
     name: str
     cells: int
-    drawn: tuple[Cell, ...]
+    verdicts: int
+    drawn: Mapping[Cell, int]
 
 
-def strata_of(cells: Mapping[Cell, str], *, count: int, seed: int = 0) -> tuple[Stratum, ...]:
+def strata_of(
+    cells: Mapping[Cell, str], verdicts: Mapping[Cell, int], *, count: int, seed: int = 0
+) -> tuple[Stratum, ...]:
     """Draw about `count` cells, from every set in proportion and from none fewer than two.
 
     Within a set every n-th cell is taken in its order, from a start that the seed draws: what
@@ -43,6 +49,8 @@ def strata_of(cells: Mapping[Cell, str], *, count: int, seed: int = 0) -> tuple[
     ----------
     cells : mapping of Cell to str
         Every cell and its set, in the plan's order.
+    verdicts : mapping of Cell to int
+        How many final verdicts are in it.
     count : int
         Where a set is small, more are drawn. Sets are put together, smallest first, where there
         are more than half as many as cells to be drawn.
@@ -56,7 +64,8 @@ def strata_of(cells: Mapping[Cell, str], *, count: int, seed: int = 0) -> tuple[
     Examples
     --------
     >>> cells = {(f"q{i}", 0): "large" if i < 90 else "small" for i in range(93)}
-    >>> [(s.name, s.cells, len(s.drawn)) for s in strata_of(cells, count=20)]
+    >>> strata = strata_of(cells, dict.fromkeys(cells, 4), count=20)
+    >>> [(s.name, s.cells, len(s.drawn)) for s in strata]
     [('large', 90, 19), ('small', 3, 2)]
     """
     by_set: dict[str, list[Cell]] = {}
@@ -68,7 +77,9 @@ def strata_of(cells: Mapping[Cell, str], *, count: int, seed: int = 0) -> tuple[
     for name, own in sets.items():
         share = round(count * len(own) / max(len(cells), 1))
         wanted = min(len(own), max(_LEAST, share))
-        found.append(Stratum(name=name, cells=len(own), drawn=_every_nth(own, wanted, rng)))
+        drawn = {cell: verdicts[cell] for cell in _every_nth(own, wanted, rng)}
+        sizes = sum(verdicts[cell] for cell in own)
+        found.append(Stratum(name=name, cells=len(own), verdicts=sizes, drawn=drawn))
     return tuple(found)
 
 

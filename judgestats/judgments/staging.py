@@ -160,6 +160,10 @@ class Staging:
         """
         return {(p.unit.item.id, p.replicate // together): p.unit.category for p in self._pipelines}
 
+    def verdicts(self, together: int = 1) -> Counter[Cell]:
+        """How many final verdicts each of these `cells` has."""
+        return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
+
     def part(self, cells: Collection[Cell], together: int = 1) -> Staging:
         """The same for some cells only, so that its price can be told without walking all."""
         wanted = set(cells)

@@ -252,3 +252,20 @@ def test_real_pandalm() -> None:
     assert about.clusters < about.items  # several pairs an instruction
     first = [label.winner for item in items for label in item.labels[:1]]
     assert (first.count("tie"), first.count("a"), first.count("b")) == (97, 427, 475)
+
+
+@pytest.mark.parametrize(
+    ("layout", "file", "said"),
+    [
+        ("judgebench", "evalbias.json", r"evalbias.json is not in the layout judgebench .*object"),
+        ("evalbias", "judgebench.jsonl", r"not in the layout evalbias .* it holds rows with"),
+        ("evalbias", "mt_bench", "is a folder, and a file is in the layout evalbias"),
+        ("bbh", "mt_bench", "a folder that is not in the layout bbh"),
+        ("helpsteer2", "rewardbench.jsonl", "the field 'response' is missing"),
+        ("rewardbench", "judgebench.jsonl", "the field 'prompt' is missing"),
+        ("mt_bench_human", "helpsteer2.jsonl", "the field 'model_a' is missing"),
+    ],
+)
+def test_a_file_of_another_set_is_told_as_such(layout: str, file: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_items(FIXTURES / file, layout=layout)

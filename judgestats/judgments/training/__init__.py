@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judgestats.judgments.training.balance import balanced, imbalance
 from judgestats.judgments.training.examples import (
     KINDS,
     Chosen,
@@ -25,6 +26,8 @@ __all__ = [
     "Split",
     "Student",
     "Written",
+    "balanced",
+    "imbalance",
     "prompt_sha_of",
     "split_by_question",
     "student_of",

@@ -22,6 +22,7 @@ from judgestats.protocols.base import ReplyMode, Status, Unit
 from judgestats.protocols.naming import pair_name
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.strategies import Wording
+from judgestats.protocols.strategies.base import stage_kind
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = [
@@ -79,6 +80,8 @@ class Filters:
         Keep verdicts that call a tie, and offer the tie in the prompt.
     conditions : tuple of str
         Only conditions whose name holds one of these texts; all if empty.
+    balance : bool
+        As many examples of every kind as the smallest has (`balanced`).
     """
 
     kind: str = "mixed"
@@ -87,6 +90,7 @@ class Filters:
     reasoning: bool = True
     ties: bool = False
     conditions: tuple[str, ...] = ()
+    balance: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -203,7 +207,7 @@ def training_examples(
                     found[key] = made
             if why:
                 left[why] += 1
-    order = {reason: left[reason] for reason in (*_REASONS, *left) if left[reason]}
+    order = {why: left[why] for why in sorted(left, key=_place)}
     return Chosen(examples=tuple(found.values()), judgments=total, left_out=order)
 
 
@@ -225,6 +229,20 @@ _REASONS = (
     "another verdict in the reasoning",
     "a repetition",
 )
+
+
+def _place(why: str) -> int:
+    """Where a reason stands in the order in which reasons are looked for."""
+    return _REASONS.index(why.partition(": ")[0])
+
+
+_STAGES = {
+    "vote": "votes behind a majority or an aggregate",
+    "crowd": "judgments against a crowd response",
+    "removal": "judgments without their verdict",
+    "plan": "plans",
+    "points": "lists of key points",
+}
 
 
 _NEEDED = (
@@ -302,8 +320,9 @@ def _refused(
     kind = kind_of(row)
     wanted = {"vanilla": {"vanilla"}, "cce": {"cce"}, "mixed": {"vanilla", "cce"}, "any": {kind}}
     label = labels.get(row["item_id"], "")
+    stage = stage_kind(str(row["stage"]))
     checks: tuple[tuple[str, Callable[[], bool]], ...] = (
-        ("another stage", lambda: row["stage"] != "final"),
+        (f"another stage: {_STAGES.get(stage, stage)}", lambda: row["stage"] != "final"),
         ("no verdict on a pair", lambda: row["order"] not in {"ab", "ba"}),
         (
             "another condition",
@@ -312,7 +331,7 @@ def _refused(
                 and not any(text in row["condition"] for text in filters.conditions)
             ),
         ),
-        ("another strategy", lambda: kind not in wanted[filters.kind]),
+        (f"another strategy: {kind}", lambda: kind not in wanted[filters.kind]),
         ("unread", lambda: row["status"] != Status.OK.value),
         ("no verdict on a pair", lambda: row["choice"] not in {"a", "b", "tie"}),
         ("a pair that the items do not have", lambda: unit is None),

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
+from judgestats.judgments.training.balance import imbalance
 from judgestats.judgments.training.examples import Chosen, Example, Filters
 from judgestats.judgments.training.split import Split
 
@@ -128,6 +129,20 @@ def _provenance(split: Split) -> str:
     return out.getvalue()
 
 
+_NEVER = (
+    "Verdicts by majority are not here: they are counted from votes, so that no judge wrote a "
+    "reasoning that led to them, and the single votes are not what was decided."
+)
+_WHOSE = {
+    "any": f"{_NEVER} All other strategies are, those by aggregate among them.",
+    **dict.fromkeys(
+        ("vanilla", "cce", "mixed"),
+        f"{_NEVER} Verdicts by aggregate, and of other strategies, are not here either: an "
+        "aggregate's reasoning weighs votes that the student is not shown. --mode any takes them.",
+    ),
+}
+
+
 def _counts(examples: Sequence[Example], field: str) -> str:
     found = Counter(str(getattr(x, field)) for x in examples)
     return ", ".join(f"{name} {n}" for name, n in sorted(found.items())) or "none"
@@ -168,6 +183,8 @@ def _card(
         lines.append(
             f"| {name} | {len(part)} | {n} | {_counts(part, 'kind')} | {_counts(part, 'verdict')} |"
         )
+    uneven = imbalance(chosen)
+    lines += ["", uneven] if uneven else []
     lines += ["", "| run | judges | items |", "|---|---|---|"]
     lines += [f"| {_cell(r['name'])} | {_cell(r['judges'])} | {_cell(r['items'])} |" for r in runs]
     settings = {k: v for k, v in asdict(filters).items() if v not in ((), "")}
@@ -182,6 +199,8 @@ def _card(
         "| reason | judgments |",
         "|---|---|",
         *(f"| {why} | {n} |" for why, n in chosen.left_out.items()),
+        "",
+        _WHOSE[filters.kind],
         "",
         "| file | SHA-256 |",
         "|---|---|",

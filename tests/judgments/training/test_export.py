@@ -22,6 +22,8 @@ from judgestats.judgments.training import (
     Example,
     Filters,
     Source,
+    balanced,
+    imbalance,
     split_by_question,
     training_examples,
     write_training_data,
@@ -165,6 +167,51 @@ def test_kinds_and_repetitions() -> None:
     assert len(chosen(rows, kind="any").examples) == 2
     plain = [{k: v for k, v in r.items() if k != "factor_strategy"} for r in rows]
     assert {e.kind for e in chosen(plain).examples} == {"vanilla"}  # any pairwise experiment
+
+
+def uneven() -> Chosen:
+    items = tuple(item(f"q{i}") for i in range(6))
+    rows = [
+        row(
+            item_id=f"{x.id}/0|1", cluster=x.id, explanation=f"{kind} {n}", factor_strategy=kind,
+            replicate=n,
+        )
+        for x in items
+        for kind, times in (("vanilla", 1), ("cce-random@4", 5))
+        for n in range(times)
+    ]  # fmt: skip
+    return chosen(rows, *items)
+
+
+def test_balanced_means_as_many_of_each_kind_from_all_questions() -> None:
+    made = uneven()
+    assert Counter(e.kind for e in made.examples) == {"cce": 30, "vanilla": 6}
+    assert "30 examples are cce and 6 vanilla" in imbalance(made)
+    even = balanced(made, seed=1)
+    assert Counter(e.kind for e in even.examples) == {"cce": 6, "vanilla": 6}
+    assert {e.cluster for e in even.examples if e.kind == "cce"} == {f"q{i}" for i in range(6)}
+    assert even.left_out == {"more of its kind than of the others": 24}
+    assert imbalance(even) == ""
+    assert balanced(made, seed=1) == even
+    assert balanced(made, seed=2) != even
+    with pytest.raises(InputError, match="all 1 are vanilla"):
+        balanced(chosen([row()]))
+
+
+def test_stages_and_strategies_left_out_are_named_and_the_card_says_why(tmp_path: Path) -> None:
+    rows = [row(), row(stage="vote-01", factor_strategy="votes"), row(stage="removal")]
+    rows += [row(factor_strategy="aggregate@4", explanation="x")]
+    made = chosen(rows)
+    assert made.left_out == {
+        "another stage: votes behind a majority or an aggregate": 1,
+        "another stage: judgments without their verdict": 1,
+        "another strategy: aggregate@4": 1,
+    }
+    card = (written(tmp_path / "out", made, share=0.0) / "README.md").read_text()
+    assert "Verdicts by majority are not here" in card
+    assert "Verdicts by aggregate, and of other strategies, are not here either" in card
+    card = (written(tmp_path / "uneven", uneven()) / "README.md").read_text()
+    assert "--balance draws as many of each." in card
 
 
 def test_a_frame_that_is_none() -> None:
