@@ -136,7 +136,9 @@ def priced(
     prices: PriceTable | None = None,
 ) -> str:
     """What the answers would ask and cost, as a dry run prints it."""
-    price = price_answers(items, plan, journal=parameters["journal"], prices=prices)
+    price = price_answers(
+        items, plan, journal=parameters["journal"], prices=prices, mode=parameters["mode"]
+    )
     return (
         f"{price}\n\nThen the judgments, an answer that is not there yet counted as 300 tokens:\n"
     )
@@ -211,6 +213,7 @@ def answers_of(
         prices=prices,
         concurrency=parameters["concurrency"],
         timeout_s=parameters["timeout"],
+        mode=parameters["mode"],
         progress="answering",
     )
     collected = answered.collected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +112,9 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=limits)
         said = (*prepared.notices, *_refused(raw))
         analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
+        if left_out := _left_out(collected.notes):
+            limits = (*analysis.limitations, *left_out)
+            analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
             run.tags({INCOMPLETE: "true"})
@@ -282,6 +285,11 @@ def _refused(raw: pd.DataFrame) -> tuple[str, ...]:
         "asked at another temperature instead."
     )
     return (said,)
+
+
+def _left_out(notes: Sequence[str]) -> list[str]:
+    """Settings that a judge refused, so that it was asked without them, as limitations."""
+    return [f"Judgments: {note}." for note in notes if "(asked without " in note]
 
 
 def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:

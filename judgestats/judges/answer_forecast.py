@@ -40,7 +40,7 @@ def price_answers(
     plan : AnswerPlan
     journal : path or None
     **options
-        Of `price_plan` (``prices``).
+        Of `price_plan` (``prices``, ``mode``).
 
     Returns
     -------

@@ -90,7 +90,7 @@ def collect_answers(
     plan : AnswerPlan
     journal : Journal, path or None
     **options
-        Of `collect`: ``budget``, ``concurrency``, ``timeout_s``, ``progress``, ``retry``, ...
+        Of `collect_judgments`: ``budget``, ``mode``, ``concurrency``, ``progress``, ...
 
     Returns
     -------

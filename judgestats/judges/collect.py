@@ -193,7 +193,7 @@ async def collect(
             for n, s in terms.judges.items()
             if s.lane in lanes
         },
-        notes=tuple(note for lane in lanes.values() for note in lane.notes),
+        notes=tuple(note for lane in lanes.values() for note in lane.told(terms.sampling)),
     )
 
 

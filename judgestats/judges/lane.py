@@ -14,6 +14,7 @@ from judgestats.judges.journal import Journal
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.prices import Price
+from judgestats.judges.request import Sampling
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.streaks import Streaks
 from judgestats.protocols.base import Prompted, ReplyMode
@@ -60,6 +61,7 @@ class Lane:
         self._max_tokens = max_tokens
         self._longest_out = 0.0
         known = journal.abilities(*spec.lane)
+        self.met = known is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
             self.abilities = known or Abilities()
@@ -93,6 +95,21 @@ class Lane:
             return True
         await self._settled.wait()
         return False
+
+    def told(self, sampling: Sampling) -> list[str]:
+        """The notes, and which settings were left out because they were refused in an earlier run.
+
+        An answer from the journal was asked for without them too.
+        """
+        notes = list(self.notes)
+        for asked, accepted, what in (
+            (sampling.top_k, self.abilities.top_k, "top_k"),
+            (sampling.seed, self.abilities.seed, "a seed"),
+        ):
+            end = f"(asked without {what})"
+            if asked is not None and not accepted and not any(n.endswith(end) for n in notes):
+                notes.append(f"{self.spec.name}: {what} was refused in an earlier run {end}")
+        return notes
 
     def settle(self) -> None:
         """The first request has ended, one way or the other."""

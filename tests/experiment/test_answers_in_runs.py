@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
+import pandas as pd
 import pytest
 
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.judges.batches.shared import Limits
 from judgestats.judges.simulated.answerers import simulated_answerer
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
+from tests.experiment.report_cells import shown_by, words_of
 
 FIVE = ",".join(f"sim-answerer-{n}" for n in (2, 4, 6, 8, 10))
 
@@ -71,10 +75,11 @@ def test_models_answer_and_their_file_can_be_used_again(workplace, given):
     sha = results["answers"]["prompt_sha"]
     assert "step by step" in (folder / "prompts" / f"{sha}.txt").read_text()
     assert any("are simulated" in text for text in first.analysis.limitations)
-
-    again = run_experiment(design, given)
-    _, repeated = artifacts(workplace, again)
-    assert (repeated["answers"]["account"]["requests"], repeated["account"]["requests"]) == (0, 0)
+    skills = {n: simulated_answerer(n).skill for n in FIVE.split(",")}
+    chosen = pd.read_parquet(folder / "data" / "judgments.parquet")["choice"].map(skills)
+    assert chosen.mean() > sum(skills.values()) / 5 + 0.1  # judges choose the stronger models
+    said = words_of(shown_by(folder))
+    assert "The answers were given in this run by sim\\-answerer\\-2" in said
 
     reused = {k: v for k, v in given.items() if k != "answerers"} | {"answers": str(answers)}
     _, from_file = artifacts(workplace, run_experiment(design, reused))
@@ -91,51 +96,51 @@ def test_a_dry_run_prices_answers_and_judgments_and_sends_nothing(workplace, giv
     assert not (workplace / ".judgestats").exists()
 
 
-def test_judges_choose_the_stronger_models_answers(workplace, given):
-    skills = {n: simulated_answerer(n).skill for n in FIVE.split(",")}
-    found = run_experiment(load_design("omega"), {**given, "judges": "sim-discerning"})
-    folder, _ = artifacts(workplace, found)
-    import pandas as pd
-
-    chosen = pd.read_parquet(folder / "data" / "judgments.parquet")["choice"].map(skills)
-    assert chosen.mean() > sum(skills.values()) / 5 + 0.1
-
-
-def test_a_judge_that_also_answers_is_named_whatever_its_endpoint(workplace, given):
+def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpoint(
+    workplace, given
+):
     with serving(SimulatedServer()) as url, serving(SimulatedServer()) as other:
-        said = run_experiment(
-            load_design("omega"),
+        outcome = run_experiment(
+            load_design("head_to_tail"),
             {
                 **given,
-                "judges": f"sim-answerer-2@{url},sim-typical",
-                "answerers": f"sim-answerer-2@{other},sim-answerer-8",
+                "items": "parity.json",
+                "judges": f"sim-answerer-9@{url},sim-typical",
+                "answerers": f"sim-answerer-9@{other}",
+                "responses": "1",
                 "replicates": "2",
             },
-        ).analysis.limitations
-    assert any(t.startswith(f"sim-answerer-2@{url}: judge and answerer at once") for t in said)
+        )
+    folder, _ = artifacts(workplace, outcome)
+    assert len((folder / "data" / "answers.jsonl").read_text().splitlines()) == 6
+    said = outcome.analysis.limitations
+    assert any(t.startswith(f"sim-answerer-9@{url}: judge and answerer at once") for t in said)
     assert not any("sim-typical: judge and answerer" in t for t in said)
 
 
-def test_head_to_tail_lets_one_model_answer_and_names_it_where_it_judges(workplace, given):
-    one = {
-        **given,
-        "items": "parity.json",
-        "answerers": "sim-answerer-9",
-        "responses": "1",
-    }
-    outcome = run_experiment(load_design("head_to_tail"), one)
-    folder, _ = artifacts(workplace, outcome)
-    assert len((folder / "data" / "answers.jsonl").read_text().splitlines()) == 6
-    author = "Maker/sim-discerning"
-    (workplace / "own.jsonl").write_text(
-        "\n".join(
-            json.dumps({"item_id": f"parity-{i}", "author": author, "answer": "yes"})
-            for i in range(1, 7)
+def test_answers_and_judgments_go_through_batches_without_what_the_server_refuses(
+    workplace, given, monkeypatch
+):
+    monkeypatch.setattr("judgestats.judges.batches.collect.Limits", partial(Limits, first_s=0.01))
+    server = SimulatedServer(Faults(refuse_top_k=True, batch_looks=1))
+    with serving(server) as url:
+        outcome = run_experiment(
+            load_design("omega"),
+            {
+                **given,
+                "items": "squad:squad.json",
+                "judges": f"sim-discerning@{url}",
+                "answerers": f"sim-answerer-2@{url},sim-answerer-8@{url}",
+                "replicates": "2",
+                "mode": "batch",
+            },
         )
-    )
-    own = {k: v for k, v in one.items() if k != "answerers"} | {"answers": "own.jsonl"}
-    said = run_experiment(load_design("head_to_tail"), own).analysis.limitations
-    assert any(t.startswith("sim-discerning: judge and answerer at once") for t in said)
+    _, results = artifacts(workplace, outcome)
+    # One answer of each model is asked online first, and again without top_k.
+    assert results["answers"]["account"]["requests"] == 12 + 2
+    assert results["answers"]["account"]["answered"] == 12
+    said = [t for t in outcome.analysis.limitations if "asked without top_k" in t]
+    assert [t.partition(":")[0] for t in said] == ["Answers", "Answers", "Judgments"]
 
 
 def test_a_budget_counts_answers_and_judgments_together(workplace, given):

@@ -136,7 +136,8 @@ class BatchCollector:
         first: dict[tuple[str, float | None], Wanted] = {}
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             lane = self._lane(name)
-            if lane.abilities.proven or lane.spec.in_process:
+            # A reply mode that is forced says nothing of what else the judge refuses.
+            if (lane.abilities.proven and lane.met) or lane.spec.in_process:
                 continue
             waiting = self._journal.batches.waiting()
             for one in self._missing(tasks, lane):
@@ -298,7 +299,11 @@ class BatchCollector:
                 for name, spec in self._terms.judges.items()
                 if spec.lane in self._lanes
             },
-            notes=tuple(note for lane in self._lanes.values() for note in lane.notes),
+            notes=tuple(
+                dict.fromkeys(
+                    n for lane in self._lanes.values() for n in lane.told(self._terms.sampling)
+                )
+            ),
         )
 
 
