@@ -80,7 +80,12 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     engine: Engine = prepared.parameters["engine"]
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
-            console.say(f"Engine: {engine} with {engine.size()} workers.")
+            console.say(
+                f"Engine: {engine} with {engine.size()} workers."
+                if _is_shared_out(prepared)
+                else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
+                "calls that follow from answers are collected by this process."
+            )
     from judgestats.tracking.runs import INCOMPLETE, RunWriter
     from judgestats.tracking.store import open_store
 
@@ -233,8 +238,7 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
     }
     staging = prepared.staging
-    # Calls that follow from answers, and batches, stay in this process.
-    if p["engine"].kind != "local" and staging is None and p["mode"] != "batch":
+    if _is_shared_out(prepared):
         from judgestats.judges.distributed import collect_distributed
 
         return collect_distributed(
@@ -252,6 +256,12 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         **common,
         **options,
     )
+
+
+def _is_shared_out(prepared: Prepared) -> bool:
+    """Whether several workers collect; calls that follow from answers and batches stay here."""
+    p = prepared.parameters
+    return p["engine"].kind != "local" and prepared.staging is None and p["mode"] != "batch"
 
 
 def _checked(collected: Collected) -> pd.DataFrame:
