@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from judgestats.analysis.once import NOT_REPEATED
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
@@ -88,6 +89,7 @@ def both_audits(
         raise refused[0]
     first = found[0]
     later = found[1:]
+    found = _said_once(found)
     return replace(
         first,
         question=" ".join(a.question for a in found),
@@ -100,3 +102,26 @@ def both_audits(
         metrics={k: v for a in [*later, first] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in found for k, v in a.condition_metrics.items()},
     )
+
+
+def _said_once(found: list[Analysis]) -> list[Analysis]:
+    """The parts with what holds for one of them under its conditions' names, for all said once."""
+    whole = [NOT_REPEATED in a.limitations for a in found]
+    if all(whole):
+        return [
+            replace(a, sentence=a.sentence.replace(f" {NOT_REPEATED}", "")) for a in found[:-1]
+        ] + found[-1:]
+    out = []
+    for part, all_of_it in zip(found, whole, strict=True):
+        if not all_of_it:
+            out.append(part)
+            continue
+        named = f"{', '.join(map(str, part.conditions['condition']))}: {NOT_REPEATED}"
+        out.append(
+            replace(
+                part,
+                sentence=part.sentence.replace(NOT_REPEATED, named),
+                limitations=tuple(named if x == NOT_REPEATED else x for x in part.limitations),
+            )
+        )
+    return out

@@ -8,7 +8,26 @@ from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = ["common_limits", "limits_of_conditions"]
+__all__ = ["common_limits", "few_questions", "limits_of_conditions"]
+
+
+def few_questions(n: int) -> str:
+    """What follows from few independent questions.
+
+    Examples
+    --------
+    >>> few_questions(1).partition(":")[0], few_questions(12).partition(":")[0]
+    ('Only one question', 'Only 12 questions')
+    """
+    if n == 1:
+        return (
+            "Only one question: nothing can be said about others, and no interval over questions "
+            "can be given."
+        )
+    return (
+        f"Only {n} questions: intervals are wide, and what holds for these questions need not hold "
+        "for others."
+    )
 
 
 def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -> list[str]:
@@ -63,10 +82,7 @@ def limits_of_conditions(
             "any real judge behaves."
         )
     if n_clusters < 50:
-        limits.append(
-            f"Only {n_clusters} questions: intervals are wide, and what holds for these questions "
-            "need not hold for others."
-        )
+        limits.append(few_questions(n_clusters))
     worst = cells["unread_share"].to_numpy(float)
     if np.any(worst > 0):
         at = int(np.argmax(worst))

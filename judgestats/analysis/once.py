@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "once_plan",
     "once_sentence",
     "constant_limits",
+    "not_repeated",
     "repeat_limits",
     "other_results",
     "repetition",
@@ -38,6 +39,7 @@ _OF_REPEATS = (
     "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "omega",
     "mean_spread_correlation", "sd_between", "n_replications",
 )  # fmt: skip
+_OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
 _ASSUMED = (0.5, 0.8)
 _WIDTH = 0.2
 _ITEMS = (30, 50, 75, 100, 150, 200, 300, 400)
@@ -68,6 +70,8 @@ def once_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
     """
     once = asked_once(frame)
     questions = [] if all(once.values()) else list(declared.hypotheses)
+    if len(once) == 1:  # nothing to compare with
+        questions = [h for h in questions if h.id not in _OF_SEVERAL]
     if any(once.values()) and len(once) > 1:
         questions.append(
             Hypothesis(
@@ -188,7 +192,9 @@ def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
     if isinstance(between, Estimate) and not math.isnan(between.estimate):
         bounds = between.interval
-        shown = f" [{_short(bounds.low)}, {_short(bounds.high)}]" if bounds else ""
+        shown = ""
+        if bounds and not (math.isnan(bounds.low) or math.isnan(bounds.high)):
+            shown = f" [{_short(bounds.low)}, {_short(bounds.high)}]"
         parts.append(f"agreement between judges ICC(2,1) {_short(between.estimate)}{shown}")
     return f"{'; '.join(parts)}. {NOT_REPEATED}"
 
@@ -208,16 +214,43 @@ def repeat_limits(frame: pd.DataFrame) -> list[str]:
     limits = []
     read = frame[frame["score"].notna() & (frame["stage"] == "final")]
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
+    never: list[str] = []
     for name, mine in sizes.groupby(level="condition", sort=False):
         repeated, items = int((mine > 1).sum()), len(mine)
         if not repeated:
-            limits.append(f"{name}: {NOT_REPEATED}")
+            never.append(str(name))
         elif 2 * repeated < items:
             limits.append(
                 f"{name}: only {repeated} of {items} items were judged more than once. What is "
                 "said about consistency rests on these; they may not be like the others."
             )
-    return limits
+    return [*not_repeated(never, of=len(set(frame["condition"]))), *limits]
+
+
+def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
+    """What follows for the conditions of which no item was judged again, said once for all.
+
+    Parameters
+    ----------
+    never : sequence of str
+        Their names.
+    of : int
+        How many conditions there are; where it is all of them, none need be named.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> not_repeated(["x", "y"], of=3)[0][:20]
+    'x, y: No item was ju'
+    >>> not_repeated(["x", "y"], of=2)[0][:11]
+    'No item was'
+    """
+    if not never:
+        return []
+    return [NOT_REPEATED if len(never) == of else f"{', '.join(never)}: {NOT_REPEATED}"]
 
 
 def constant_limits(table: pd.DataFrame) -> list[str]:

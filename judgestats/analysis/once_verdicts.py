@@ -36,7 +36,7 @@ def verdicts_asked_once(frame: pd.DataFrame) -> dict[str, bool]:
 
 
 def once_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
-    """The plan for verdicts, with what those asked for once can answer.
+    """The plan for verdicts: what these can answer, and what those asked for once can.
 
     Parameters
     ----------
@@ -50,9 +50,17 @@ def once_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPl
     AnalysisPlan
     """
     once = verdicts_asked_once(frame)
+    labelled = "label" in frame and bool((frame["label"].astype(str).str.strip() != "").any())
+    orders = frame.groupby("condition")["order"].nunique()
+    answerable = {
+        "reliability": not all(once.values()),
+        "order": bool((orders > 1).any()),
+        "people": labelled,
+        "compare": labelled and len(once) > 1,
+    }
+    asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
     if not any(once.values()):
-        return declared
-    asked = [h for h in declared.hypotheses if not (all(once.values()) and h.id == "reliability")]
+        return replace(declared, hypotheses=tuple(asked))
     asked.insert(
         0,
         Hypothesis(
@@ -104,7 +112,7 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
             name="share",
             label=f"{name[0].upper()}{name[1:]}",
         )
-        found.append((f"verdicts.{name}", "How often the verdict is given", value))
+        found.append((f"verdicts.{name}", f"How often '{option}' is given", value))
     return found
 
 
@@ -152,5 +160,6 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
         if int(both.sum()) < 3:
             continue
         kappa = cohen_kappa(said[:, i], said[:, j], categories=options, **common)
-        found.append((f"judges.kappa.{pair}", f"Agreement of {pair} beyond chance", kappa))
+        title = f"Agreement of two judges beyond chance ({pair})"
+        found.append((f"judges.kappa.{pair}", title, kappa))
     return found

@@ -106,8 +106,8 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
                 icc(means, form=form, missing="listwise", **common, **drawn),  # type: ignore[arg-type]
             )
             for kind, form, level in (
-                ("judges.icc2", "ICC(2,1)", ""),
-                ("judges.icc3", "ICC(3,1)", ", how high each scores left aside"),
+                ("judges.icc2", "ICC(2,1)", ", ICC(2,1)"),
+                ("judges.icc3", "ICC(3,1)", ", ICC(3,1): how high each scores left aside"),
             )
         ]
     if np.unique(means[np.isfinite(means)]).size <= _MOST_VALUES:
@@ -134,7 +134,7 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
             found.append(
                 (
                     f"judges.{method}.{pair}",
-                    f"Correlation of {pair}",
+                    f"{label} of two judges' scores ({pair})",
                     value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}"),
                 )
             )
@@ -168,7 +168,7 @@ def ratings_results(
         return []
     cluster = _clusters(array.clusters)
     found: Found = []
-    for method, _ in _METHODS:
+    for method, label in _METHODS:
         value = human_correlation(
             scores,
             people,
@@ -180,7 +180,7 @@ def ratings_results(
         )
         groups = None if cluster is None else cluster[both]
         value = _with_null(value, scores[both], people[both], method, groups, declared)
-        found.append((f"people.{method}", "Agreement with people's ratings", value))
+        found.append((f"people.{method}", f"{label} with people's ratings", value))
     if int(both.sum()) >= 2:
         shift = mean_shift(
             np.column_stack([people, scores]),

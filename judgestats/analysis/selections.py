@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.limits import few_questions
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
@@ -205,10 +206,7 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
             "any real judge behaves."
         )
     if int(table["n_clusters"].min()) < 50:
-        limits.append(
-            f"Only {int(table['n_clusters'].min())} questions: intervals are wide, and what holds "
-            "for these questions need not hold for others."
-        )
+        limits.append(few_questions(int(table["n_clusters"].min())))
     worst = table.iloc[int(np.argmax(table["unread_share"].to_numpy(float)))]
     if worst["unread_share"] > 0:
         limits.append(

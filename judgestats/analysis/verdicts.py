@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.once import NOT_REPEATED, repetition
+from judgestats.analysis.limits import few_questions
+from judgestats.analysis.once import NOT_REPEATED, not_repeated, repetition
 from judgestats.analysis.once_verdicts import (
     judges_of_verdicts,
     shares_of_verdicts,
@@ -158,7 +159,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         conditions=table,
         results=tuple(results),
         limitations=(
-            *(f"{name}: {NOT_REPEATED}" for name, one in once.items() if one),
+            *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),
         ),
         recommendation=repetition(frame, verdicts=True) if all(once.values()) else None,
@@ -325,9 +326,7 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
             "agreement nor disagreement with people."
         )
     if int(table["n_clusters"].min()) < 50:
-        limits.append(
-            f"As few as {int(table['n_clusters'].min())} independent items: intervals are wide."
-        )
+        limits.append(few_questions(int(table["n_clusters"].min())))
     worst = table.sort_values("unread_share").iloc[-1]
     if worst["unread_share"] > 0:
         limits.append(

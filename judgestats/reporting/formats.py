@@ -8,6 +8,8 @@ from typing import Any
 
 __all__ = [
     "DASH",
+    "UNKNOWN",
+    "WHY_UNKNOWN",
     "align_decimals",
     "integer",
     "interval",
@@ -16,9 +18,15 @@ __all__ = [
     "number",
     "p_value",
     "percent",
+    "positive_interval",
 ]
 
 DASH = "\u2013"
+UNKNOWN = "not determined"
+WHY_UNKNOWN = (
+    "Not determined: these data, which few questions carry, leave that end of the interval open "
+    "(more than 100 times from the estimate)."
+)
 MINUS = "\u2212"
 _FIGURE_SPACE, _POINT_SPACE, _FIXED_SPACE = "\u2007", "\u2008", "\u00a0"
 
@@ -81,6 +89,30 @@ def interval(low: Any, high: Any, *, digits: int = 2, leading_zero: bool = True)
     a = number(low, digits=digits, leading_zero=leading_zero)
     b = number(high, digits=digits, leading_zero=leading_zero)
     return f"[{a}, {b}]"
+
+
+def positive_interval(
+    low: Any, high: Any, *, estimate: Any, digits: int = 2, factor: float = 100.0
+) -> str:
+    """Bounds of a variance or a ratio; an end that says nothing is not printed as a number.
+
+    An end more than `factor` times from the estimate comes from a standard error that these data
+    do not determine, not from knowledge; what is known of the other end is still printed.
+
+    Examples
+    --------
+    >>> positive_interval(0.1, 0.9, estimate=0.3)
+    '[0.10, 0.90]'
+    >>> positive_interval(0.1, 4e5, estimate=0.3), positive_interval(1e-9, 4e5, estimate=0.3)
+    ('[0.10, not determined]', 'not determined')
+    """
+    if is_missing(low) or is_missing(high) or is_missing(estimate) or not estimate > 0:
+        return interval(low, high, digits=digits)
+    ends = [
+        number(end, digits=digits) if 1 / factor <= end / estimate <= factor else UNKNOWN
+        for end in (float(low), float(high))
+    ]
+    return UNKNOWN if ends == [UNKNOWN] * 2 else f"[{ends[0]}, {ends[1]}]"
 
 
 def percent(value: Any, *, digits: int = 1) -> str:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from judgestats.errors import InputError
-from judgestats.reporting.formats import number
+from judgestats.reporting.formats import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH
 from judgestats.stats.result import Estimate
@@ -100,6 +100,8 @@ class Forest(Figure):
         show = _ratio if self.log else plain
         if math.isnan(row.low) or math.isnan(row.high):
             return show(row.estimate)
+        if self.log:
+            return f"{show(row.estimate)} {_ratio_interval(row)}"
         return f"{show(row.estimate)} [{show(row.low)}, {show(row.high)}]"
 
     def draw(self, ax: Axes) -> None:
@@ -155,6 +157,7 @@ class Forest(Figure):
         values = [v for r in self.rows for v in (r.estimate, r.low, r.high)] + [self.reference]
         if not self.log:
             ax.set_xlim(*padded_limits(values))
+            ax.xaxis.set_major_locator(MaxNLocator(6))
             return
         _ratio_limits(ax, values, [r.estimate for r in self.rows] + [self.reference])
         low, high = ax.get_xlim()
@@ -281,6 +284,12 @@ def _ratio(value: float) -> str:
     if 0.1 <= value < 100:
         return number(value)
     return f"{value:.2g}" if value < 0.1 else f"{value:.3g}"
+
+
+def _ratio_interval(row: EffectRow) -> str:
+    """An interval of a ratio as tables print it: an end that says nothing is no number."""
+    told = positive_interval(row.low, row.high, estimate=row.estimate)
+    return told if UNKNOWN in told else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
 
 
 def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float]) -> None:

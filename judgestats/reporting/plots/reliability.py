@@ -146,6 +146,7 @@ class NullRow:
     null_q95: float
     low: float = math.nan
     high: float = math.nan
+    group: str = ""
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, *, label: str = "") -> NullRow:
@@ -173,20 +174,29 @@ class NullStrip(Figure):
     rows: tuple[NullRow, ...]
     x_label: str = "Coefficient"
 
+    def _lines(self) -> list[tuple[str, NullRow | None]]:
+        """Headings of groups (without a row) and rows, from top to bottom."""
+        out: list[tuple[str, NullRow | None]] = []
+        group = ""
+        for row in self.rows:
+            if row.group and row.group != group:
+                out.append((wrapped(row.group, width=46, lines=2), None))
+            group = row.group
+            out.append((wrapped(row.label, width=34, lines=2), row))
+        return out
+
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        height = sum(
-            0.26 if "\n" not in wrapped(r.label, width=34, lines=2) else 0.38 for r in self.rows
-        )
+        height = sum(0.26 if "\n" not in text else 0.38 for text, _ in self._lines())
         return (PAPER_WIDTH, max(1.6, 1.1 + height))
 
     @property
     def alt(self) -> str:
         """The figure in words."""
         parts = [
-            f"{r.label}: {number(r.estimate)}, null mean {number(r.null_mean)}, "
-            f"95th percentile {number(r.null_q95)}"
+            f"{f'{r.group}, ' if r.group else ''}{r.label}: {number(r.estimate)}, "
+            f"null mean {number(r.null_mean)}, 95th percentile {number(r.null_q95)}"
             for r in self.rows
         ]
         return "Coefficients beside their null reference. " + "; ".join(parts) + "."
@@ -196,7 +206,10 @@ class NullStrip(Figure):
         if not self.rows:
             nothing_to_show(ax, "no coefficient has a null reference")
             return
-        for i, row in enumerate(self.rows):
+        lines = self._lines()
+        for i, (_, row) in enumerate(lines):
+            if row is None:
+                continue
             if math.isfinite(row.null_mean) and math.isfinite(row.null_q95):
                 ax.plot(
                     [row.null_mean, row.null_q95], [i, i], color="#bdbdbd", lw=7,
@@ -214,10 +227,11 @@ class NullStrip(Figure):
             else:
                 ax.annotate("undefined", (0.5, i), xycoords=("axes fraction", "data"),
                             va="center", ha="center", fontsize=8, color=GREY)  # fmt: skip
-        ax.set_ylim(len(self.rows) - 0.5, -0.5)
-        ax.set_yticks(
-            range(len(self.rows)), [wrapped(r.label, width=34, lines=2) for r in self.rows]
-        )
+        ax.set_ylim(len(lines) - 0.5, -0.5)
+        ax.set_yticks(range(len(lines)), [text for text, _ in lines])
+        for tick, (_, row) in zip(ax.get_yticklabels(), lines, strict=True):
+            if row is None:
+                tick.set_fontweight("bold")
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False, axis="y")
         ax.grid(visible=True, axis="x")

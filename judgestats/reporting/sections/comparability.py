@@ -18,6 +18,12 @@ def refusals(first: Run, second: Run) -> list[str]:
     scored = [bool(f["score"].notna().any()) for f in (one, two)]
     if scored[0] != scored[1]:
         reasons.append("one holds scores and the other verdicts")
+    names = [list(dict.fromkeys(map(str, f["condition"]))) for f in (one, two)]
+    if not set(names[0]) & set(names[1]) and max(map(len, names)) > 1:
+        reasons.append(
+            f"they share no condition ({_shortly(names[0])} in one, {_shortly(names[1])} in the "
+            "other)"
+        )
     if all(scored) and first.scale and second.scale and first.scale != second.scale:
         reasons.append(
             f"their scales differ ({first.scale[0]:g} to {first.scale[1]:g} and "
@@ -33,6 +39,11 @@ def refusals(first: Run, second: Run) -> list[str]:
             f"{changed[0]!r})"
         )
     return reasons
+
+
+def _shortly(names: list[str], most: int = 4) -> str:
+    more = len(names) - most
+    return "; ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _changed_items(first: Run, second: Run) -> list[str]:

@@ -13,7 +13,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import interval
+from judgestats.reporting.formats import UNKNOWN, WHY_UNKNOWN, interval, positive_interval
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
@@ -176,7 +176,11 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
                         "mean": number_of(row.get("mean")),
                         "mean_ci": _bounds(row, "mean"),
                         "var": number_of(row.get("within_variance")),
-                        "var_ci": _bounds(row, "within_variance"),
+                        "var_ci": positive_interval(
+                            number_of(row.get("within_variance_low")),
+                            number_of(row.get("within_variance_high")),
+                            estimate=number_of(row.get("within_variance")),
+                        ),
                         "icc": number_of(row.get("icc1")),
                         "icc_ci": _bounds(row, "icc1", leading_zero=False),
                     }
@@ -207,6 +211,7 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
                 rows=tuple(scores),
                 group="group",
                 caption="Scores by run and condition, each run on its own items.",
+                note=_why_unknown(scores),
                 label="tbl-scores",
             )
         )
@@ -226,6 +231,11 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
             )
         )
     return tables
+
+
+def _why_unknown(rows: Sequence[dict[str, Any]]) -> str:
+    told = any(isinstance(v, str) and UNKNOWN in v for row in rows for v in row.values())
+    return WHY_UNKNOWN if told else ""
 
 
 def _bounds(row: dict[str, Any], key: str, *, leading_zero: bool = True) -> str:
@@ -338,6 +348,11 @@ def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
             )
             for kind in _KINDS
         }
+        | {
+            "ratio_ci": positive_interval(
+                row.get("ratio_low"), row.get("ratio_high"), estimate=row.get("ratio")
+            )
+        }
         for row in rows
     ]
     columns = [
@@ -364,9 +379,12 @@ def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
             "of Run 1. Ratio: its within-item variance over that of Run 1. Verdict changed: share "
             "of items whose commonest verdict differs. p-values are adjusted over the conditions."
         ),
-        note="– undefined: a variance of 0 in one of the runs."
-        if any(math.isnan(row.get("ratio", 0.0)) for row in rows)
-        else "",
+        note=(
+            "– undefined: a variance of 0 in one of the runs. "
+            if any(math.isnan(row.get("ratio", 0.0)) for row in rows)
+            else ""
+        )
+        + _why_unknown(shown),
         label=f"tbl-paired-{number}",
     )
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting.formats import DASH, interval, is_missing, number
+from judgestats.reporting.formats import (
+    DASH,
+    UNKNOWN,
+    WHY_UNKNOWN,
+    interval,
+    is_missing,
+    number,
+    positive_interval,
+)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.judged import exclusion_reasons, exclusions, items
 from judgestats.reporting.show import Markdown
@@ -39,7 +48,8 @@ def descriptives(run: Run) -> Table | Markdown:
     judged = run.by_judge
     once = "icc1" not in frame
     rows = []
-    for row in run.described:
+    scored = [r for r in run.described if not math.isnan(_number(r, "mean"))]
+    for row in scored or run.described:  # conditions of verdicts stand in a table of their own
         rows.append(
             {
                 "group": str(row.get("judge", "")) if judged else "",
@@ -47,7 +57,7 @@ def descriptives(run: Run) -> Table | Markdown:
                 "n": row.get("n_items"),
                 "ok": row.get("n_ok"),
                 "mean": _number(row, "mean"),
-                "mean_ci": interval(_number(row, "mean_low"), _number(row, "mean_high")),
+                "mean_ci": _mean_interval(row, run),
                 "sd": _number(row, "sd_between"),
                 "sd_all": _number(row, "sd"),
                 "min": _number(row, "min"),
@@ -55,9 +65,9 @@ def descriptives(run: Run) -> Table | Markdown:
                 "max": _number(row, "max"),
                 "unread": _number(row, "unread_share") if once else math.nan,
                 "var": _number(row, "within_variance"),
-                "var_ci": interval(
+                "var_ci": positive_interval(
                     _number(row, "within_variance_low"), _number(row, "within_variance_high"),
-                    digits=3,
+                    estimate=_number(row, "within_variance"), digits=3,
                 ),
                 "sem": _number(row, "sem"),
                 "constant": _number(row, "constant_share"),
@@ -94,7 +104,7 @@ def descriptives(run: Run) -> Table | Markdown:
             "repeated judgments of the same item. SEM is the standard error of one judgment in "
             "score points."
         ),
-        note=_undefined_note(rows),
+        note=_undefined_note(rows, columns),
         label="tbl-conditions",
     )
 
@@ -107,6 +117,7 @@ COEFFICIENTS = {
     "vote_share_unread_a_category": "Reliability, unread as a category",
     "vote_share_unread_missing": "Reliability, unread left out",
     "fleiss_kappa": "Fleiss' kappa of repetitions",
+    "fleiss_kappa_unread": "Fleiss' kappa, unread as a category",
     "ac1": "AC1 of repetitions",
     "self_agreement": "Same verdict on asking again",
     "flip_rate": "Verdict changes on asking again",
@@ -142,7 +153,12 @@ def coefficients_of(run: Run) -> dict[str, str]:
     ]  # fmt: skip
     if "factor_strategy" in run.conditions:  # how often each is right is what was asked
         known = {k: known[k] for k in (*_RIGHT, *known) if k in known}
-    return known | {c: c.replace("_", " ") for c in others}
+    return known | {c: _heading(c) for c in others}
+
+
+def _heading(column: str) -> str:
+    text = column.replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 _RIGHT = ("accuracy", "average", "swap_consistency", "self_agreement")
@@ -157,6 +173,8 @@ def verdicts(run: Run) -> Table | list[Table] | None:
         return _wide_verdicts(run, names)
     rows: list[dict[str, Any]] = []
     for row in run.compared:
+        if all(math.isnan(number_of(row.get(key))) for key in names):
+            continue  # a condition of scores, which stands in a table of its own
         for key, label in names.items():
             rows.append(
                 {
@@ -198,8 +216,10 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
     """A row a condition and a column a coefficient, four at most in a table."""
     keys = list(names)
     tables = []
-    for start in range(0, len(keys), 4):
-        part = keys[start : start + 4]
+    parts = -(-len(keys) // 4)
+    size = -(-len(keys) // parts)  # as many in each
+    for place, start in enumerate(range(0, len(keys), size)):
+        part = keys[start : start + size]
         rows = [
             {
                 "group": str(row.get("judge", "")) if run.by_judge else "",
@@ -218,10 +238,10 @@ def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
                 group="group" if run.by_judge else "",
                 caption=(
                     f"Verdicts by condition, with {100 * run.level:g}% intervals"
-                    + (f" ({start // 4 + 1})." if len(keys) > 4 else ".")
+                    + (f" ({place + 1})." if parts > 1 else ".")
                 ),
                 note=_elsewhere(run),
-                label="tbl-verdicts" + (f"-{start // 4 + 1}" if start else ""),
+                label="tbl-verdicts" + (f"-{place + 1}" if start else ""),
             )
         )
     return tables
@@ -327,12 +347,23 @@ def _is_empty(value: Any) -> bool:
     return is_missing(value) or value == DASH
 
 
-def _undefined_note(rows: list[dict[str, Any]]) -> str:
-    missing = any(
-        (isinstance(v, float) and math.isnan(v)) or v == "–" for row in rows for v in row.values()
-    )
-    return (
-        "– undefined, with the reason among the checks (no interval where nothing varied)."
-        if missing
-        else ""
-    )
+def _mean_interval(row: dict[str, Any], run: Run) -> str:
+    """The interval of a mean; one wider than the scale says nothing, and is not printed."""
+    low, high = _number(row, "mean_low"), _number(row, "mean_high")
+    if run.scale and low < run.scale[0] and high > run.scale[1]:
+        return UNKNOWN
+    return interval(low, high)
+
+
+def _undefined_note(rows: list[dict[str, Any]], columns: Sequence[Column] = ()) -> str:
+    """What a dash, or words in the place of an interval, mean in the columns shown."""
+    keys = {c.key for c in columns} or {key for row in rows for key in row}
+    shown = [row.get(key) for row in rows for key in keys]
+    notes = []
+    if any(_is_empty(v) for v in shown):
+        notes.append(
+            "– undefined, with the reason among the checks (no interval where nothing varied)."
+        )
+    if any(isinstance(v, str) and UNKNOWN in v for v in shown):
+        notes.append(WHY_UNKNOWN)
+    return " ".join(notes)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.once import NOT_REPEATED
 from judgestats.reporting.escape import (
     clean,
     escape_html,
@@ -73,9 +74,13 @@ def _what_is_simulated(runs: Sequence[Run]) -> str:
 def answer(run: Run) -> Markdown:
     """The answer and the recommendation, in one box at the top."""
     text = " ".join(clean(run.results.get("sentence", "")).split())
+    text, once, _ = text.partition(NOT_REPEATED)  # holds for all: not part of the last of a list
+    text = text.strip()
     listed = text.count("; ") > 2 and run.results.get("kind") == "audit"
     parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in text.split("; "))
-             if listed else escape_markdown(text)]  # fmt: skip
+             if listed else escape_markdown(f"{text} {once}".strip())]  # fmt: skip
+    if listed and once:
+        parts.append(escape_markdown(once))
     advice = (run.results.get("recommendation") or {}).get("text")
     if advice:
         parts.append(f"**Recommendation.** {escape_markdown(advice)}")
@@ -149,7 +154,8 @@ def _same_items(run: Run) -> str:
     if frame.empty:
         return ""
     sets = {frozenset(g["item_id"]) for _, g in frame.groupby("condition", sort=False)}
-    return ", the same in every condition" if len(sets) == 1 else ""
+    several = len(set(frame["condition"])) > 1
+    return ", the same in every condition" if several and len(sets) == 1 else ""
 
 
 def _count(n: int, noun: str) -> str:
@@ -159,6 +165,11 @@ def _count(n: int, noun: str) -> str:
 def plan(run: Run) -> Table | Markdown:
     """The hypotheses, as they were written to the run before the first judgment."""
     hypotheses = run.plan.get("hypotheses") or run.results.get("families") or []
+    if not hypotheses and run.results.get("kind") == "audit":
+        return Markdown(
+            "Nothing is tested: the judgments allow neither a comparison nor an estimate of "
+            "consistency, so they are described."
+        )
     if not hypotheses:
         return Markdown("No analysis plan was declared: all results below are exploratory.")
     rows = tuple(
@@ -250,10 +261,16 @@ def judges(run: Run) -> Table | Markdown:
         "prompt": "Prompt",
     }  # fmt: skip
     shown_keys = [k for k in labels if k in {"name", "model"} or any(r[k] for r in rows)]
+    if all(r["model"] in {None, r["name"]} for r in rows) and shown_keys == ["name", "model"]:
+        return Markdown("Nothing but the judges' names is known of them.")
     return Table(
         columns=tuple(Column(key=k, label=labels[k]) for k in shown_keys),
         rows=tuple(rows),
-        caption="The judges, as asked for and as their servers reported themselves."
+        caption=(
+            "The judges, as the file names them."
+            if run.results.get("kind") == "audit"
+            else "The judges, as asked for and as their servers reported themselves."
+        )
         + (
             " Prompts are named by the hash of their text, which stands in the appendix."
             if run.prompts

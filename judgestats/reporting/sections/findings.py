@@ -41,7 +41,8 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     """
     found = run.of_role("primary")
     if not found:
-        return [Markdown("The plan names no primary result.")]
+        audited = run.results.get("kind") == "audit"
+        return [] if audited else [Markdown("The plan names no primary result.")]
     spoken = found
     if len(found) > _MOST_PRIMARY:  # the tables say it better, and the appendix in full
         spoken = [r for r in found if shape_of(r) != "estimates"]
@@ -260,7 +261,11 @@ def sentence(text: object) -> str:
 def prints(run: Run, *roles: str) -> Markdown:
     """The results of some roles, printed in full as in a terminal."""
     found = run.of_role(*roles)
-    parts = [verbatim(str(r.get("print", "")).strip("\n")) for r in found[:_MOST_PRINTED]]
+    parts = [
+        f"**{escape_markdown(r.get('title', ''))}**\n\n" * bool(r.get("title"))
+        + verbatim(str(r.get("print", "")).strip("\n"))
+        for r in found[:_MOST_PRINTED]
+    ]
     if len(found) > _MOST_PRINTED:
         parts.append(f"{len(found) - _MOST_PRINTED} further prints stand in `results.json`.")
     return Markdown("\n\n".join(parts))

@@ -52,7 +52,8 @@ def items(run: Run) -> Table | Markdown:
         counted = " and ".join(
             f"{whole[c.key]:,} {c.label[0].lower()}{c.label[1:]}" for c in columns[1:-1]
         )
-        return Markdown(f"{counted} from {whole['clusters']:,} questions were judged. {told}")
+        questions = "question" if whole["clusters"] == 1 else "questions"
+        return Markdown(f"{counted} from {whole['clusters']:,} {questions} were judged. {told}")
     rows = []
     for name, group in once.assign(category=names).groupby("category", sort=True):
         row: dict[str, Any] = {"category": str(name), "clusters": group["cluster"].nunique()}

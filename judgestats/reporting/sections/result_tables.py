@@ -9,7 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting.formats import DASH, integer, interval, is_missing, number
+from judgestats.reporting.formats import (
+    DASH,
+    UNKNOWN,
+    WHY_UNKNOWN,
+    integer,
+    interval,
+    is_missing,
+    number,
+    positive_interval,
+)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.notation import at_most_one, symbol_of
@@ -22,6 +31,7 @@ __all__ = [
     "rows_tables",
     "shape_of",
     "tests_table",
+    "with_condition",
 ]
 
 _SHAPES = ("comparisons", "tests", "estimates", "rows")
@@ -55,7 +65,7 @@ def results_tables(
         if chosen and shape == "rows":
             out += rows_tables(chosen, label=f"tbl-{label}-{shape}", caption=base)
         elif chosen:
-            named = [_with_condition(r, names) for r in chosen]
+            named = [with_condition(r, names) for r in chosen]
             out.append(made[shape](named, label=f"tbl-{label}-{shape}", caption=base))
     return out
 
@@ -232,9 +242,7 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
                     "method": str(line.get("method", "")),
                     "pair": f"{line.get('a', '')} against {line.get('b', '')}",
                     "estimate": number_of(line.get("estimate")),
-                    "ci": interval(
-                        number_of(line.get("conf_low")), number_of(line.get("conf_high"))
-                    ),
+                    "ci": _pair_interval(line),
                     "statistic": number_of(line.get("statistic")),
                     "p": number_of(line.get("p_value")),
                     "p_adjusted": number_of(line.get("p_adjusted")),
@@ -242,6 +250,7 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
             )
     why = f" Undefined (–): {'; '.join(reasons)}." if reasons else ""
     how = "; ".join(m for m in methods if m)
+    unknown = f" {WHY_UNKNOWN}" if any(UNKNOWN in row["ci"] for row in rows) else ""
     several = len(methods) > 1
     for row in rows:
         row["group"] = f"{row['group']}: {row['method']}" if several else row["group"]
@@ -265,9 +274,17 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
         rows=tuple(rows),
         group="group",
         caption=f"{caption}: pairs.",
-        note=f"Estimate: {'; '.join(n for n in names if n)}. Method: {how}.{why}",
+        note=f"Estimate: {'; '.join(n for n in names if n)}. Method: {how}.{why}{unknown}",
         label=label,
     )
+
+
+def _pair_interval(line: dict[str, Any]) -> str:
+    """A comparison's interval; ratios may have an end that is not determined."""
+    low, high = number_of(line.get("conf_low")), number_of(line.get("conf_high"))
+    if "ratio" in str(line.get("estimate_name", "")).lower():
+        return positive_interval(low, high, estimate=number_of(line.get("estimate")))
+    return interval(low, high)
 
 
 def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
@@ -279,7 +296,7 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
         for line in result.get("tidy") or []:
             rows.append(
                 {
-                    "group": title,
+                    "group": title if condition else _ALL,
                     "what": condition or title,
                     "term": _estimand(str(line.get("term", ""))),
                     "value": _bounded(line, "estimate"),
@@ -296,7 +313,9 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
                 }
             )
     order = list(dict.fromkeys(row["group"] for row in rows))
-    grouped = len(order) < len(rows)
+    grouped = order != [_ALL] and len(order) < len(rows)
+    if grouped:  # what holds for all conditions stands last
+        order.sort(key=lambda name: name == _ALL)
     if grouped:
         rows.sort(key=lambda row: order.index(row["group"]))
     columns = [
@@ -329,6 +348,16 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
 
 _ESTIMANDS = {
     "icc_1_1": "ICC(1,1)",
+    "icc_2_1": "ICC(2,1)",
+    "icc_3_1": "ICC(3,1)",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "krippendorff_alpha_interval": "Krippendorff's alpha",
+    "pearson_of_judges": "Pearson's r",
+    "spearman_of_judges": "Spearman's rho",
+    "pearson_with_human": "Pearson's r",
+    "spearman_with_human": "Spearman's rho",
+    "kendall_with_human": "Kendall's tau-b",
+    "alignment_score": "1 / .5 / 0 score",
     "omega_total": "McDonald's omega",
     "ac1": "Gwet's AC1",
     "gwet_ac1": "Gwet's AC1",
@@ -342,6 +371,9 @@ _ESTIMANDS = {
 }
 
 
+_ALL = "All conditions together"
+
+
 def _estimand(name: str) -> str:
     return _ESTIMANDS.get(name, name.replace("_", " "))
 
@@ -352,10 +384,11 @@ def _bounded(line: dict[str, Any], key: str, *, digits: int = 3) -> str:
     return number(number_of(line.get(key)), digits=digits, leading_zero=not bounded)
 
 
-def _with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """A result with what its title says apart from the condition that the title ends with."""
     title = str(result.get("title", "")).rstrip(")")
-    for name in sorted(names, key=len, reverse=True):
+    pairs = [f"{a} and {b}" for a in names for b in names if a != b]
+    for name in sorted([*names, *pairs], key=len, reverse=True):
         if title.endswith(name):
             what = title.removesuffix(name).rstrip(" (,:")
             return result | {"what": what, "condition": name} if what else result

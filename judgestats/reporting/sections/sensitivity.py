@@ -50,16 +50,19 @@ def missing_policies(run: Run) -> Table | Markdown:
                 "mean_c": b[0], "variance_c": b[1], "items_c": b[2],
             }
         )  # fmt: skip
+    columns = [
+        Column(key="condition", label="Condition"),
+        Column(key="items", label="Items", format="integer"),
+        Column(key="mean", label="Mean", format="number:2"),
+        Column(key="variance", label="Variance", format="number:3"),
+        Column(key="items_c", label="Complete items", format="integer"),
+        Column(key="mean_c", label="Mean", format="number:2"),
+        Column(key="variance_c", label="Variance", format="number:3"),
+    ]
+    if all(math.isnan(float(str(row["variance"]))) for row in rows):  # each item judged once
+        columns = [c for c in columns if not c.key.startswith("variance")]
     return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="items", label="Items", format="integer"),
-            Column(key="mean", label="Mean", format="number:2"),
-            Column(key="variance", label="Variance", format="number:3"),
-            Column(key="items_c", label="Complete items", format="integer"),
-            Column(key="mean_c", label="Mean", format="number:2"),
-            Column(key="variance_c", label="Variance", format="number:3"),
-        ),
+        columns=tuple(columns),
         rows=tuple(rows),
         caption=(
             "Two policies for unread judgments: every score that was read, and only items of which "

@@ -1,0 +1,106 @@
+"""Coefficients beside what they yield when there is nothing to find."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from judgestats.reporting import plots
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.result_tables import with_condition
+from judgestats.reporting.show import Captioned
+
+__all__ = ["null_strip"]
+
+_MOST_ROWS = 36
+
+
+def null_strip(run: Run) -> Captioned | None:
+    """Coefficients beside their null: ICC by condition, or all that carry a null reference."""
+    table = run.conditions
+    shuffled = (
+        "every replication's judgments are shuffled over items, so that the item cannot matter."
+    )
+    kind = "reliability" if "reliability_null_q95" in table else "icc1"
+    if f"{kind}_null_q95" in table:
+        rows = [
+            plots.NullRow(
+                label=str(r["condition"]),
+                estimate=number_of(r.get(kind)),
+                low=number_of(r.get(f"{kind}_low")),
+                high=number_of(r.get(f"{kind}_high")),
+                null_mean=number_of(r.get(f"{kind}_null_mean")),
+                null_q95=number_of(r.get(f"{kind}_null_q95")),
+            )
+            for r in run.described[:_MOST_ROWS]
+            if math.isfinite(number_of(r.get(kind)))
+        ]
+        what, name, also = (
+            ("Reliability of one judgment", "ICC(1,1)", "")
+            if kind == "icc1"
+            else ("Reliability", "Reliability", " So are those behind every mean, median and mode.")
+        )
+    else:
+        rows = _of_results(run)
+        what, name, also = "Coefficients", "Coefficient", ""
+        shuffled = _what_is_shuffled(run)
+    if not rows:
+        return None
+    return Captioned(
+        figure=plots.NullStrip(rows=tuple(rows), x_label=name),
+        label="fig-null",
+        caption=(
+            f"{what} beside what the same computation yields when there is nothing to find: "
+            f"{shuffled}{also}"
+        ),
+    )
+
+
+def _with_null(run: Run) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The results' lines that carry a null reference, each with its result."""
+    return [
+        (result, line)
+        for result in run.results.get("results") or []
+        for line in result.get("tidy") or []
+        if line.get("null_q95") is not None and line.get("null_mean") is not None
+    ]
+
+
+def _of_results(run: Run) -> list[plots.NullRow]:
+    """A row for each result with a null, those of one coefficient together."""
+    names = tuple(str(c) for c in run.conditions.get("condition", ()))
+    rows = []
+    for result, line in _with_null(run):
+        named = with_condition(result, names)
+        condition = str(named.get("condition", ""))
+        title = str(named.get("what") or named.get("title") or line.get("term", ""))
+        rows.append(
+            plots.NullRow(
+                label=condition or title,
+                group=title if condition else "",
+                estimate=number_of(line.get("estimate")),
+                low=number_of(line.get("conf_low")),
+                high=number_of(line.get("conf_high")),
+                null_mean=number_of(line.get("null_mean")),
+                null_q95=number_of(line.get("null_q95")),
+            )
+        )
+    groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
+    rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
+    return rows[:_MOST_ROWS]
+
+
+def _what_is_shuffled(run: Run) -> str:
+    """What the null of each kind of result shuffles."""
+    stems = {str(result.get("id", "")).partition(".")[0] for result, _ in _with_null(run)}
+    people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems
+    told = []
+    if stems - {"people", "alignment", "order", "judges"}:
+        told.append("every replication's judgments are shuffled over items")
+    if judges:
+        told.append("between judges, each judge's judgments are shuffled over items")
+    if people:
+        told.append("for agreement with people, what they said is shuffled over items")
+    if order:
+        told.append("for order, positions are exchanged within items")
+    return "; ".join(told) + "."

@@ -1,0 +1,96 @@
+"""Figures of verdicts: their coefficients, and the place at which the preferred one was shown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from judgestats.reporting import plots
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.data import coefficients_of, short_condition
+from judgestats.reporting.show import Captioned
+
+__all__ = ["coefficients", "positions"]
+
+_MOST_ROWS = 36
+_MOST_PLACES = 28
+
+
+def coefficients(run: Run) -> Captioned | None:
+    """Coefficients of verdicts with intervals, grouped by coefficient.
+
+    Agreement with people has a figure of its own, with the baselines.
+    """
+    names = {k: v for k, v in coefficients_of(run).items() if not k.startswith("alignment")}
+    rows = [
+        plots.EffectRow(
+            label=_full_name(row, run),
+            estimate=number_of(row.get(key)),
+            low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
+            group=label,
+        )
+        for key, label in names.items()
+        for row in run.compared
+        if not math.isnan(number_of(row.get(key)))
+    ]  # fmt: skip
+    while len(rows) > _MOST_ROWS and len({r.group for r in rows}) > 1:
+        rows = [r for r in rows if r.group != rows[-1].group]  # the first are the main ones
+    if not rows or len(rows) > 2 * _MOST_ROWS:
+        return None
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
+        ),
+        label="fig-coefficients",
+        caption=f"Coefficients of verdicts with {100 * run.level:g}% intervals.",
+    )
+
+
+def _full_name(row: dict[str, Any], run: Run) -> str:
+    """A condition's name where no heading says the judge."""
+    short = short_condition(row, run)
+    if not run.several_judges:
+        return short
+    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
+
+
+_FIRST = {"ab", "original", "orig", "0", "false", "1"}
+
+
+def positions(run: Run) -> Captioned | None:
+    """How often the response shown first, the one shown second, or neither was chosen."""
+    frame = run.finals
+    if frame.empty or not {"order", "choice"} <= set(frame.columns):
+        return None
+    orders = list(dict.fromkeys(frame["order"].astype(str)))
+    if len(orders) != 2:
+        return None
+    first = next((o for o in orders if o.lower() in _FIRST), orders[0])
+    read = frame[frame["choice"].isin(["a", "b", "tie"])]
+    if read.empty:
+        return None
+    swapped = read["order"].astype(str) != first
+    place = read["choice"].where(~swapped, read["choice"].map({"a": "b", "b": "a", "tie": "tie"}))
+    names = list(dict.fromkeys(read["condition"].astype(str)))
+    if len(names) > _MOST_PLACES:
+        return None  # the table of verdicts says it; so many rows would not fit a page
+    decided = place.ne("tie")
+    shares = np.full((len(names), 2), np.nan)
+    for i, name in enumerate(names):
+        mine = place[decided & (read["condition"] == name)]
+        if len(mine):
+            shares[i] = [float((mine == "a").mean()), float((mine == "b").mean())]
+    return Captioned(
+        figure=plots.PositionHeatMap(
+            labels=tuple(names), shares=shares, positions=("shown first", "shown second"),
+            x_label="Preferred",
+        ),
+        label="fig-positions",
+        caption=(
+            "Which response was preferred, by the place at which it was shown, both orders of each "
+            "pair taken together and ties left out: a judge without a preference for a place "
+            "prefers both equally often."
+        ),
+    )  # fmt: skip

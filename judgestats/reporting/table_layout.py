@@ -1,0 +1,83 @@
+"""How a table is laid out: groups, decimal points in line, widths, lines, type size."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from judgestats.reporting import formats
+from judgestats.reporting.escape import clean
+
+if TYPE_CHECKING:
+    from judgestats.reporting.tables import Table
+
+__all__ = ["aligned", "groups", "letters", "lines", "of_words", "type_size"]
+
+_PAGE_POINTS = 460.0  # the text width of an A4 page
+_WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
+_WORD = 16  # letters of a word that a narrow column still shows unbroken
+
+
+def aligned(table: Table) -> list[list[str]]:
+    """The cells with decimal points in line, for formats with figure-wide spaces."""
+    cells = table.cells()
+    for j, column in enumerate(table.columns):
+        if column.side == "right":
+            for row, text in zip(cells, formats.align_decimals([r[j] for r in cells]), strict=True):
+                row[j] = text
+    return cells
+
+
+def groups(table: Table) -> list[str]:
+    """The group heading to put before each row, empty for none."""
+    names = [clean(row.get(table.group, "")) if table.group else "" for row in table.rows]
+    return [n if i == 0 or n != names[i - 1] else "" for i, n in enumerate(names)]
+
+
+def letters(table: Table) -> list[int]:
+    """How many letters wide each column is; text and headings may wrap."""
+    widths = []
+    cells = table.cells()
+    for j, column in enumerate(table.columns):
+        words = max((len(w) for w in column.heading.split(" ")), default=1)
+        if column.side == "left":
+            longest = max((len(line) for row in cells for line in row[j].split("\n")), default=1)
+            longest = min(max(longest, words), 20)
+        else:
+            longest = max(words, max((len(row[j]) for row in cells), default=0))
+        widths.append(longest)
+    return widths
+
+
+def of_words(table: Table) -> list[bool]:
+    """For each column: is it text of plain words, none of which need be broken?"""
+    cells = table.cells()
+    return [
+        column.side == "left"
+        and max((len(word) for row in cells for word in row[j].split()), default=0) <= _WORD
+        for j, column in enumerate(table.columns)
+    ]
+
+
+def lines(table: Table) -> int:
+    """How many lines the table takes, about: rows, and text that wraps in them."""
+    rows = [
+        max(
+            1,
+            *(
+                math.ceil(len(text) / _WRAPPED_AT) + text.count("\n")
+                for text, c in zip(row, table.columns, strict=True)
+                if c.side == "left"
+            ),
+            1,
+        )
+        for row in table.cells()
+    ]
+    return sum(rows) + sum(bool(g) for g in groups(table))
+
+
+def type_size(table: Table) -> float:
+    """The type size at which the table fits the page, from 9 down to 6.8 points."""
+    widths = letters(table)
+    free = _PAGE_POINTS - 7.0 * len(widths)
+    return max(6.8, min(9.0, free / (0.52 * max(1, sum(widths)))))

@@ -1,0 +1,173 @@
+"""A table written as HTML, typst, LaTeX and Markdown; every cell is text in each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judgestats.reporting.escape import (
+    clean,
+    escape_html,
+    escape_latex,
+    escape_markdown,
+    escape_typst,
+)
+from judgestats.reporting.table_layout import aligned, groups, letters, lines, of_words, type_size
+
+if TYPE_CHECKING:
+    from judgestats.reporting.tables import Table
+
+__all__ = ["html", "latex", "markdown", "typst"]
+
+_MOST_KEPT = 26  # lines; a longer table may go on on the next page
+# typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
+_ROOM = (
+    "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
+    "#v(-9em, weak: false)"
+)
+_WIDE, _STACKED = 70, 46  # letters in a row: smaller type on a page, one value a line on a phone
+_LONG_WORD = re.compile(r"\S{25,}")
+
+
+def html(table: Table, *, caption: bool = True) -> str:
+    """An HTML table; nothing in it can run or load anything."""
+    kinds = {"left": "text", "right": "num", "center": "mid"}
+    width = sum(letters(table)) + 2 * len(table.columns)
+    shape = " wide" * (width > _WIDE) + " stack" * (width > _STACKED)
+    out = [f'<div class="js-table{shape}"><table data-quarto-disable-processing="true">']
+    if caption and table.caption:
+        out.append(f"<caption>{escape_html(table.caption)}</caption>")
+    head = "".join(
+        f'<th class="{kinds[c.side]}" scope="col">{escape_html(c.heading)}</th>'
+        for c in table.columns
+    )
+    body_kinds = [
+        kinds[c.side] + " words" * whole
+        for c, whole in zip(table.columns, of_words(table), strict=True)
+    ]
+    out.append(f"<thead><tr>{head}</tr></thead><tbody>")
+    for group, row in zip(groups(table), aligned(table), strict=True):
+        if group:
+            span = len(table.columns)
+            out.append(
+                f'<tr class="group"><td class="text" colspan="{span}">'
+                f"{escape_html(group)}</td></tr>"
+            )
+        cells = "".join(
+            f'<td class="{kind}" data-label="{escape_html(c.heading)}">{_html_cell(text)}</td>'
+            for c, kind, text in zip(table.columns, body_kinds, row, strict=True)
+        )
+        out.append(f"<tr>{cells}</tr>")
+    out.append("</tbody></table></div>")
+    if table.note:
+        out.append(f'<p class="table-note">{escape_html(table.note)}</p>')
+    return "\n".join(out)
+
+
+def typst(table: Table) -> str:
+    """A typst table (without caption: the document's float carries it)."""
+    count = len(table.columns)
+    sides = ", ".join(f"{c.side} + top" for c in table.columns) + ","
+    head = ", ".join(
+        f"table.cell(align: {c.side} + bottom)[*{escape_typst(c.heading)}*]" for c in table.columns
+    )
+    body: list[str] = []
+    for group, row in zip(groups(table), aligned(table), strict=True):
+        if group:
+            body.append(
+                f"table.cell(colspan: {count}, inset: (top: 7pt))[*{escape_typst(group)}*],"
+            )
+        texts = [
+            _together(text) if c.side == "right" else text
+            for c, text in zip(table.columns, row, strict=True)
+        ]
+        body.append(", ".join(f"[{escape_typst(text)}]" for text in texts) + ",")
+    # a short table stays on one page; a longer one leaves no heading row behind at its foot
+    long = lines(table) > _MOST_KEPT
+    breaks = str(long).lower()
+    need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
+    rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
+    note = f"#align(left, text(size: 0.92em)[{escape_typst(table.note)}])" if table.note else ""
+    return "\n".join(
+        [
+            need,
+            f"#block(width: 100%, {above}breakable: {breaks})[",
+            f"#set text(size: {type_size(table):.2f}pt)",
+            '#set text(number-width: "tabular", hyphenate: false)',
+            "#set par(justify: false, leading: 0.5em)",
+            f"#table(columns: {count}, align: ({sides}),",
+            "inset: (x: 3.5pt, y: 3pt), stroke: none,",
+            rule,
+            f"table.header({head}),",
+            thin,
+            *body,
+            f"{rule})",
+            note,
+            "]",
+        ]
+    )
+
+
+def latex(table: Table) -> str:
+    """A LaTeX table for the booktabs package."""
+    letters = {"left": "l", "right": "r", "center": "c"}
+    sides = "".join(letters[c.side] for c in table.columns)
+    rows = [r"\begin{table}[htbp]", r"\centering"]
+    if table.caption:
+        rows.append(rf"\caption{{{escape_latex(table.caption)}}}")
+    if table.label:
+        rows.append(rf"\label{{{table.label}}}")
+    rows += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+    rows.append(" & ".join(escape_latex(c.heading) for c in table.columns) + r" \\")
+    rows.append(r"\midrule")
+    for group, row in zip(groups(table), table.cells(), strict=True):
+        if group:
+            span = len(table.columns)
+            rows.append(rf"\multicolumn{{{span}}}{{l}}{{\textbf{{{escape_latex(group)}}}}} \\")
+        rows.append(" & ".join(escape_latex(text) for text in row) + r" \\")
+    rows += [r"\bottomrule", r"\end{tabular}"]
+    if table.note:
+        rows.append(rf"\par\smallskip\footnotesize {escape_latex(table.note)}")
+    return "\n".join([*rows, r"\end{table}"])
+
+
+def markdown(table: Table) -> str:
+    """A Markdown pipe table."""
+    marks = {"left": ":--", "right": "--:", "center": ":-:"}
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cells) + " |"
+
+    out = [
+        line([_pipe(c.heading) for c in table.columns]),
+        "|" + "|".join(marks[c.side] for c in table.columns) + "|",
+    ]
+    for group, row in zip(groups(table), table.cells(), strict=True):
+        if group:
+            out.append(line([f"**{_pipe(group)}**", *[""] * (len(table.columns) - 1)]))
+        out.append(line([_pipe(text) for text in row]))
+    return "\n".join(out)
+
+
+def _pipe(text: str) -> str:
+    """A cell of a pipe table; line breaks become spaces."""
+    return re.sub(r"(?<=\d)\\([.,])(?=\d)", r"\1", escape_markdown(text))
+
+
+def _together(text: str) -> str:
+    return text.replace(" ", "\u00a0")
+
+
+def _html_cell(text: str) -> str:
+    """A cell's text; line breaks are kept, and long words may break."""
+    shown = escape_html(text).replace("\n", "<br>")
+    if not _LONG_WORD.search(text):
+        return shown
+    words = [
+        "<wbr>".join(escape_html(part) for part in re.findall(r".{1,12}", word))
+        if len(word) > 24
+        else escape_html(word)
+        for word in re.split(r"(\s)", clean(text))
+    ]
+    return "".join(words).replace("\n", "<br>")
