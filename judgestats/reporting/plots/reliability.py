@@ -243,5 +243,6 @@ class NullStrip(Figure):
         ax.set_xlabel(self.x_label)
         ax.plot([], [], "o", color=COLOURS[0], label="observed, with interval")
         ax.plot([], [], color="#bdbdbd", lw=7, label="null: mean (tick) to 95th percentile")
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        # from the right end of the axes to the left, over the labels: it is never cut
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2)
         ax.xaxis.label.set_color(INK)

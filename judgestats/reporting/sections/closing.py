@@ -6,6 +6,7 @@ from judgestats.reporting.escape import escape_markdown, verbatim
 from judgestats.reporting.formats import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of
+from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
@@ -83,6 +84,9 @@ def methods(run: Run) -> Markdown:
     }
     parts = [text for key, text in _METHODS.items() if has[key]]
     parts.append(_INTERVALS)
+    tested = any(shape_of(r) in {"tests", "comparisons"} for r in run.results.get("results") or [])
+    if not tested:
+        return Markdown("\n\n".join(parts))
     parts.append(
         "Tests of one family are adjusted together by the method that the plan names, Holm's as a "
         "rule [@holm1979]. A test that does not reach its level is never read as equality "

@@ -298,6 +298,7 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
                 {
                     "group": title if condition else _ALL,
                     "what": condition or title,
+                    "title": str(result.get("title", "")),
                     "term": _estimand(str(line.get("term", ""))),
                     "value": _bounded(line, "estimate"),
                     "ci": interval(
@@ -314,6 +315,9 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
             )
     order = list(dict.fromkeys(row["group"] for row in rows))
     grouped = order != [_ALL] and len(order) < len(rows)
+    if not grouped:
+        for row in rows:
+            row["what"] = row["title"]
     if grouped:  # what holds for all conditions stands last
         order.sort(key=lambda name: name == _ALL)
     if grouped:
