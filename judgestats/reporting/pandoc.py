@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -116,10 +118,65 @@ def to_document(
     """Render Markdown as Word (``docx``), LaTeX (``tex``) or Markdown (``md``) into `output`."""
     writer = {"docx": "docx", "tex": "latex", "md": "gfm+footnotes+tex_math_dollars"}[to]
     extra = ["--standalone", f"--output={output}", "--wrap=preserve"]
+    if to == "tex":
+        extra.append(f"--include-in-header={ASSETS / 'signs.tex'}")
+    if to == "docx":
+        extra.append(f"--reference-doc={_reference(work_dir).name}")
     _run(
         markdown, writer, header=header, work_dir=work_dir, timeout=timeout, extra=extra,
         environment={"SOURCE_DATE_EPOCH": str(epoch)},
     )  # fmt: skip
+    if to == "md":
+        output.write_text(_plain_header(output.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+_SMALL = '<w:rPr><w:sz w:val="17"/><w:szCs w:val="17"/></w:rPr>'
+"""8.5 points, for the tables of a Word document."""
+
+
+def _reference(work_dir: Path) -> Path:
+    """Pandoc's own styles for Word, with smaller text in tables."""
+    target = work_dir / ".reference.docx"
+    done = subprocess.run(
+        [find_pandoc(), "--print-default-data-file=reference.docx"],
+        capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    with (
+        zipfile.ZipFile(io.BytesIO(done.stdout)) as given,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made,
+    ):
+        for name in given.namelist():
+            data = given.read(name)
+            if name == "word/styles.xml":
+                text = data.decode()
+                style = re.search(r'<w:style [^>]*w:styleId="Compact".*?</w:style>', text, re.S)
+                if style is None:
+                    raise RenderError("pandoc's Word styles have no style Compact for tables")
+                small = style.group(0).replace("</w:style>", _SMALL + "</w:style>")
+                data = text.replace(style.group(0), small).encode()
+            made.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
+    return target
+
+
+def _plain_header(markdown: str) -> str:
+    """Markdown without the header lines that only made it: its references are text by now.
+
+    Examples
+    --------
+    >>> print(_plain_header("---\\nbibliography: x.bib\\ntitle: T\\n---\\n\\ncsl: y"))
+    ---
+    title: T
+    ---
+    <BLANKLINE>
+    csl: y
+    """
+    head, end, body = markdown.partition("\n---\n")
+    kept = [
+        line
+        for line in head.split("\n")
+        if not re.match(r"(?:bibliography|csl|link-citations|number-sections): ", line)
+    ]
+    return "\n".join(kept) + end + body
 
 
 def _run(

@@ -111,8 +111,7 @@ def typst(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """A LaTeX table for the booktabs package."""
-    letters = {"left": "l", "right": "r", "center": "c"}
-    sides = "".join(letters[c.side] for c in table.columns)
+    sides = "".join(c.side[0] for c in table.columns)
     rows = [r"\begin{table}[htbp]", r"\centering"]
     if table.caption:
         rows.append(rf"\caption{{{escape_latex(table.caption)}}}")
@@ -133,20 +132,31 @@ def latex(table: Table) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A Markdown pipe table."""
-    marks = {"left": ":--", "right": "--:", "center": ":-:"}
+    """A Markdown pipe table; the dashes under the heading are as wide as the columns.
+
+    Where a table is too wide for a line, pandoc makes the columns of Word and LaTeX so wide.
+    """
+    ends = {"left": (":", ""), "right": ("", ":"), "center": (":", ":")}
+    marks = []
+    for column, width in zip(table.columns, letters(table), strict=True):
+        before, after = ends[column.side]
+        marks.append(before + "-" * max(2, width - len(before + after) + 2) + after)
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cells) + " |"
 
     out = [
         line([_pipe(c.heading) for c in table.columns]),
-        "|" + "|".join(marks[c.side] for c in table.columns) + "|",
+        "|" + "|".join(marks) + "|",
     ]
     for group, row in zip(groups(table), table.cells(), strict=True):
         if group:
             out.append(line([f"**{_pipe(group)}**", *[""] * (len(table.columns) - 1)]))
-        out.append(line([_pipe(text) for text in row]))
+        texts = [
+            _together(text) if c.side == "right" else text
+            for c, text in zip(table.columns, row, strict=True)
+        ]
+        out.append(line([_pipe(text) for text in texts]))
     return "\n".join(out)
 
 

@@ -100,7 +100,7 @@ class Table:
     ...           rows=({"a": "x|y", "b": 1.25}, {"a": "z", "b": float("nan")}))
     >>> print(t.to_markdown())
     | a | b |
-    |:--|--:|
+    |:----|----:|
     | x\\|y | 1.2 |
     | z | – |
     """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,39 @@ def test_documents_keep_to_the_common_subset(path: Path) -> None:
             if isinstance(last, ast.Expr):
                 assert isinstance(last.value, ast.Call), block.place
                 assert ast.unparse(last.value.func) == "show", block.place
+
+
+def panache(document: Path) -> list[str]:
+    """What panache, which knows Quarto's syntax and the schema of its options, finds wrong."""
+    program = Path(sysconfig.get_path("scripts")) / "panache"
+    if not program.is_file():
+        pytest.skip("panache is not installed (pip install panache-cli, or make .venv/.installed)")
+    done = subprocess.run(
+        [program, "lint", "--message-format=short", "--ignore=missing-chunk-labels",
+         "--ignore=citation-nonbreaking-space", str(document)],
+        capture_output=True, timeout=60, check=False, cwd=document.parent,
+    )  # fmt: skip
+    assert done.returncode in {0, 1}, done.stderr.decode()
+    found = [line for line in done.stdout.decode().splitlines() if f"{document.name}:" in line]
+    assert bool(found) == bool(done.returncode), done.stdout.decode()
+    return found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
+def test_documents_are_right_for_quarto(path: Path) -> None:
+    assert panache(path) == []
+
+
+def test_wrong_options_and_citations_are_found(tmp_path: Path) -> None:
+    """The check above can fail."""
+    text = (REPORTS / "replication.qmd").read_text("utf-8")
+    text = text.replace("#| tags: [parameters]", "#| tags: [parameters]\n#| echo: sometimes")
+    text = text.replace("@altman1995", "@altman1895")
+    (tmp_path / "references.bib").write_bytes((REPORTS / "references.bib").read_bytes())
+    (tmp_path / "wrong.qmd").write_text(text, encoding="utf-8")
+    found = "\n".join(panache(tmp_path / "wrong.qmd"))
+    assert "quarto-schema-type-mismatch" in found
+    assert "altman1895" in found
 
 
 def test_every_kind_of_construct_is_looked_for() -> None:

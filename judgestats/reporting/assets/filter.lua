@@ -390,6 +390,39 @@ local function image(element)
   return element
 end
 
+-- Word and LaTeX: the heading of a group of rows goes over the whole width of its table, and the
+-- points of a list are paragraphs (Word's style of tight text is the small one of tables) -------------
+
+local function strong_only(cell)
+  local block = cell.contents[1]
+  if #cell.contents ~= 1 or (block.t ~= "Plain" and block.t ~= "Para") then return false end
+  return #block.content == 1 and block.content[1].t == "Strong"
+end
+
+local function group_rows(element)
+  for _, body in ipairs(element.bodies) do
+    for _, row in ipairs(body.body) do
+      local alone = #row.cells > 1 and strong_only(row.cells[1])
+      for i = 2, #row.cells do alone = alone and #row.cells[i].contents == 0 end
+      if alone then
+        local cell = row.cells[1]
+        cell.col_span = #row.cells
+        row.cells = { cell }
+      end
+    end
+  end
+  return element
+end
+
+local function loose_list(element)
+  for _, item in ipairs(element.content) do
+    for i, block in ipairs(item) do
+      if block.t == "Plain" then item[i] = pandoc.Para(block.content) end
+    end
+  end
+  return element
+end
+
 -- the passes, in order -----------------------------------------------------------------------------
 
 function Pandoc(doc)
@@ -406,6 +439,8 @@ function Pandoc(doc)
     Header = header, Div = float_div, Figure = figure_block, Table = table_block, Para = equation,
   })
   blocks = blocks:walk({ Image = image })
+  if latex or target == "docx" then blocks = blocks:walk({ Table = group_rows }) end
+  if target == "docx" then blocks = blocks:walk({ BulletList = loose_list }) end
   blocks = blocks:walk({ Cite = reference })
   if #list_of_problems > 0 then error(table.concat(list_of_problems, "; ")) end
   doc.blocks = blocks

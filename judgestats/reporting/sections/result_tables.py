@@ -15,11 +15,15 @@ from judgestats.reporting.formats import (
     WHY_UNKNOWN,
     integer,
     interval,
-    is_missing,
     number,
     positive_interval,
 )
 from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.estimate_tables import (
+    estimates_table,
+    said_once,
+    with_condition,
+)
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.notation import at_most_one, symbol_of
 from judgestats.stats.result import format_number
@@ -118,7 +122,7 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
     if all(row["value"] == DASH for row in rows):
         columns = [c for c in columns if c.key not in {"effect", "value", "ci"}]
     note = _without_common_start(rows)
-    columns, said = _said_once(columns, rows, ("test", "effect", "n"))
+    columns, said = said_once(columns, rows, ("test", "effect", "n"))
     note += said
     if any(0 < row["p"] <= 0.001 and "permut" in _all_text(results) for row in rows):
         note += _SMALLEST
@@ -139,20 +143,6 @@ _SMALLEST = (
 
 def _all_text(results: Sequence[dict[str, Any]]) -> str:
     return " ".join(str(r.get("text", "")) + str(r.get("print", "")) for r in results).lower()
-
-
-def _said_once(
-    columns: Sequence[Column], rows: Sequence[dict[str, Any]], keys: Sequence[str]
-) -> tuple[list[Column], str]:
-    """The columns without those that say the same in every row, and the note that says it once."""
-    kept, note = list(columns), ""
-    for key in keys:
-        column = next((c for c in kept if c.key == key), None)
-        values = {str(row[key]) for row in rows}
-        if column is not None and len(values) == 1 and len(rows) > 1:
-            kept.remove(column)
-            note += f"{column.heading}: {values.pop()}. "
-    return kept, note
 
 
 _EFFECTS = {
@@ -285,118 +275,6 @@ def _pair_interval(line: dict[str, Any]) -> str:
     if "ratio" in str(line.get("estimate_name", "")).lower():
         return positive_interval(low, high, estimate=number_of(line.get("estimate")))
     return interval(low, high)
-
-
-def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
-    """Estimates: value, interval, null reference; grouped where titles name a condition."""
-    rows: list[dict[str, Any]] = []
-    for result in results:
-        condition = str(result.get("condition", ""))
-        title = str(result.get("what") or result.get("title", ""))
-        for line in result.get("tidy") or []:
-            rows.append(
-                {
-                    "group": title if condition else _ALL,
-                    "what": condition or title,
-                    "title": str(result.get("title", "")),
-                    "term": _estimand(str(line.get("term", ""))),
-                    "value": _bounded(line, "estimate"),
-                    "ci": interval(
-                        number_of(line.get("conf_low")),
-                        number_of(line.get("conf_high")),
-                        digits=3,
-                        leading_zero=not at_most_one(str(line.get("term", ""))),
-                    ),
-                    "null": _bounded(line, "null_mean", digits=2),
-                    "q95": _bounded(line, "null_q95", digits=2),
-                    "p": number_of(line.get("p_value")),
-                    "n": line.get("n"),
-                }
-            )
-    order = list(dict.fromkeys(row["group"] for row in rows))
-    grouped = order != [_ALL] and len(order) < len(rows)
-    if not grouped:
-        for row in rows:
-            row["what"] = row["title"]
-    if grouped:  # what holds for all conditions stands last
-        order.sort(key=lambda name: name == _ALL)
-    if grouped:
-        rows.sort(key=lambda row: order.index(row["group"]))
-    columns = [
-        Column(key="what", label="Condition" if grouped else "Result"),
-        Column(key="term", label="Estimand"),
-        Column(key="value", label="Estimate", align="right"),
-        Column(key="ci", label="Interval", align="right"),
-        Column(key="null", label="Null mean", align="right"),
-        Column(key="q95", label="Null, 95th pct.", align="right"),
-        Column(key="p", label="p", format="p"),
-        Column(key="n", label="Items", format="integer"),
-    ]
-    columns = [
-        c for c in columns if not all(is_missing(row[c.key]) or row[c.key] == DASH for row in rows)
-    ]
-    if grouped and all(len({r["term"] for r in rows if r["group"] == g}) == 1 for g in order):
-        columns = [c for c in columns if c.key != "term"]  # the group's name says it
-    columns, note = _said_once(columns, rows, ("term", "n"))
-    if any(c.key == "q95" for c in columns):
-        note += "Null: the same computation where nothing is to be found. "
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if grouped else "",
-        caption=f"{caption}: estimates.",
-        note=note.strip(),
-        label=label,
-    )
-
-
-_ESTIMANDS = {
-    "icc_1_1": "ICC(1,1)",
-    "icc_2_1": "ICC(2,1)",
-    "icc_3_1": "ICC(3,1)",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "krippendorff_alpha_interval": "Krippendorff's alpha",
-    "pearson_of_judges": "Pearson's r",
-    "spearman_of_judges": "Spearman's rho",
-    "pearson_with_human": "Pearson's r",
-    "spearman_with_human": "Spearman's rho",
-    "kendall_with_human": "Kendall's tau-b",
-    "alignment_score": "1 / .5 / 0 score",
-    "omega_total": "McDonald's omega",
-    "ac1": "Gwet's AC1",
-    "gwet_ac1": "Gwet's AC1",
-    "cohen_kappa": "Cohen's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "accuracy_include_ties": "accuracy, a tie is an outcome",
-    "accuracy_exclude_ties": "accuracy without ties",
-    "vote_share_reliability": "vote-share reliability",
-    "grade_score": "Grade Score",
-    "grade_score_corrected": "Grade Score above chance",
-}
-
-
-_ALL = "All conditions together"
-
-
-def _estimand(name: str) -> str:
-    return _ESTIMANDS.get(name, name.replace("_", " "))
-
-
-def _bounded(line: dict[str, Any], key: str, *, digits: int = 3) -> str:
-    """An estimate, or its null, without a leading zero where it cannot exceed 1."""
-    bounded = at_most_one(str(line.get("term", "")))
-    return number(number_of(line.get(key)), digits=digits, leading_zero=not bounded)
-
-
-def with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A result with what its title says apart from the condition that the title ends with."""
-    title = str(result.get("title", "")).rstrip(")")
-    pairs = [f"{a} and {b}" for a in names for b in names if a != b]
-    for name in sorted([*names, *pairs], key=len, reverse=True):
-        if title.endswith(name):
-            what = title.removesuffix(name).rstrip(" (,:")
-            return result | {"what": what, "condition": name} if what else result
-    return result
 
 
 _MOST_COLUMNS = 9
