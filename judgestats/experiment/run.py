@@ -115,7 +115,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
-        said = (*prepared.notices, *_refused(raw))
+        said = (*prepared.notices, *_left_out(raw))
         analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
         if left_out := _left_out(collected.notes):
             limits = (*analysis.limitations, *left_out)
@@ -273,28 +273,38 @@ def _checked(collected: Collected) -> pd.DataFrame:
     if not answered.any():
         if collected.message and not collected.complete:
             raise BudgetError(collected.message)
-        reasons = raw["failure"].value_counts().head(3) if len(raw) else pd.Series(dtype=int)
-        told = "; ".join(f"{why} ({n} times)" for why, n in reasons.items())
+        told = _reasons(raw) if len(raw) else ""
         heard = "".join(f" {note}." for note in collected.notes[:3])
         raise JudgeError(
             f"no judgment was answered: {told or 'nothing was asked'}.{heard} Check the judge's "
             "name, its address and its key with `judgestats doctor`."
         )
-    for said in _refused(raw):
+    for said in _left_out(raw):
         console.say(said, "")
     return raw
 
 
-def _refused(raw: pd.DataFrame) -> tuple[str, ...]:
-    """Which conditions a judge refused, as a sentence; nothing where it refused none."""
-    invalid = sorted(set(raw.loc[raw["transport"].eq("invalid_condition"), "condition"]))
-    if not invalid:
-        return ()
-    said = (
-        f"Left out, since the judge refuses the temperature: {'; '.join(invalid)}. Nothing was "
-        "asked at another temperature instead."
-    )
-    return (said,)
+def _left_out(raw: pd.DataFrame) -> tuple[str, ...]:
+    """Which conditions a judge refused or never answered, as sentences; nothing where none."""
+    said = []
+    refused = raw["transport"].eq("invalid_condition")
+    if refused.any():
+        invalid = sorted(set(raw.loc[refused, "condition"]))
+        said.append(
+            f"Left out, since the judge refuses the temperature: {'; '.join(invalid)}. Nothing was "
+            "asked at another temperature instead."
+        )
+    answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
+    mute = raw[~refused & ~raw["condition"].isin(answered)]
+    for condition, rows in mute.groupby("condition", sort=False):
+        said.append(f"No judgment was answered under {condition}: {_reasons(rows)}.")
+    return tuple(said)
+
+
+def _reasons(rows: pd.DataFrame) -> str:
+    """Why judgments failed: the commonest kinds."""
+    kinds = rows["failure"].value_counts().head(3)
+    return "; ".join(f"{why} ({n} times)" for why, n in kinds.items())
 
 
 def _left_out(notes: Sequence[str]) -> list[str]:

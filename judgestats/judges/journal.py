@@ -87,8 +87,12 @@ class Journal:
         self._batch: _Batch | None = None
         self._closed = False
         self.batches = BatchBook(self._db, lambda error: store_error(error, self.path))
-        self._next_id = self._first_free_id()
-        self._lost = self._read_lost()
+        try:
+            self._next_id = self._first_free_id()
+            self._lost = self._read_lost()
+        except StoreError:
+            self.close()
+            raise
 
     # ------------------------------------------------------------------ opening and closing
 

@@ -12,6 +12,8 @@ import pytest
 from judgestats.cli import main
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import run_experiment
+from judgestats.judges.simulated.server import serving
+from tests.judges.picky import Picky
 
 SMALL = {"resamples": "199", "report": "none"}
 
@@ -159,3 +161,23 @@ def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, cap
     assert main([*words, "--replicates", "2", "--limit", "4", "--report", "none"]) == 2
     assert [status for _, _, status in runs(workplace)] == ["FAILED"]
     assert "nothing to analyse" in capsys.readouterr().err
+
+
+def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace, capsys):
+    with serving(Picky(lambda request: request["temperature"] == 2.0)) as url:
+        given = {
+            **SMALL,
+            "judges": f"sim-typical@{url}",
+            "temperatures": "2,0.3,1",
+            "replicates": "5",
+            "limit": "8",
+        }
+        outcome = run_experiment(load_design("temperature"), given)
+    assert set(outcome.analysis.conditions["temperature"]) == {0.3, 1.0}
+    assert not np.isnan(outcome.analysis[f"spread.sim-typical@{url}"].p_value)
+    refused = f"No judgment was answered under sim-typical@{url}, T=2: bad_request ("
+    assert any(text.startswith(refused) for text in outcome.analysis.limitations)
+    assert refused in capsys.readouterr().out
+    frame = pd.read_parquet(artifacts(workplace, outcome.run_id) / "data" / "judgments.parquet")
+    assert set(frame.loc[frame["status"] == "failed", "temperature"]) == {2.0}
+    assert (frame.loc[frame["status"] == "ok", "temperature"] != 2.0).sum() == 80

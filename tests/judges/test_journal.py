@@ -171,6 +171,7 @@ def test_damaged_pages_are_named(tmp_path):
     path.write_bytes(bytes(whole))
     with pytest.raises(StoreError, match="damaged"), Journal(path) as journal:
         journal.get(KEY)
+    assert not (tmp_path / "journal.db.owner").exists()
 
 
 def test_a_full_disk_is_named_and_what_was_stored_is_kept(tmp_path):

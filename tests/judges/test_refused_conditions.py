@@ -12,30 +12,10 @@ from judgestats.judges.lane import Lane
 from judgestats.judges.prices import Price
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
-from judgestats.judges.simulated.wire import error, read_body, send_json
 from judgestats.judges.spec import parse_judge
+from tests.judges.picky import Picky
 
 ONCE = RetryPolicy(attempts=1, unusable_attempts=1, first_s=0.0)
-
-
-class Picky(SimulatedServer):
-    """Refuses what a function of the request names, in the fewest words."""
-
-    def __init__(self, refuses, *, status=400, words="Bad request"):
-        super().__init__()
-        self.refuses, self.status, self.words = refuses, status, words
-
-    async def __call__(self, scope, receive, send):
-        body = await read_body(receive)
-
-        async def again():
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        if self.refuses(json.loads(body)):
-            self.received += 1
-            await send_json(send, self.status, error(self.words))
-        else:
-            await super().__call__(scope, again, send)
 
 
 def hot(request):
