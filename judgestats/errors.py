@@ -21,17 +21,21 @@ __all__ = [
 
 _MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, marks that turn the direction of text, and lone surrogates."""
+_LINES = re.compile("[\t\n\u2028\u2029]")
+"""Line ends and tabs."""
 
 
-def printable(text: str) -> str:
+def printable(text: str, *, one_line: bool = False) -> str:
     """Text fit for a terminal: what would move the cursor or reorder the line is replaced.
 
     Names of items, judges and conditions come from files that others may have written. Line ends
-    and tabs stay.
+    and tabs stay, unless it is to be one line: a name with a line end could pretend to be another
+    line of what is printed.
 
     Parameters
     ----------
     text : str
+    one_line : bool
 
     Returns
     -------
@@ -41,7 +45,13 @@ def printable(text: str) -> str:
     --------
     >>> printable("item " + chr(27) + "[2Jq1") == "item " + chr(0xFFFD) + "[2Jq1"
     True
+    >>> printable("q1" + chr(10) + "Account: nothing failed", one_line=True) == (
+    ...     "q1" + chr(0xFFFD) + "Account: nothing failed"
+    ... )
+    True
     """
+    if one_line:
+        text = _LINES.sub("\ufffd", text)
     return _MOVES.sub("\ufffd", text)
 
 

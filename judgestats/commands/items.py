@@ -107,7 +107,7 @@ def _about(items: tuple[Item, ...]) -> list[str]:
     if winners:
         said = ", ".join(f"{w} {winners.count(w)}" for w in ("a", "b", "tie"))
         lines.append(f"Labels by winner: {said}.")
-    lines += ["", f"First item, {first.id}:"]
+    lines += ["", f"First item, {_short(first.id)}:"]
     lines += [f"  question  {_short(first.question)}"]
     lines += [f"  response  {_short(r.text)}" for r in first.responses[:4]]
     return lines

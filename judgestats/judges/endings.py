@@ -7,15 +7,24 @@ from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
 
-__all__ = ["kept", "message"]
+__all__ = ["counted", "kept", "message"]
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "answer", "answers"), counted(2000, "answer", "answers")
+    ('1 answer', '2,000 answers')
+    """
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def kept(account: Account, journal: Journal) -> str:
     """What to add to an error that ended a collection: nothing answered is lost."""
-    return (
-        f"{account.answered:,} answers of this run are kept in {journal.path}; "
-        "the same command goes on from there."
-    )
+    answers = counted(account.answered, "answer of this run is", "answers of this run are")
+    return f"{answers} kept in {journal.path}; the same command goes on from there."
 
 
 def message(
@@ -33,7 +42,8 @@ def message(
     why = _reason(halt, budget)
     if not why:
         return ""
-    done = f"Stopped: {why}. {account.answered:,} answers came in this run"
+    came = counted(account.answered, "answer", "answers")
+    done = f"Stopped: {why}. {came} came in this run"
     if journal.path is None:
         return f"{done}. Nothing was kept: name a journal to be able to go on."
     done = f"{done}; all are kept in {journal.path}."

@@ -19,7 +19,8 @@ class Picky(SimulatedServer):
         async def again():
             return {"type": "http.request", "body": body, "more_body": False}
 
-        if self.refuses(json.loads(body)):
+        asked = scope["path"].endswith("/chat/completions")
+        if asked and self.refuses(json.loads(body)):
             self.received += 1
             await send_json(send, self.status, error(self.words))
         else:

@@ -51,7 +51,7 @@ def test_a_real_interrupt_leaves_the_batch_on_the_server(tmp_path, server, forge
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     account = json.loads(out.splitlines()[-1])
-    assert "1 batches go on on the server (batch_000001)" in account["message"]
+    assert "1 batch goes on on the server (batch_000001)" in account["message"]
     assert account["answered"] == 1
     with Journal(tmp_path / "j.db") as journal:
         (record,) = journal.batches.open(url, "sim-typical")

@@ -293,7 +293,7 @@ def test_an_interrupt_leaves_the_batch_on_the_server_and_the_same_command_fetche
     stopped, waits = stopped_after(14, plan(url=url), tmp_path / "j.db")
     assert (waits[0], waits[-1]) == (2.0, 60.0)  # looked at ever more seldom
     exact(stopped)
-    assert "1 batches go on on the server (batch_000001)" in stopped.message
+    assert "1 batch goes on on the server (batch_000001)" in stopped.message
     assert "same command" in stopped.message
     rest = in_batches(plan(url=url), tmp_path / "j.db")
     exact(rest)

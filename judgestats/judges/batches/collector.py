@@ -17,7 +17,7 @@ from judgestats.judges.batches.work import BatchWork
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collect import bundled_app, collect
 from judgestats.judges.collector import FollowUp
-from judgestats.judges.endings import message
+from judgestats.judges.endings import counted, message
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
 from judgestats.judges.request import Ready
@@ -275,9 +275,10 @@ class BatchCollector:
     def told_of_running(self) -> str:
         """Which batches go on on the server, and how to go on."""
         names = ", ".join(sorted(self.running)[:5]) + (" ..." if len(self.running) > 5 else "")
+        on = counted(len(self.running), "batch goes on", "batches go on")
         return (
-            f"{len(self.running)} batches go on on the server ({names}); the same command fetches "
-            "their answers, in a minute or tomorrow."
+            f"{on} on the server ({names}); the same command fetches the answers, in a minute or "
+            "tomorrow."
         )
 
     def collected(self) -> Collected:

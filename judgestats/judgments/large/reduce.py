@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, printable
 from judgestats.judgments.large.coding import RowCoder
 from judgestats.judgments.large.dataset import ParquetJudgments, open_parquet
 from judgestats.judgments.large.orders import columns_by_label, joined
@@ -297,9 +297,9 @@ class _Pass:
 
     def described(self, group: list[int]) -> Column:
         key = dict(self.coder.columns.values[group[0]])
-        judge = key.get("judge", self.judge or "judge")
+        judge = printable(key.get("judge", self.judge or "judge"), one_line=True)
         temperature = key.get("temperature")
-        factors = {f: key[f] for f in self.opened.factors}
+        factors = {f: printable(key[f], one_line=True) for f in self.opened.factors}
         label = judge if temperature is None else f"{judge}, T={temperature:g}"
         label += "".join(f", {name}={value}" for name, value in factors.items())
         statuses = {

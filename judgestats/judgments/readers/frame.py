@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.errors import printable
 from judgestats.judgments.columns import PARSED_COLUMNS
 
 __all__ = ["condition_labels", "parsed_frame"]
@@ -55,6 +56,16 @@ def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     return label
 
 
+def _plain_names(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Names that are printed, without what would move the cursor or begin another line."""
+    for column in set(frame.columns).intersection(columns):
+        names = [n for n in frame[column].unique() if isinstance(n, str)]
+        plain = {n: p for n in names if (p := printable(n, one_line=True)) != n}
+        if plain:
+            frame = frame.assign(**{column: frame[column].replace(plain)})
+    return frame
+
+
 def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.DataFrame:
     """Fill in the columns a file does not have, and label the conditions.
 
@@ -64,6 +75,7 @@ def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.
     frame = columns.reset_index(drop=True)
     missing = {k: v for k, v in _DEFAULTS.items() if k not in frame.columns}
     frame = frame.assign(**missing)
+    frame = _plain_names(frame, ("judge", "condition", *factors))
     if "condition" not in frame.columns:
         frame = frame.assign(condition=condition_labels(frame, factors))
     if "replicate" not in frame.columns:
