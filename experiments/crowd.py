@@ -13,6 +13,7 @@ from judgestats.experiment.crowd_parameters import (
     CROWD_LEVELS,
     CROWD_PARAMETERS,
     preference_pairs,
+    strategy_conditions,
     strategy_names,
     strategy_protocol,
     with_crowd,
@@ -23,12 +24,7 @@ from judgestats.protocols.strategies import Strategy
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for name in strategy_names(parameters)
-    )
+    return strategy_conditions(parameters, strategy_names(parameters))
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:

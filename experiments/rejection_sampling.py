@@ -11,38 +11,27 @@ from typing import Any
 
 from judgestats.analysis.chosen_responses import TIES
 from judgestats.experiment.answering import ANSWERING
-from judgestats.experiment.crowd_parameters import CROWD_PARAMETERS
+from judgestats.experiment.crowd_parameters import (
+    CROWD_PARAMETERS,
+    strategy_conditions,
+    strategy_protocol,
+)
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import candidates
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import Parameter, read_choice, read_names, read_whole
 from judgestats.judgments.design import Condition
-from judgestats.protocols.strategies import Strategy, Wording, strategy
+from judgestats.protocols.strategies import Strategy
 
-SHARED = tuple(p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders"})
-
-
-def of_name(parameters: Mapping[str, Any], name: str) -> Strategy:
-    wording = Wording(
-        vanilla=parameters["prompt"] or "judge_vanilla",
-        orders=parameters["orders"],
-        labelled_only=False,
-    )
-    return strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
+SHARED = tuple(p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders", "prompt"})
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    names = dict.fromkeys(of_name(parameters, name).name for name in parameters["strategies"])
-    return tuple(
-        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for name in names
-    )
+    return strategy_conditions(parameters, parameters["strategies"])
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:
-    return of_name(parameters, condition.factors["strategy"])
+    return strategy_protocol(parameters, condition.factors["strategy"], labelled_only=False)
 
 
 DESIGN = Design(

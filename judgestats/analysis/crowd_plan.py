@@ -7,7 +7,7 @@ from typing import Any
 
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.judgments.design import Condition
-from judgestats.protocols.strategies import strategy
+from judgestats.protocols.strategies import asked_names
 
 __all__ = ["MARGIN", "QUESTION", "REFERENCE", "plan"]
 
@@ -33,19 +33,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     AnalysisPlan
     """
     del conditions  # all that matters is in the parameters and the judgments
-    k, seed = parameters["k"], parameters["seed"]
-
-    def names(asked: Sequence[str]) -> str:
-        return ",".join(dict.fromkeys(strategy(name, k=k, seed=seed).name for name in asked))
-
-    scaling = [f"cce@{number}" for number in parameters["scaling"]]
-    selected = [
-        f"cce-{selection}{raw}@{number}"
-        for number in parameters["selections_at"]
-        if number
-        for selection in parameters["selections"]
-        for raw in ("", "-raw")
-    ]
+    names = {purpose: ",".join(listed) for purpose, listed in asked_names(parameters).items()}
     return AnalysisPlan(
         experiment="crowd",
         question=QUESTION,
@@ -63,14 +51,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "where all strategies have one), and, as the second policy, counted as wrong."
         ),
         n_resamples=int(parameters["resamples"]),
-        seed=int(seed),
+        seed=int(parameters["seed"]),
         margins={"accuracy": MARGIN},
-        options={
-            "strategies": names(parameters["strategies"]),
-            "scaling": names(scaling),
-            "selections": names(selected),
-            "reference": REFERENCE,
-        },
+        options={**names, "reference": REFERENCE},
         hypotheses=_hypotheses(),
     )
 

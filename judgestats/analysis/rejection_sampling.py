@@ -209,7 +209,7 @@ def analyse(
                 "here, and its numbers are on other scales."
             ),
         ),
-        recommendation=_recommend(table),
+        recommendation=_recommend(table, compared, level=declared.level),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         files=files,
@@ -382,16 +382,31 @@ def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level
     return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
 
 
-def _recommend(table: pd.DataFrame) -> Recommendation | None:
-    if "best_share" not in table or len(table) < 2:
-        return None
-    best = table.sort_values("best_share", ascending=False).iloc[0]
-    price = float(best["cost_per_chosen"])
-    return Recommendation(
-        text=(
-            f"{best['condition']} chooses the labelled best most often here "
-            f"({told_coefficient(best, 'best_share')}). Look at the paired comparison before you "
-            "pay for it."
-        ),
-        cost_usd=None if math.isnan(price) else price,
-    )
+def _recommend(
+    table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float
+) -> Recommendation | None:
+    """By judge: the strategy shown to choose better, or the one that takes least."""
+    told = []
+    for (judge, temperature), own in table.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
+        who = _who(judge, temperature)
+        if who not in compared:
+            continue
+        least = own.sort_values("tokens" if "tokens" in own else "cost_usd").iloc[0]
+        shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
+        better = {r.a if r.estimate > 0 else r.b for r in shown}
+        worse = {r.b if r.estimate > 0 else r.a for r in shown}
+        best = own[own["factor_strategy"].isin(better - worse)]
+        if best.empty:
+            told.append(
+                f"{who}: no strategy is shown to choose better than another, so take the one that "
+                f"takes least, {least['factor_strategy']}"
+            )
+        else:
+            row = best.sort_values("best_share", ascending=False).iloc[0]
+            told.append(
+                f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
+                + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
+            )
+    return Recommendation(text=f"{'. '.join(told)}.") if told else None

@@ -59,10 +59,11 @@ def _help(name: str) -> str:
         "",
         "parameters:",
     ]
+    width = max(len(p.name) for p in design.all_parameters)
     for parameter in design.all_parameters:
         default = design.defaults.get(parameter.name, parameter.default)
         shown = f" [{default}]" if default else ""
-        lines.append(f"  {parameter.name:<14} {parameter.help}{shown}")
+        lines.append(f"  {parameter.name:<{width}} {parameter.help}{shown}")
     if design.presets:
         lines += ["", f"presets: {', '.join(design.presets)}"]
     return "\n".join([*lines, ""])

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment.answering import ANSWERING
-from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.item_sources import limited, source_name
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.pair_parameters import read_one_temperature
+from judgestats.experiment.pair_parameters import PAIRS, read_one_temperature
 from judgestats.experiment.parameters import (
     Parameter,
     read_choice,
     read_choices,
     read_names,
+    read_optional,
+    read_or_none,
+    read_text,
     read_truth,
     read_whole,
 )
@@ -24,12 +28,14 @@ from judgestats.items.answers import with_answers
 from judgestats.items.labelled import draw_labelled_pairs, majority_labels
 from judgestats.items.schema import Item
 from judgestats.items.sets import load_items, sets
+from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import (
     ORDER_RULES,
     SELECTIONS,
     Counted,
     Strategy,
     Wording,
+    asked_names,
     strategy,
 )
 
@@ -37,6 +43,7 @@ __all__ = [
     "CROWD_LEVELS",
     "CROWD_PARAMETERS",
     "preference_pairs",
+    "strategy_conditions",
     "strategy_names",
     "strategy_protocol",
     "with_crowd",
@@ -45,13 +52,7 @@ __all__ = [
 _MOST_PAIRS = 10**6
 
 
-def _pairs(name: str, value: str) -> int | None:
-    return None if value == "all" else read_whole(4, _MOST_PAIRS)(name, value)
-
-
 def _numbers(name: str, value: str) -> tuple[int, ...]:
-    if value == "none":
-        return ()
     numbers = tuple(read_whole(0, 1024)(name, part) for part in read_names(name, value))
     if any(k > 1 and k % 2 for k in numbers):
         raise InputError(
@@ -61,15 +62,30 @@ def _numbers(name: str, value: str) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-def _selections(name: str, value: str) -> tuple[str, ...]:
-    return () if value == "none" else read_choices(*SELECTIONS)(name, value)
-
-
 CROWD_PARAMETERS = (
     Parameter(
-        name="pairs",
+        name="items",
+        default="bank",
+        read=read_text,
+        help="one or several sets, comma-separated: bank, a file, LAYOUT:PATH, or a set's name "
+        "(judgestats items list)",
+    ),
+    Parameter(
+        name="prompt",
+        default="",
+        read=read_text,
+        help="the vanilla prompt: a bundled one's name, or a text file with {question}, "
+        "{response_a} and {response_b}",
+    ),
+    Parameter(
+        name="limit",
+        default="",
+        read=read_optional(read_whole(2)),
+        help="at most so many questions of each set",
+    ),
+    replace(
+        PAIRS,
         default="24",
-        read=_pairs,
         help="labelled pairs of each set (drawn by seed, round the questions), or all",
     ),
     Parameter(
@@ -84,19 +100,19 @@ CROWD_PARAMETERS = (
     Parameter(
         name="scaling",
         default="0,1,2,4,6",
-        read=_numbers,
+        read=read_or_none(_numbers),
         help="numbers of crowd judgments for the scaling curve, or none",
     ),
     Parameter(
         name="selections",
         default="criticising,praising,balanced,random",
-        read=_selections,
+        read=read_or_none(read_choices(*SELECTIONS)),
         help="selections of crowd judgments compared, with and without their verdicts, or none",
     ),
     Parameter(
         name="selections_at",
         default="4",
-        read=_numbers,
+        read=read_or_none(_numbers),
         help="numbers of judgments at which selections are compared",
     ),
     Parameter(
@@ -123,7 +139,7 @@ CROWD_PARAMETERS = (
     ),
     *ANSWERING,
 )
-"""Beyond the common ones; ``replicates`` may be 1 here."""
+"""Beyond the common ones, or in their place; ``replicates`` may be 1 here."""
 
 
 def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -149,8 +165,8 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     found: list[Item] = []
     for source in sources:
         name = _set_name(source)
-        loaded = load_items(source, **options)
-        items, _ = majority_labels(loaded)
+        items, _ = majority_labels(load_items(source, **options))
+        items = limited(items, parameters)
         if not items:
             raise InputError(
                 f"items: no pair of {source!r} has a label that decides for one response, so "
@@ -214,17 +230,64 @@ def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    asked = list(parameters["strategies"])
-    asked += [f"cce@{k}" for k in parameters["scaling"]]
-    asked += [
-        f"cce-{selection}{raw}@{k}"
-        for k in parameters["selections_at"]
-        if k
-        for selection in parameters["selections"]
-        for raw in ("", "-raw")
-    ]
-    seed = parameters["seed"]
-    return tuple(dict.fromkeys(strategy(name, k=parameters["k"], seed=seed).name for name in asked))
+    return tuple(dict.fromkeys(chain.from_iterable(asked_names(parameters).values())))
+
+
+@cache
+def _wording(vanilla: str, orders: str, ties: bool, labelled_only: bool) -> Wording:
+    return Wording(vanilla=vanilla, orders=orders, ties=ties, labelled_only=labelled_only)
+
+
+def strategy_protocol(
+    parameters: Mapping[str, Any], name: str, *, labelled_only: bool = True
+) -> Strategy:
+    """A strategy as the parameters want it asked.
+
+    Parameters
+    ----------
+    parameters : mapping
+    name : str
+    labelled_only : bool
+        Only pairs with a label.
+
+    Returns
+    -------
+    Strategy
+    """
+    wording = _wording(
+        parameters["prompt"] or "judge_vanilla",
+        parameters["orders"],
+        parameters.get("ties", False),
+        labelled_only,
+    )
+    one = strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
+    points = parameters.get("key_points", 0)
+    return Counted(strategy=one, one_in=points, wording=wording) if points else one
+
+
+def strategy_conditions(
+    parameters: Mapping[str, Any], names: Iterable[str]
+) -> tuple[Condition, ...]:
+    """Every strategy, once, with every judge at every temperature.
+
+    Parameters
+    ----------
+    parameters : mapping
+    names : iterable of str
+        As a user writes them.
+
+    Returns
+    -------
+    tuple of Condition
+    """
+    k, seed = parameters["k"], parameters["seed"]
+    full = dict.fromkeys(strategy(name, k=k, seed=seed).name for name in names)
+    return tuple(
+        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
+        for judge in parameters["judges"]
+        for temperature in parameters["temperatures"]
+        for name in full
+    )
 
 
 CROWD_LEVELS = (
@@ -241,29 +304,3 @@ CROWD_LEVELS = (
         "with one another only.",
     ),
 )
-
-
-@cache
-def _wording(vanilla: str, orders: str, ties: bool) -> Wording:
-    return Wording(vanilla=vanilla, orders=orders, ties=ties)
-
-
-def strategy_protocol(parameters: Mapping[str, Any], name: str) -> Strategy:
-    """A strategy as the parameters want it asked.
-
-    Parameters
-    ----------
-    parameters : mapping
-    name : str
-
-    Returns
-    -------
-    Strategy
-    """
-    wording = _wording(
-        parameters["prompt"] or "judge_vanilla", parameters["orders"], parameters["ties"]
-    )
-    one = strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
-    if not parameters["key_points"]:
-        return one
-    return Counted(strategy=one, one_in=parameters["key_points"], wording=wording)

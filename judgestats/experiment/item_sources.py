@@ -20,6 +20,7 @@ __all__ = [
     "benchmarks",
     "candidates",
     "labelled",
+    "limited",
     "one_source",
     "referenced",
     "source_name",
@@ -41,7 +42,7 @@ def one_source(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     -------
     tuple of Item
     """
-    return _limited(load_items(parameters["items"], **_options(parameters)), parameters)
+    return limited(load_items(parameters["items"], **_options(parameters)), parameters)
 
 
 def _options(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,9 +84,9 @@ def candidates(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     if parameters["answers"]:
         items = with_answers(items, parameters["answers"])
     elif parameters["answerers"]:
-        return _limited(items, parameters)
+        return limited(items, parameters)
     drawn = draw_candidates(items, count=parameters["candidates"], seed=parameters["seed"])
-    return _limited(drawn, parameters)
+    return limited(drawn, parameters)
 
 
 def with_padded_twins(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -135,7 +136,7 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
             items = select_items(items, limit=most, seed=parameters["seed"])
         name = _BENCHMARKS.get(known, source_name(source))
         found += [replace(item, category=name) for item in items]
-    return _limited(found, parameters)
+    return limited(found, parameters)
 
 
 def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -162,7 +163,7 @@ def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
             "reference (the true answer) and a response to be judged. Give a file with both, or "
             "the responses as answers=FILE, or models that answer as answerers=MODEL,..."
         )
-    return _limited(kept, parameters)
+    return limited(kept, parameters)
 
 
 def _models_answer(parameters: Mapping[str, Any]) -> bool:
@@ -184,7 +185,8 @@ def _answered(items: Sequence[Item], answers: str, source: str) -> Sequence[Item
     )
 
 
-def _limited(items: Sequence[Item], parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def limited(items: Sequence[Item], parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+    """At most ``limit=`` of the items, drawn by seed."""
     limit = parameters["limit"]
     if limit is not None and limit < len(items):
         return select_items(items, limit=limit, seed=parameters["seed"])

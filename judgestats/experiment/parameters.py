@@ -27,6 +27,7 @@ __all__ = [
     "read_names",
     "read_optional",
     "read_optional_whole",
+    "read_or_none",
     "read_temperatures",
     "read_text",
     "read_truth",
@@ -157,6 +158,10 @@ def _some_of(*words: str) -> Callable[[str, str], tuple[str, ...]]:
     return read
 
 
+def _or_none(read: Callable[[str, str], tuple[Any, ...]]) -> Callable[[str, str], tuple[Any, ...]]:
+    return lambda name, value: () if value == "none" else read(name, value)
+
+
 def _whole_or_all(low: int) -> Callable[[str, str], int | None]:
     return lambda name, value: None if value == "all" else _whole(low)(name, value)
 
@@ -168,21 +173,14 @@ read_mapping = _mapping
 read_whole = _whole
 read_optional = _optional
 read_optional_whole = _whole_or_all
+read_or_none = _or_none
 read_temperatures = _temperatures
 read_choice = _one_of
 read_choices = _some_of
 read_truth = _truth
 
 
-def _formats(name: str, value: str) -> tuple[str, ...]:
-    if value == "none":
-        return ()
-    known = ("html", "pdf", "docx", "md", "tex")
-    for part in _names(name, value):
-        if part not in known:
-            raise InputError(f"{name}: {part!r} is not one of {', '.join(known)}, or none.")
-    return _names(name, value)
-
+_FORMATS = ("html", "pdf", "docx", "md", "tex")
 
 COMMON: tuple[Parameter, ...] = (
     Parameter(
@@ -321,7 +319,12 @@ COMMON: tuple[Parameter, ...] = (
         read=_whole(99, 1_000_000),
         help="bootstrap resamples and permutations",
     ),
-    Parameter(name="report", default="html,pdf", read=_formats, help="formats, or none"),
+    Parameter(
+        name="report",
+        default="html,pdf",
+        read=_or_none(_some_of(*_FORMATS)),
+        help="formats, or none",
+    ),
     Parameter(name="preset", default="", read=_text, help="paper: the replicated study's size"),
     Parameter(name="run_name", default="", read=_text, help="name of the MLflow run"),
 )

@@ -112,6 +112,7 @@ def test_a_perfect_judge_and_its_opposite() -> None:
     assert pair.p_adjusted < 1e-6
     assert "vanilla and cce-criticising@4 differ" in found.sentence
     assert [abs(r.estimate) for r in found["gain"].rows] == pytest.approx([0.5, 0.5])
+    assert "vanilla is shown to choose the labelled best more often" in found.recommendation.text
 
 
 def test_a_gain_with_some_errors_is_shown() -> None:
@@ -127,7 +128,9 @@ def test_a_gain_with_some_errors_is_shown() -> None:
 
 def test_strategies_that_say_the_same_are_not_told_apart() -> None:
     asked = items()
-    found = run(asked, verdicts(asked, perfect), verdicts(asked, perfect, "cce-random@4"))
+    dear = verdicts(asked, perfect, "cce-random@4").assign(cost_usd=0.1)
+    found = run(asked, dear, verdicts(asked, perfect))
+    assert "takes least, vanilla." in found.recommendation.text  # no better one is shown
     [pair] = found["crowd.j at T=0.5"].rows
     assert pair.p_value == 1.0
     assert "no difference between strategies is shown" in found.sentence

@@ -84,6 +84,7 @@ def test_no_experiment_has_a_parameter_twice(capsys):
     assert main(["run", "crowd", "--help"]) == 0
     said = capsys.readouterr().out
     assert said.count("\n  replicates ") == 1
+    assert "one or several sets, comma-separated" in said  # an own parameter, not the common one
     assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
 
 

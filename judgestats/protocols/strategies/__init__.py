@@ -8,7 +8,7 @@ from judgestats.protocols.strategies.counted import Counted
 from judgestats.protocols.strategies.crowd import CrowdComparison, crowd_of
 from judgestats.protocols.strategies.eval_plan import EvalPlan
 from judgestats.protocols.strategies.key_points import KeyPoints
-from judgestats.protocols.strategies.names import STRATEGIES, strategy
+from judgestats.protocols.strategies.names import STRATEGIES, asked_names, strategy
 from judgestats.protocols.strategies.one_call import OneCall
 from judgestats.protocols.strategies.selection import SELECTIONS
 from judgestats.protocols.strategies.votes import Aggregate, Majority
@@ -31,6 +31,7 @@ __all__ = [
     "Settled",
     "Strategy",
     "Wording",
+    "asked_names",
     "crowd_of",
     "strategy",
 ]

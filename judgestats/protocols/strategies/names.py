@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.protocols.strategies.base import Strategy
@@ -13,7 +15,7 @@ from judgestats.protocols.strategies.selection import SELECTIONS
 from judgestats.protocols.strategies.votes import Aggregate, Majority
 from judgestats.protocols.strategies.wording import Wording
 
-__all__ = ["STRATEGIES", "strategy"]
+__all__ = ["STRATEGIES", "asked_names", "strategy"]
 
 STRATEGIES = (
     *ONE_CALL,
@@ -86,3 +88,42 @@ def strategy(
     return CrowdComparison(
         k=number, selection=selection, removal=not raw, seed=seed, wording=wording
     )
+
+
+def asked_names(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The strategies that parameters ask for, in full, by what they are asked for.
+
+    Parameters
+    ----------
+    parameters : mapping
+        ``strategies``, ``scaling`` (numbers of the curve), ``selections`` and ``selections_at``,
+        ``k`` and ``seed``.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        ``strategies``, ``scaling`` and ``selections``.
+
+    Examples
+    --------
+    >>> given = {"strategies": ("vanilla", "cce"), "scaling": (0, 2), "k": 4, "seed": 0,
+    ...     "selections": ("random",), "selections_at": (2,)}
+    >>> asked_names(given)["scaling"], asked_names(given)["selections"]
+    (('vanilla', 'cce-criticising@2'), ('cce-random@2', 'cce-random-raw@2'))
+    """
+    listed = {
+        "strategies": list(parameters["strategies"]),
+        "scaling": [f"cce@{k}" for k in parameters["scaling"]],
+        "selections": [
+            f"cce-{selection}{raw}@{k}"
+            for k in parameters["selections_at"]
+            if k
+            for selection in parameters["selections"]
+            for raw in ("", "-raw")
+        ],
+    }
+    k, seed = parameters["k"], parameters["seed"]
+    return {
+        purpose: tuple(dict.fromkeys(strategy(name, k=k, seed=seed).name for name in names))
+        for purpose, names in listed.items()
+    }

@@ -126,6 +126,8 @@ COEFFICIENTS = {
     "alignment": "Agreement with people (1 / .5 / 0)",
     "accuracy": "Same verdict as people",
     "average": "Average of the sets",
+    "best_share": "Best candidate chosen",
+    "circles": "Circular triads",
     "kappa": "Cohen's kappa with people",
     "chosen_preferred": "Chooses the preferred answer",
     "chosen_right": "Chooses the right answer",
