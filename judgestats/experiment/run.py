@@ -117,8 +117,8 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=limits)
         said = (*prepared.notices, *_left_out(raw))
         analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
-        if left_out := _left_out(collected.notes):
-            limits = (*analysis.limitations, *left_out)
+        if without := _asked_without(collected.notes):
+            limits = (*analysis.limitations, *without)
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
@@ -307,7 +307,7 @@ def _reasons(rows: pd.DataFrame) -> str:
     return "; ".join(f"{why} ({n} times)" for why, n in kinds.items())
 
 
-def _left_out(notes: Sequence[str]) -> list[str]:
+def _asked_without(notes: Sequence[str]) -> list[str]:
     """Settings that a judge refused, so that it was asked without them, as limitations."""
     return [f"Judgments: {note}." for note in notes if "(asked without " in note]
 
