@@ -1,12 +1,14 @@
 """Coverage, bias and null behaviour of the intervals of nominal agreement coefficients.
 
 Run ``python docs/simulations/coverage_verdicts.py``: it writes coverage_verdicts.csv and
-null_verdicts.csv beside itself (about five minutes on one core).
+null_verdicts.csv beside itself (about twenty minutes on one core).
 
 Model: item i draws its verdict probabilities from a Dirichlet distribution with mean `base` and
-concentration A; its R verdicts are independent draws. Then Fleiss' kappa and the vote-share
-reliability of one judgment are 1 / (A + 1) in the population, and raw agreement, AC1 and alpha
-follow in closed form, so that coverage is of the truth, not of an average estimate.
+concentration A; its R verdicts are independent draws, of which a share may not be read. Then
+Fleiss' kappa and the vote-share reliability of one judgment are 1 / (A + 1) in the population
+(0: all items have the probabilities `base`), and raw agreement, AC1 and alpha follow in closed
+form, so that coverage is of the truth, not of an average estimate. The scale log_complement,
+-log(1 - x), was the default before log_ratio.
 """
 
 from __future__ import annotations
@@ -18,6 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
+from judgestats.stats.attainable import (
+    least_against_even_chance,
+    least_fleiss_kappa,
+    least_vote_share,
+)
 from judgestats.stats.category_weights import agreement_weights
 from judgestats.stats.chance_corrected import agreement_statistic, chance_fleiss, chance_gwet
 from judgestats.stats.raw_agreement import mean_over_items
@@ -28,9 +35,10 @@ from judgestats.stats.vote_share import pair_statistic
 HERE = Path(__file__).resolve().parent
 SHAPES = {"even3": (1 / 3, 1 / 3, 1 / 3), "skew": (0.9, 0.1), "rare": (0.97, 0.03)}
 METHODS = (
+    ("jackknife", "log_ratio"),
     ("jackknife", "log_complement"),
     ("jackknife", "identity"),
-    ("linearised", "log_complement"),
+    ("linearised", "log_ratio"),
     ("linearised", "identity"),
     ("bca", "identity"),
     ("percentile", "identity"),
@@ -51,6 +59,16 @@ def coefficients(q):
     }
 
 
+def least(coefficient, counts):
+    """The least value that counts of this shape can give."""
+    r, q = counts.sum(axis=1), counts.shape[1]
+    if coefficient == "fleiss_kappa":
+        return least_fleiss_kappa(r)
+    if coefficient == "vote_share_anova":
+        return least_vote_share(r, estimator="anova")
+    return least_against_even_chance(r, n_categories=q) if coefficient == "gwet_ac1" else 0.0
+
+
 def truth(base, rho):
     """Population value of each coefficient."""
     p = np.array(base)
@@ -64,27 +82,31 @@ def truth(base, rho):
     }
 
 
-def draw(rng, base, rho, n, r):
+def draw(rng, base, rho, n, r, unread):
     """One count table."""
-    concentration = 1 / rho - 1
-    pi = rng.dirichlet(np.array(base) * concentration, size=n)
-    return rng.multinomial(r, pi).astype(float)
+    pi = np.tile(base, (n, 1))
+    if rho:
+        pi = rng.dirichlet(np.array(base) * (1 / rho - 1), size=n)
+    made = rng.binomial(r, 1 - unread, size=n) if unread else r
+    return rng.multinomial(made, pi).astype(float)
 
 
-def simulate(name, rho, n, r, *, n_data, n_boot):
+def simulate(name, rho, n, r, unread, *, n_data, n_boot):
     """Rows of the coverage table for one setting."""
     base = SHAPES[name]
-    rng = np.random.default_rng([n, r, int(100 * rho), len(base)])
+    rng = np.random.default_rng([n, r, int(100 * rho), len(base), int(100 * unread)])
     true, stats_ = truth(base, rho), coefficients(len(base))
     hits: dict[tuple[str, str, str], list[tuple[int, int, float]]] = {}
     values: dict[str, list[float]] = {k: [] for k in stats_}
     for b in range(n_data):
-        counts = draw(rng, base, rho, n, r)
+        counts = draw(rng, base, rho, n, r, unread)
         for coefficient, statistic in stats_.items():
             for method, scale in METHODS:
                 if method in {"bca", "percentile"} and b >= n_boot:
                     continue
                 bounded = coefficient == "percent_agreement" and scale != "identity"
+                if bounded and scale == "log_complement":
+                    continue
                 on = "logit" if bounded else scale
                 out = estimate_from_sums(
                     statistic,
@@ -97,6 +119,7 @@ def simulate(name, rho, n, r, *, n_data, n_boot):
                     where="simulate",
                     interval=method,
                     scale=on,
+                    least=least(coefficient, counts),
                     n_resamples=500,
                     seed=b,
                     proportion=coefficient == "percent_agreement",
@@ -120,6 +143,7 @@ def simulate(name, rho, n, r, *, n_data, n_boot):
                 "true_kappa": rho,
                 "n_items": n,
                 "replications": r,
+                "unread": unread,
                 "coefficient": coefficient,
                 "truth": round(true[coefficient], 4),
                 "bias": round(float(np.nanmean(estimates) - true[coefficient]), 4),
@@ -171,8 +195,10 @@ def write(path, rows):
 def main():
     """Both tables."""
     rows = []
-    for name, rho, n, r in itertools.product(SHAPES, (0.3, 0.6, 0.9), (20, 50, 200), (3, 10)):
-        rows += simulate(name, rho, n, r, n_data=500, n_boot=200 if n <= 50 else 0)
+    for name, rho, n, r in itertools.product(SHAPES, (0, 0.3, 0.6, 0.9), (20, 50, 200), (3, 10)):
+        rows += simulate(name, rho, n, r, 0, n_data=500, n_boot=200 if n <= 50 else 0)
+    for name, rho, n in itertools.product(SHAPES, (0, 0.3, 0.6, 0.9), (20, 50)):
+        rows += simulate(name, rho, n, 10, 0.4, n_data=500, n_boot=0)
     write(HERE / "coverage_verdicts.csv", rows)
     write(HERE / "null_verdicts.csv", null_rows(n_data=4000))
 

@@ -6,6 +6,7 @@ agreement p_e alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -123,6 +124,7 @@ def chance_corrected(
     n_resamples: int,
     n_permutations: int,
     seed: int | None,
+    least: Callable[[CountTable], float] | None = None,
     extra: Callable[[CountTable], dict[str, Any]] | None = None,
 ) -> Estimate:
     """A chance-corrected coefficient of the count table as an `Estimate` (shared by this family).
@@ -140,6 +142,9 @@ def chance_corrected(
         Whether the coefficient depends on how many categories there are.
     reason_one : str
         Why it is undefined where every verdict is the same.
+    least : callable, optional
+        The least value that a table can give, for unweighted agreement on the scale ``log_ratio``;
+        with weights the scale is ``log_complement``.
     extra : callable, optional
         Further details from the table.
 
@@ -205,6 +210,7 @@ def chance_corrected(
         level=level,
         interval=interval,
         scale=scale,
+        least=least(table) if least is not None and weight_name == "unweighted" else math.nan,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         codes=table.codes,

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from judgestats.stats.attainable import least_against_even_chance
 from judgestats.stats.category_weights import WeightName
 from judgestats.stats.chance_corrected import chance_corrected, chance_gwet, chance_uniform
 from judgestats.stats.counts import CountTable
@@ -19,6 +20,10 @@ _ONE = (
     "every verdict is {only} and no other category is known, so chance agreement is undefined "
     "(raw agreement is 1); pass categories=[...]"
 )
+
+
+def _least(table: CountTable) -> float:
+    return least_against_even_chance(table.per_item, n_categories=len(table.categories))
 
 
 def gwet_ac1(
@@ -46,8 +51,9 @@ def gwet_ac1(
         Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
-        cluster at a time, t distribution on the scale -log(1 - x); ``linearised`` uses the
-        influence values (Gwet's variance) on the same scale.
+        cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
+        that such data can give (with weights: -log(1 - x)); ``linearised`` uses the influence
+        values (Gwet's variance) on the same scale.
     n_resamples : int
         Resamples of a bootstrap interval.
     n_permutations : int
@@ -95,7 +101,8 @@ def gwet_ac1(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="log_complement",
+        scale="log_ratio",
+        least=_least,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         seed=seed,
@@ -163,7 +170,8 @@ def gwet_ac2(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="log_complement",
+        scale="log_ratio",
+        least=_least,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         seed=seed,
@@ -228,7 +236,8 @@ def brennan_prediger(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="log_complement",
+        scale="log_ratio",
+        least=_least,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         seed=seed,

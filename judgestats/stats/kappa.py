@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from judgestats.errors import InputError
+from judgestats.stats.attainable import least_fleiss_kappa
 from judgestats.stats.category_weights import WeightName, weights_for
 from judgestats.stats.chance_corrected import (
     ONE_VERDICT,
@@ -92,8 +93,10 @@ def fleiss_kappa(
         Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
-        cluster at a time, t distribution on the scale -log(1 - x); it covers .94 to .96 with even
-        categories, and less, like every method, where one is rare (then a note says so).
+        cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
+        that such data can give (-1 / (R - 1) with equal R; with weights on -log(1 - x)); it covers
+        .92 to .98 with even categories, and less, like every method, where one is rare (then a note
+        says so).
     n_resamples : int
         Resamples of a bootstrap interval.
     n_permutations : int
@@ -146,7 +149,8 @@ def fleiss_kappa(
         cluster=cluster,
         level=level,
         interval=interval,
-        scale="log_complement",
+        scale="log_ratio",
+        least=lambda table: least_fleiss_kappa(table.per_item),
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         seed=seed,

@@ -65,6 +65,7 @@ def _mean_estimate(
     n_permutations: int,
     seed: int | None,
     scale: Scale = "logit",
+    alternative: Literal["greater", "less"] = "greater",
     notes: tuple[Note, ...] = (),
     details: dict[str, Any] | None = None,
 ) -> Estimate:
@@ -90,6 +91,7 @@ def _mean_estimate(
         from_codes=lambda codes: counts_of_codes(codes, q),
         seed=seed,
         proportion=scale == "logit",
+        alternative=alternative,
         notes=notes,
         details={"categories": table.categories} | (details or {}),
     )
@@ -352,6 +354,7 @@ def flip_rate(
     return _mean_estimate(
         verdicts,
         values,
+        alternative="less",
         name="flip_rate" if kind == "pairs" else f"flip_rate_{kind}",
         label=f"Flip rate: {labels[kind].lower()}",
         estimator=f"{kind}, items weigh equally",
@@ -443,5 +446,6 @@ def verdict_entropy(
         n_permutations=n_permutations,
         seed=seed,
         scale="identity",
+        alternative="less",
         details={"largest": float(np.log2(q)) if q else float("nan")},
     )

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.special import expit
 
 from judgestats.errors import InputError
 from judgestats.stats.permutation import permutation_distribution
@@ -36,9 +37,11 @@ STACK = 40_000
 """Terms of one permutation up to which 250 of them are computed in one stack (80 MB)."""
 
 IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
-Scale = Literal["identity", "logit", "log_complement"]
+Scale = Literal["identity", "logit", "log_complement", "log_ratio"]
 
 INTERVALS = ("jackknife", "linearised", "bca", "percentile", "none")
+BOUNDED = ("logit", "log_ratio")
+"""Scales with an end on both sides."""
 STEP = 1e-30
 """Imaginary step of the derivative: its error is of order STEP**2, so none is visible."""
 
@@ -138,36 +141,50 @@ def jackknife(statistic: SumStatistic, sums: FloatArray) -> FloatArray:
     return out
 
 
-def forward(x: Any, scale: Scale) -> Any:
-    """Move values to the scale on which the interval is symmetric."""
+def forward(x: Any, scale: Scale, least: float = 0.0) -> Any:
+    """Move values to the scale on which the interval is symmetric.
+
+    Parameters
+    ----------
+    x : float or ndarray
+    scale : str
+    least : float
+        Where ``logit`` and ``log_ratio`` begin: log((x - least) / (1 - x)).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        if scale == "logit":
-            return np.log(x) - np.log1p(-np.asarray(x))
+        if scale in BOUNDED:
+            return np.log(np.asarray(x) - least) - np.log1p(-np.asarray(x))
         if scale == "log_complement":
             return -np.log1p(-np.asarray(x))
         return np.asarray(x, dtype=float)
 
 
-def backward(y: Any, scale: Scale) -> Any:
+def backward(y: Any, scale: Scale, least: float = 0.0) -> Any:
     """Undo `forward`."""
-    if scale == "logit":
-        return 1.0 / (1.0 + np.exp(-np.asarray(y)))
+    if scale in BOUNDED:
+        return least + (1.0 - least) * expit(np.asarray(y))
     if scale == "log_complement":
         return -np.expm1(-np.asarray(y))
     return np.asarray(y, dtype=float)
 
 
-def _slope(x: float, scale: Scale) -> float:
+def _slope(x: float, scale: Scale, least: float = 0.0) -> float:
     """Derivative of `forward` at x."""
-    if scale == "logit":
-        return 1.0 / (x * (1.0 - x)) if 0 < x < 1 else math.inf
+    if scale in BOUNDED:
+        return 1.0 / (x - least) + 1.0 / (1.0 - x) if least < x < 1 else math.inf
     if scale == "log_complement":
         return 1.0 / (1.0 - x) if x < 1 else math.inf
     return 1.0
 
 
 def _spread(
-    statistic: SumStatistic, terms: FloatArray, codes: IntArray, *, method: str, scale: Scale
+    statistic: SumStatistic,
+    terms: FloatArray,
+    codes: IntArray,
+    *,
+    method: str,
+    scale: Scale,
+    least: float,
 ) -> tuple[float, float]:
     """Standard error of the statistic, and on the interval's scale."""
     sums = cluster_sums(terms, codes)
@@ -176,17 +193,17 @@ def _spread(
         values = influence(statistic, sums)
         se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale)
+        return se, se * _slope(theta, scale, least)
     left_out = jackknife(statistic, sums)
     if not np.all(np.isfinite(left_out)):
         return math.nan, math.nan
     se = math.sqrt((n - 1) / n * float(np.sum((left_out - left_out.mean()) ** 2)))
-    moved = forward(left_out, scale)
+    moved = forward(left_out, scale, least)
     if scale == "logit" or not np.all(np.isfinite(moved)):
         # A proportion that one cluster alone keeps from 0 or 1 has left-out logits without bound:
         # the delta method covers as well (docs/simulations) and stays finite.
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale)
+        return se, se * _slope(theta, scale, least)
     return se, math.sqrt((n - 1) / n * float(np.sum((moved - moved.mean()) ** 2)))
 
 
@@ -211,6 +228,7 @@ def _interval(
     level: float,
     method: IntervalMethod,
     scale: Scale,
+    least: float,
     n_resamples: int,
     seed: int | None,
     proportion: bool,
@@ -238,8 +256,9 @@ def _interval(
         found = boot.interval
         usable = math.isfinite(found.low) and math.isfinite(found.high)
         return (found if usable else None), boot.std_error, list(boot.notes)
-    se, se_scaled = _spread(statistic, terms, codes, method=method, scale=scale)
-    if not math.isfinite(se_scaled) or se <= 1e-12:
+    se, se_scaled = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
+    centre = float(forward(theta, scale, least))
+    if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
         message = (
             "No interval: leaving out any one cluster leaves the estimate unchanged, so the data "
             "cannot show how uncertain it is."
@@ -252,9 +271,10 @@ def _interval(
         message = f"Only {n} clusters: the interval's coverage was studied from 20 clusters on."
         notes.append(Note(code="few_clusters", message=message))
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * se_scaled
-    centre = float(forward(theta, scale))
-    low, high = backward(np.array([centre - half, centre + half]), scale)
+    low, high = backward(np.array([centre - half, centre + half]), scale, least)
     where = "" if scale == "identity" else f" on the {scale} scale"
+    if scale == "log_ratio":
+        where = f" on the scale log((x - L) / (1 - x)), L = {least:.4g} the least possible value"
     name = f"{method} over clusters, t with {n - 1} df{where}"
     return Interval(low=float(low), high=float(high), level=level, method=name), se, notes
 
@@ -273,12 +293,14 @@ def estimate_from_sums(
     level: float = 0.95,
     interval: IntervalMethod = "jackknife",
     scale: Scale = "log_complement",
+    least: float = 0.0,
     n_resamples: int = 2000,
     n_permutations: int = 0,
     codes: IntArray | None = None,
     from_codes: Callable[[IntArray], NDArray[Any]] | None = None,
     seed: int | None = 0,
     proportion: bool = False,
+    alternative: Literal["greater", "less"] = "greater",
     notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> Estimate:
@@ -298,8 +320,14 @@ def estimate_from_sums(
     level : float
         Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-    scale : {"identity", "logit", "log_complement"}
-        Scale on which the jackknife and linearised intervals are symmetric.
+    scale : {"identity", "logit", "log_complement", "log_ratio"}
+        Scale on which the jackknife and linearised intervals are symmetric. ``log_ratio``,
+        log((x - least) / (1 - x)), keeps a coefficient within what its data can show; for a
+        reliability of one of R judgments, where `least` is -1 / (R - 1), it is the log of the
+        ratio of the mean squares between and within items. ``log_complement`` has no lower end.
+    least : float
+        Least value that data of this shape can give; where it is undefined ``log_ratio`` is
+        ``log_complement``.
     n_resamples : int
         Resamples of the bootstrap intervals.
     n_permutations : int
@@ -312,6 +340,9 @@ def estimate_from_sums(
     proportion : bool
         Whether the statistic is a mean of values in [0, 1]: an estimate of 0 or 1 then has an
         exact one-sided interval instead of none.
+    alternative : {"greater", "less"}
+        On which side of its null the coefficient lies where there is something to find: ``less``
+        for a disagreement.
 
     Returns
     -------
@@ -338,6 +369,8 @@ def estimate_from_sums(
         )
     if not 0 < level < 1:
         raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
+    if scale == "log_ratio" and not math.isfinite(least):
+        scale = "log_complement"
     groups = cluster_codes(cluster, data.shape[0], where=where)
     terms = statistic.per_item(data)
     # Items that contribute nothing (no verdict read) are no clusters either.
@@ -368,6 +401,7 @@ def estimate_from_sums(
         level=level,
         method=interval,
         scale=scale,
+        least=least,
         n_resamples=n_resamples,
         seed=seed,
         proportion=proportion,
@@ -375,7 +409,13 @@ def estimate_from_sums(
     null: NullReference | None = None
     if n_permutations:
         null, null_notes = permutation_reference(
-            statistic, codes, from_codes, n_permutations=n_permutations, seed=seed, where=where
+            statistic,
+            codes,
+            from_codes,
+            n_permutations=n_permutations,
+            seed=seed,
+            where=where,
+            alternative=alternative,
         )
         more += null_notes
     return result.replace(interval=found, std_error=se, null=null, notes=(*notes, *more))
@@ -389,6 +429,7 @@ def permutation_reference(
     n_permutations: int,
     seed: int | None,
     where: str,
+    alternative: Literal["greater", "less"] = "greater",
 ) -> tuple[NullReference, list[Note]]:
     """The statistic's null: each replication's column permuted over items.
 
@@ -418,6 +459,7 @@ def permutation_reference(
         scheme="replications",
         n_permutations=n_permutations,
         seed=seed,
+        alternative=alternative,
         vectorized=stacked,
     )
     return out.null, list(out.notes)

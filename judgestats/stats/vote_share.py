@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.attainable import least_vote_share
 from judgestats.stats.counts import (
     CountTable,
     count_table,
     counts_of_codes,
     rare_category_notes,
 )
-from judgestats.stats.result import Estimate, Interval
+from judgestats.stats.result import Estimate, Interval, Note
 from judgestats.stats.step_up import replications_needed, spearman_brown
 from judgestats.stats.sum_statistics import (
     IntervalMethod,
@@ -79,19 +80,30 @@ def _stepped_values(rho: NDArray[Any], k: float) -> NDArray[Any]:
     return np.where(1.0 + (k - 1.0) * rho > 0, spearman_brown(np.asarray(rho), k=k), np.nan)
 
 
-def _step(interval: Interval | None, k: float) -> Interval | None:
-    """An interval of rho_1 carried to k judgments (a monotone map)."""
+def _step(interval: Interval | None, k: float, value: float) -> tuple[Interval | None, list[Note]]:
+    """An interval of rho_1 carried to k judgments (a monotone map), without impossible values."""
     if interval is None:
-        return None
+        return None, []
     low, high = _stepped_values(np.array([interval.low, interval.high]), k)
-    return Interval(
-        low=-math.inf if math.isnan(low) else float(low),
+    below = -math.inf if math.isnan(low) else float(low)
+    # A value below 0 that the data do not show themselves is none that the judge could have.
+    least = min(0.0, value)
+    stepped = Interval(
+        low=max(below, least),
         high=float(high),
         level=interval.level,
         method=f"{interval.method}, stepped up (Spearman-Brown)",
         n_resamples=interval.n_resamples,
         seed=interval.seed,
     )
+    if below >= least:
+        return stepped, []
+    end = "0" if least == 0 else "the estimate"
+    message = (
+        f"The interval ends at {end}: judgments that are independent given the item have no "
+        "reliability below 0, but stepping up sends small negative values far below it."
+    )
+    return stepped, [Note(code="interval_cut_at_zero", message=message)]
 
 
 def vote_share_reliability(
@@ -144,6 +156,12 @@ def vote_share_reliability(
     judgments weighs the same (pair weights); Fleiss' kappa as irrCAC computes it weighs items the
     same, and differs then.
 
+    The jackknife interval of rho_1 is symmetric on the scale log((x - L) / (1 - x)), L the least
+    value that such data can give (-1 / (R - 1) with equal R): the log of the ratio of mean squares,
+    Fisher's z of an intraclass correlation. It covers as -log(1 - x) does and never leaves the
+    attainable range (docs/simulations/verdicts.md). Stepped up to k judgments it ends at 0, or at
+    an estimate below 0, since independent judgments have no reliability below 0.
+
     References
     ----------
     Fleiss & Cuzick (1979), The reliability of dichotomous judgments: unequal numbers of judges
@@ -195,6 +213,8 @@ def vote_share_reliability(
         cluster=cluster,
         level=level,
         interval=interval,
+        scale="log_ratio",
+        least=least_vote_share(r, estimator=estimator),
         n_resamples=n_resamples,
         seed=seed,
         notes=rare_category_notes(table.counts),
@@ -230,12 +250,14 @@ def _stepped(one: Estimate, k: float, details: dict[str, Any]) -> Estimate:
     reason = one.reason
     if math.isnan(value) and not reason:
         reason = f"one judgment's reliability {one.estimate:.4g} is below -1 / (k - 1)"
+    interval, notes = _step(one.interval, k, value) if math.isfinite(value) else (None, [])
     return one.replace(
         label=f"Vote-share reliability of {k:.4g} judgments",
         estimate=value,
         estimator=f"{one.estimator}; stepped up from one judgment (Spearman-Brown)",
-        interval=_step(one.interval, k) if math.isfinite(value) else None,
+        interval=interval,
         std_error=math.nan,
         reason=reason,
+        notes=(*one.notes, *notes),
         details=details,
     )
