@@ -24,6 +24,7 @@ from judgestats.analysis.selections import (
     in_order,
     metrics_of,
     selection_limits,
+    unanswered,
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
@@ -167,7 +168,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         sentence=_sentence(table),
         conditions=table,
         results=tuple(in_order(results, declared)),
-        limitations=tuple(_limits(frame, table)),
+        limitations=(*_limits(frame, table), *unanswered(results, declared)),
         recommendation=_recommend(table),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},

@@ -112,16 +112,18 @@ def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResu
     Returns
     -------
     list of NamedResult
-        None where no item has a target.
+        None where fewer than five questions have a target.
     """
     once = _once(frame)
-    if once.empty:
+    if len(once) < FEWEST:
         return []
     shares: dict[str, tuple[str, pd.Series]] = {"all": ("all answers", once["share"])}
     benchmarks = list(dict.fromkeys(once["category"]))
     if len(benchmarks) > 1:
         for benchmark in benchmarks:
             own = once.loc[once["category"] == benchmark, "share"]
+            if len(own) < FEWEST:
+                continue
             shares[f"benchmark.{benchmark}"] = (f"answers on {benchmark}", own)
     shown = once["options"].str.split("|")
     right = once["right"].str.split("|")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.grade_score_effects import (
     OPTION,
@@ -14,7 +17,7 @@ from judgestats.analysis.grade_score_effects import (
     effect_of_prompt,
     family_of,
 )
-from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.paper_tables import grade_score_table
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.rotations import Rotations, rotations_of
@@ -26,18 +29,22 @@ from judgestats.analysis.selections import (
     metrics_of,
     named,
     selection_limits,
+    unanswered,
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.stats.grade_score import grade_score
+from judgestats.stats.grade_score_items import grade_score_items
 from judgestats.stats.notation import apa_number
 from judgestats.stats.order import option_win_rate, position_test
 from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import TestResult
+from judgestats.stats.result import Estimate, TestResult
 
 __all__ = ["analyse", "plan"]
 
+_LEVEL = 0.05
+"""At which a family's test is told to stand."""
 _QUESTION = (
     "Does a judge select an option for what it says or for where it stands, and do the judge "
     "prompt and an unrelated option change that?"
@@ -161,11 +168,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     places: dict[str, TestResult] = {}
+    # So many that the smallest p-value there can be stands after Holm's adjustment.
+    n_permutations = max(declared.n_resamples, math.ceil(2 * len(found) / _LEVEL) - 1)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         row = condition_row(name, asked)
         results += _condition(name, found[name], row, declared)
-        test = _positions(found[name], declared)
+        test = _positions(found[name], declared, n_permutations)
         if test is not None:
             places[name] = test
         rows.append(row)
@@ -187,7 +196,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         sentence=_sentence(table),
         conditions=table,
         results=tuple(results),
-        limitations=tuple(_limits(frame, table, found)),
+        limitations=(*_limits(frame, table, found), *unanswered(results, declared)),
+        recommendation=_recommend(table, results),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
@@ -200,6 +210,10 @@ def _condition(
     drawn = {**common, "n_draws": declared.n_resamples, "seed": declared.seed}
     grade = grade_score(found.positions, n_options=found.n_options, **drawn)
     corrected = grade_score(found.positions, n_options=found.n_options, score="corrected", **drawn)
+    complete = np.asarray(
+        grade_score_items(found.positions, n_options=found.n_options)["complete"], dtype=bool
+    )
+    grade, corrected = (_of_items(e, found, complete) for e in (grade, corrected))
     add_estimate(row, "grade_score", grade)
     add_estimate(row, "corrected", corrected)
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
@@ -210,19 +224,21 @@ def _condition(
         named(f"grade.corrected.{name}", f"Corrected for chance, {name}", "primary", corrected),
     ]
     if row["n_replications"] > 1:
-        noise = _noise(found, declared)
+        noise = _of_items(_noise(found, declared), found, np.ones(len(found.items), dtype=bool))
         add_estimate(row, "noise", noise)
         results.append(
             named(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
         )
     uniform = float(np.mean(1 / found.n_options))
+    read = np.asarray((found.choices != "").any(axis=1))
     if (found.choices == UNRELATED).any() or row.get(OPTION) == "yes":
         wins = option_win_rate(
             found.choices, option=UNRELATED, n_options=_common_n(found), **common
         )
+        wins = _of_items(wins, found, read)
         add_estimate(row, "unrelated_wins", wins)
         results.append(beside(f"wins.{name}", "Unrelated option selected", name, wins, uniform))
-    known = found.preferred != ""
+    known = np.asarray(found.preferred != "")
     if known.any():
         right = option_win_rate(
             found.choices[known],
@@ -230,12 +246,19 @@ def _condition(
             cluster=found.cluster[known],
             level=declared.level,
         )
+        right = _of_items(right, found, read & known)
         add_estimate(row, "chosen_preferred", right)
         uniform = float(np.mean(1 / found.n_options[known]))
         results.append(
             beside(f"preferred.{name}", "Preferred option selected", name, right, uniform)
         )
     return results
+
+
+def _of_items(estimate: Estimate, found: Rotations, used: NDArray[np.bool_]) -> Estimate:
+    """The estimate with its items counted as items, however often their rotations were repeated."""
+    n = len(set(found.items[used].tolist()))
+    return estimate.replace(sample=dataclasses.replace(estimate.sample, n_items=n))
 
 
 def _common_n(found: Rotations) -> int | None:
@@ -251,7 +274,7 @@ def _noise(found: Rotations, declared: AnalysisPlan) -> Any:
     return flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
 
 
-def _positions(found: Rotations, declared: AnalysisPlan) -> TestResult | None:
+def _positions(found: Rotations, declared: AnalysisPlan, n_permutations: int) -> TestResult | None:
     """Over the items with the most common number of options, since places differ with it."""
     n = int(np.bincount(found.n_options).argmax())
     own = found.n_options == n
@@ -262,7 +285,7 @@ def _positions(found: Rotations, declared: AnalysisPlan) -> TestResult | None:
         n_options=n,
         cluster=found.cluster[own],
         level=declared.level,
-        n_permutations=declared.n_resamples,
+        n_permutations=n_permutations,
         seed=declared.seed,
     )
 
@@ -312,3 +335,59 @@ def _sentence(table: pd.DataFrame) -> str:
         f"Grade Score (1 is free of position, chance scores {about}, always the first place 0): "
         f"{'; '.join(parts)}."
     )
+
+
+def _recommend(table: pd.DataFrame, results: Sequence[NamedResult]) -> Recommendation | None:
+    """What prompt, unrelated option and places call for, where they were compared."""
+    parts = []
+    by_place = _rejected(results, "position")
+    if by_place is not None and by_place[0]:
+        parts.append(
+            f"Places are preferred in {by_place[0]} of {by_place[1]} conditions: show the options "
+            "in all rotations, and take the option that is selected most."
+        )
+    elif by_place is not None:
+        parts.append(
+            "No preference for a place is shown, which does not show that there is none: keep "
+            "rotating the options."
+        )
+    prompts = _rejected(results, "prompt")
+    if prompts is not None:
+        parts.append(
+            f"The judge prompts differ in {prompts[0]} of {prompts[1]} comparisons: prefer those "
+            "whose difference from the first is above 0."
+            if prompts[0]
+            else "No judge prompt is shown to be better than another."
+        )
+    shifts = [
+        r.result.interval
+        for r in results
+        if r.id.startswith("unrelated.") and isinstance(r.result, Estimate) and r.result.interval
+    ]
+    if shifts:
+        raised, lowered = sum(i.low > 0 for i in shifts), sum(i.high < 0 for i in shifts)
+        parts.append(
+            f"An unrelated option raises the score above chance in {raised} of {len(shifts)} "
+            f"comparisons and lowers it in {lowered}, by intervals that leave out 0"
+            + (": it is no remedy." if lowered > raised else ".")
+        )
+    if not parts:
+        return None
+    if int(table["n_replications"].max()) < 2:
+        parts.append("Repeat the rotations (replicates=2) to tell position from noise.")
+    return Recommendation(text=" ".join(parts))
+
+
+def _rejected(results: Sequence[NamedResult], stem: str) -> tuple[int, int] | None:
+    """Tests of a family that stand after adjustment, of how many; None where nothing was tested."""
+    by_id = {r.id: r.result for r in results}
+    family = by_id.get(f"{stem}.family")
+    if family is not None:
+        adjusted = family.glance()["p_adjusted"].to_numpy(float)
+        return int((adjusted < _LEVEL).sum()), len(adjusted)
+    single = [
+        r
+        for i, r in by_id.items()
+        if i.startswith(f"{stem}.") and isinstance(r, TestResult) and not math.isnan(r.p_value)
+    ]
+    return (sum(t.p_value < _LEVEL for t in single), len(single)) if single else None

@@ -21,6 +21,7 @@ from judgestats.analysis.selections import (
     metrics_of,
     named,
     selection_limits,
+    unanswered,
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
@@ -144,6 +145,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=tuple(results),
         limitations=(
             *selection_limits(frame, table),
+            *unanswered(results, declared),
             "Accuracy is what the judge says it is; no person has checked the verdicts.",
             (
                 "A standard error across replications shrinks with replications and knows nothing "
@@ -262,7 +264,10 @@ def _item_shares(found: Choices) -> Any:
 
 def _published() -> PaperTable:
     printed = omega_tables()
-    own = printed[printed["table"].isin([5, 6])].reset_index(drop=True)
+    printed = printed[printed["table"].isin([5, 6])]
+    own = printed.pivot(index=["benchmark", "judge"], columns="statistic", values="value")
+    own = own.reindex(columns=["A_LM", "A_LM_se", "omega"]).reset_index()
+    own.columns.name = None
     return PaperTable(
         source="arXiv 2412.12509, Tables 5 and 6",
         table=own,

@@ -108,7 +108,7 @@ def beside(
     share : Estimate
     random_choice : float
     """
-    told = f"{title}, {name} (a random choice: {apa_number(random_choice, bounded=True)})"
+    told = f"{title} (a random choice: {apa_number(random_choice, bounded=True)}), {name}"
     details = {**share.details, "random_choice": random_choice}
     return named(identity, told, "secondary", share.replace(details=details))
 
@@ -122,6 +122,25 @@ def in_order(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[Nam
         return roles.get(result.role, 3), places.get(result.id.split(".")[0], len(places))
 
     return sorted(results, key=place)
+
+
+def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[str]:
+    """The plan's questions for which these data hold nothing, as a limitation; none where all do.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of str
+    """
+    met = {result.id.split(".")[0] for result in results}
+    left = [h.question for h in declared.hypotheses if h.id not in met]
+    if not left:
+        return []
+    return [f"Not answered, since these data hold nothing for it: {' '.join(left)}"]
 
 
 def condition_row(condition: str, asked: pd.DataFrame) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from judgestats.experiment.run import prepare, run_experiment
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.truth import truth
 from judgestats.stats.grade_score_items import chance_grade_score, grade_score_items
+from tests.experiment.report_cells import shown_by
 
 SMALL = {"resamples": "99", "report": "none"}
 
@@ -79,8 +80,23 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
         "limit": "12",
         "replicates": "2",
     }
-    found = run_experiment(load_design("grade_score"), given).analysis
+    outcome = run_experiment(load_design("grade_score"), given)
+    found = outcome.analysis
     table = found.conditions
+    # Items are counted as items, though every rotation was asked for twice.
+    assert {found[f"grade.{c}"].sample.n_items for c in table["condition"]} == {12}
+    [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
+    tables = {t.label: t for t in shown_by(folder) if hasattr(t, "rows")}
+    left_out = tables["tbl-left-out-estimates"]
+    assert {row["group"] for row in left_out.rows} == {"Grade Score"}
+    by_condition = table.set_index("condition")["grade_score"]
+    for row in left_out.rows:  # each question's own score moves the mean, by a twelfth at most
+        assert row["all"] == pytest.approx(by_condition[row["condition"]])
+        assert row["low"] <= row["all"] <= row["high"] <= row["low"] + 2 / 11
+    always_first = [r for r in tables["tbl-places"].rows if r["group"] == "sim-always-first"]
+    assert {r["place_1"] for r in always_first} == {1.0}
+    assert tables["tbl-grade-parts"].rows[0]["grade_score"] == pytest.approx(by_condition.iloc[0])
+    assert "Places are preferred in 4 of 8 conditions" in found.recommendation.text
     first = table[table["judge"] == "sim-always-first"]
     assert (first["grade_score"] == 0).all()
     steady = table[table["judge"] == "sim-discerning"]
@@ -118,7 +134,12 @@ def test_head_to_tail_finds_the_share_a_judge_calls_correct(workplace):
     spread = np.sqrt(np.mean(np.array(chances) * (1 - np.array(chances))) / len(units) / 10)
     assert row["as_judged_se_replications"] == pytest.approx(spread, rel=0.8)
     assert row["as_judged_low"] < np.mean(chances) < row["as_judged_high"]
-    assert found["published"].tidy()["table"].isin([5, 6]).all()
+    published = found["published"].tidy().set_index("judge")
+    assert published.loc["google/gemma-1.1-7b-it", ["A_LM", "A_LM_se", "omega"]].tolist() == [
+        0.0395,
+        0.00033,
+        0.9893,
+    ]
 
 
 def test_answers_come_from_a_file_and_targets_are_matched(workplace):

@@ -25,6 +25,7 @@ from judgestats.reporting.sections import (
     design,
     figures,
     findings,
+    missing,
     sensitivity,
 )
 from judgestats.reporting.show import Markdown, section, show
@@ -223,7 +224,7 @@ def test_sections_of_a_run_without_anything() -> None:
         design.plan(run), design.plan_notes(run), design.judges(run), design.temperatures(run),
         design.prompts(run), data.items(run), data.exclusions(run), data.exclusion_reasons(run),
         data.descriptives(run), data.reliability(run), data.verdicts(run), checks.checks(run),
-        sensitivity.missing_policies(run), sensitivity.left_out(run),
+        missing.missing_policies(run), sensitivity.left_out(run),
         sensitivity.left_out_primary(run), sensitivity.left_out_estimates(run),
         advice.in_short(run), checks.warnings_note(run), findings.descriptive(run),
         checks.warnings(run), findings.primary(run), findings.secondary(run), findings.pairs(run),

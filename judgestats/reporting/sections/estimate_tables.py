@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
                         digits=3,
                         leading_zero=not at_most_one(str(line.get("term", ""))),
                     ),
+                    "se": _error(line),
                     "null": _bounded(line, "null_mean", digits=2),
                     "q95": _bounded(line, "null_q95", digits=2),
                     "p": number_of(line.get("p_value")),
@@ -53,6 +55,7 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
         Column(key="term", label="Estimand"),
         Column(key="value", label="Estimate", align="right"),
         Column(key="ci", label="Interval", align="right"),
+        Column(key="se", label="Standard error", align="right"),
         Column(key="null", label="Null mean", align="right"),
         Column(key="q95", label="Null, 95th pct.", align="right"),
         Column(key="p", label="p", format="p"),
@@ -102,6 +105,14 @@ _ESTIMANDS = {
 
 
 _ALL = "All conditions together"
+
+
+def _error(line: dict[str, Any]) -> str:
+    """The standard error of an estimate that has no interval to say it."""
+    if not math.isnan(number_of(line.get("conf_low"))):
+        return DASH
+    error = number_of(line.get("std_error"))
+    return DASH if math.isnan(error) else number(error, digits=4)
 
 
 def _estimand(name: str) -> str:

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 _MOST_ROWS = 36
+_MOST_NAMED = 14
+"""Points that a figure of mean beside spread names."""
 
 
 def _judges(run: Run) -> list[str]:
@@ -144,6 +146,12 @@ def mean_against_spread(run: Run) -> Captioned | None:
         caption=(
             "Mean score beside within-item variance. Near an end of the scale both move together: "
             "less spread there may only be less room."
+            + (
+                " Only the first and the last condition of each line are named where there are "
+                "many; the table of conditions holds the numbers of all."
+                if len(rows) > _MOST_NAMED
+                else ""
+            )
         ),
     )
 

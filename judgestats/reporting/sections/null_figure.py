@@ -10,7 +10,7 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.result_tables import with_condition
 from judgestats.reporting.show import Captioned
 
-__all__ = ["null_strip"]
+__all__ = ["null_heading", "null_intro", "null_strip"]
 
 _MOST_ROWS = 36
 
@@ -57,13 +57,17 @@ def null_strip(run: Run) -> Captioned | None:
 
 
 def _with_null(run: Run) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The results' lines that carry a null reference, each with its result."""
-    return [
+    """The lines that carry a null reference, each with its result; of primary ones where some do.
+
+    The tables hold the nulls of all others, for which a page has no room.
+    """
+    found = [
         (result, line)
         for result in run.results.get("results") or []
         for line in result.get("tidy") or []
         if line.get("null_q95") is not None and line.get("null_mean") is not None
     ]
+    return [pair for pair in found if pair[0].get("role") == "primary"] or found
 
 
 def _of_results(run: Run) -> list[plots.NullRow]:
@@ -87,6 +91,8 @@ def _of_results(run: Run) -> list[plots.NullRow]:
         )
     groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
     rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
+    if len(rows) > _MOST_ROWS and rows[0].group:  # the first coefficient is the main one
+        rows = [row for row in rows if row.group == rows[0].group]
     return rows[:_MOST_ROWS]
 
 
@@ -95,7 +101,9 @@ def _what_is_shuffled(run: Run) -> str:
     stems = {str(result.get("id", "")).partition(".")[0] for result, _ in _with_null(run)}
     people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems
     told = []
-    if stems - {"people", "alignment", "order", "judges"}:
+    if "grade" in stems:
+        told.append("every selection is drawn at random, on the same numbers of options")
+    if stems - {"people", "alignment", "order", "judges", "grade"}:
         told.append("every replication's judgments are shuffled over items")
     if judges:
         told.append("between judges, each judge's judgments are shuffled over items")
@@ -104,3 +112,25 @@ def _what_is_shuffled(run: Run) -> str:
     if order:
         told.append("for order, positions are exchanged within items")
     return "; ".join(told) + "."
+
+
+def null_heading(run: Run) -> str:
+    """The heading of the section, by what stands beside its null."""
+    graded = "grade_score" in run.conditions
+    return "Grade Score and chance" if graded else "Reliability and its null"
+
+
+def null_intro(run: Run) -> str:
+    """What a null is, for the reader of the section."""
+    if "grade_score" in run.conditions:
+        return (
+            "How free a judge is of position can only be told beside what chance scores, which "
+            "depends on the number of options. A Grade Score inside the range of a judge that "
+            "selects at random shows nothing."
+        )
+    return (
+        "A reliability is the share of the variance that belongs to the items. Each coefficient "
+        "stands beside what it yields when there is nothing to find: the judgments of each "
+        "replication are shuffled over the items and the coefficient is computed again. Its mean "
+        "and its 95th percentile are not 0, and a coefficient inside that range shows nothing."
+    )

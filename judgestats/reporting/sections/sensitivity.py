@@ -1,4 +1,4 @@
-"""How far results hang on what was done with unread judgments, and on single questions."""
+"""How far results hang on single questions."""
 
 from __future__ import annotations
 
@@ -10,151 +10,27 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from judgestats.analysis.rotations import Rotations
 from judgestats.judgments.shapes import score_array
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.scales import on_one_scale
+from judgestats.reporting.sections.missing import (
+    commonest_share,
+    same_after_swap,
+    same_as_people,
+)
+from judgestats.reporting.sections.selections import in_rotations
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 from judgestats.stats.cells import cell_statistics
+from judgestats.stats.counts import count_table
+from judgestats.stats.grade_score_items import grade_score_items
 from judgestats.stats.intraclass import icc
+from judgestats.stats.vote_share import pair_statistic
 
-__all__ = ["left_out", "left_out_estimates", "left_out_primary", "missing_policies"]
+__all__ = ["left_out", "left_out_estimates", "left_out_primary"]
 
 _MOST_LEFT_OUT = 500
 """With more questions than this no single one can matter much."""
-
-
-def missing_policies(run: Run) -> Table | Markdown:
-    """Means and spreads with all readable scores, and with completely read items only."""
-    frame = on_one_scale(run)
-    if frame.empty:
-        return Markdown("")
-    if "score" not in frame or not frame["score"].notna().any():
-        return _verdict_policies(run)
-    if frame["status"].eq("ok").all():
-        return Markdown(
-            "Every judgment was read, so leaving unread judgments out and leaving their items out "
-            "altogether give the same numbers."
-        )
-    lost = set(frame.loc[frame["status"].ne("ok"), "item_id"])
-    kept = frame[~frame["item_id"].isin(lost)]
-    rows = []
-    for condition, part in frame.groupby("condition", sort=False):
-        if not part["score"].notna().any():
-            continue  # verdicts, not scores
-        complete = kept[kept["condition"] == condition]
-        a, b = _mean_and_variance(part), _mean_and_variance(complete)
-        rows.append(
-            {
-                "condition": str(condition), "mean": a[0], "variance": a[1], "items": a[2],
-                "mean_c": b[0], "variance_c": b[1], "items_c": b[2],
-            }
-        )  # fmt: skip
-    columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="items", label="Items", format="integer"),
-        Column(key="mean", label="Mean", format="number:2"),
-        Column(key="variance", label="Variance", format="number:3"),
-        Column(key="items_c", label="Complete items", format="integer"),
-        Column(key="mean_c", label="Mean", format="number:2"),
-        Column(key="variance_c", label="Variance", format="number:3"),
-    ]
-    if all(math.isnan(float(str(row["variance"]))) for row in rows):  # each item judged once
-        columns = [c for c in columns if not c.key.startswith("variance")]
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        caption=(
-            "Two policies for unread judgments: every score that was read, and only items of which "
-            "every judgment was read in every condition."
-        ),
-        label="tbl-missing",
-    )
-
-
-def _verdict_policies(run: Run) -> Table | Markdown:
-    """Agreement of an item's verdicts, unread ones left out, and as a category of their own."""
-    frame = run.judgments
-    if frame["status"].eq("ok").all():
-        return Markdown(
-            "Every verdict was read, so both policies for unread ones give the same numbers."
-        )
-    rows: list[dict[str, Any]] = []
-    for condition, part in frame.groupby("condition", sort=False):
-        keys = ["item_id", "order"]
-        read = part[part["choice"].ne("")]
-        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(not read)"))
-        rows.append(
-            {
-                "condition": str(condition),
-                "lost": len(part) - len(read),
-                "missing": _modal_share(read, keys),
-                "own": _modal_share(own, keys),
-                "swap": _same_after_swap(read),
-                "swap_own": _same_after_swap(own),
-                "right": _right(read),
-                "right_own": _right(own),
-            }
-        )
-    repeated = part.groupby(keys).size().max() > 1
-    return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="lost", label="Not read", format="integer"),
-            *(
-                Column(key=key, label=label, format="coefficient:3")
-                for key, label in (
-                    ("missing", "Commonest verdict, unread left out"),
-                    ("own", "Commonest verdict, unread a category"),
-                    ("swap", "Same after a swap, unread left out"),
-                    ("swap_own", "Same after a swap, unread a category"),
-                    ("right", "As people, unread left out"),
-                    ("right_own", "As people, unread a category"),
-                )
-                if (repeated or key not in {"missing", "own"})
-                and any(not math.isnan(row[key]) for row in rows)
-            ),
-        ),
-        rows=tuple(rows),
-        caption=(
-            "Two policies for unread verdicts: left out, and as a category of their own (which "
-            "agrees with nothing that people said)."
-        ),
-        label="tbl-missing",
-    )
-
-
-def _same_after_swap(frame: pd.DataFrame) -> float:
-    """Share of items with one verdict in each of two orders whose verdicts are the same."""
-    if "order" not in frame or frame["order"].nunique() != 2:
-        return math.nan
-    sets = frame.groupby("item_id").agg(orders=("order", "nunique"), n=("choice", "size"),
-                                        kinds=("choice", "nunique"))  # fmt: skip
-    both = sets[(sets["orders"] == 2) & (sets["n"] == 2)]
-    return float((both["kinds"] == 1).mean()) if len(both) else math.nan
-
-
-def _right(frame: pd.DataFrame) -> float:
-    """Share of verdicts that are people's, where the frame holds theirs."""
-    if "label" not in frame:
-        return math.nan
-    known = frame[frame["label"].astype(str).ne("")]
-    same = known["choice"].astype(str).eq(known["label"].astype(str))
-    return float(same.mean()) if len(known) else math.nan
-
-
-def _modal_share(frame: pd.DataFrame, keys: list[str]) -> float:
-    counts = frame.groupby([*keys, "choice"]).size()
-    grouped = counts.groupby(level=keys)
-    return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan
-
-
-def _mean_and_variance(frame: pd.DataFrame) -> tuple[float, float, int]:
-    """Mean of item means, mean of item variances, number of items with a score."""
-    cells = frame.dropna(subset=["score"]).groupby("item_id")["score"].agg(["mean", "var"])
-    if cells.empty:
-        return (math.nan, math.nan, 0)
-    return (float(cells["mean"].mean()), float(cells["var"].mean()), len(cells))
 
 
 def left_out_estimates(run: Run) -> Table | Markdown:
@@ -165,7 +41,7 @@ def left_out_estimates(run: Run) -> Table | Markdown:
     whole: dict[tuple[str, str], list[float]] = {}
     extreme: dict[tuple[str, str], str] = {}
     for condition, part in frame.groupby("condition", sort=False):
-        for what, value in _estimators(part):
+        for what, value in _estimators(part, run):
             questions = part["cluster"].astype(str)
             names = list(dict.fromkeys(questions))
             if not 3 <= len(names) <= _MOST_LEFT_OUT:
@@ -225,7 +101,9 @@ def _credit_left_out(run: Run) -> Iterator[tuple[str, float, np.ndarray[Any, Any
             yield str(condition), float(credit[known, j].mean()), values, names
 
 
-def _estimators(part: pd.DataFrame) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
+def _estimators(
+    part: pd.DataFrame, run: Run
+) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
     """What can be estimated from a condition's judgments, as functions of the rows kept."""
     if "score" in part and part["score"].notna().any():
         array = part.pivot_table(
@@ -240,16 +118,51 @@ def _estimators(part: pd.DataFrame) -> list[tuple[str, Callable[[np.ndarray[Any,
             return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
 
         return [("Reliability of one judgment, ICC(1,1)", reliability)]
+    if "grade_score" in run.conditions and in_rotations(part):
+        return [("Grade Score", _grade_score(part))]
+    repeated = len(part) > part["item_id"].nunique()
+    one_order = not part.duplicated(["item_id", "replicate"]).any()
+    if "vote_share" in run.conditions and repeated and one_order:
+        return [("Reliability of one verdict", _vote_share(part))]
     read = part["choice"].astype(str).ne("").to_numpy()
     found: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
     for what, statistic in (
-        ("Same verdict as people", _right),
-        ("Same verdict after a swap", _same_after_swap),
+        ("Same verdict as people", same_as_people),
+        ("Same verdict after a swap", same_after_swap),
         ("Commonest verdict of an item, share", _repeated_share),
     ):
         if not math.isnan(statistic(part[read])):
             found.append((what, _of_kept(statistic, part, read)))
     return found
+
+
+def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
+    """Mean of the items' Grade Scores over the items of the rows kept."""
+    found = Rotations(part)
+    scores = grade_score_items(found.positions, n_options=found.n_options)
+    complete = np.asarray(scores["complete"], dtype=bool)
+    values, items = np.asarray(scores["grade_score"], dtype=float)[complete], found.items[complete]
+    ids = part["item_id"].to_numpy()
+
+    def mean(kept: np.ndarray[Any, Any]) -> float:
+        chosen = np.isin(items, ids[kept])
+        return float(values[chosen].mean()) if chosen.any() else math.nan
+
+    return mean
+
+
+def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
+    """Reliability of one verdict (of letters, where they were shown) over the items kept."""
+    column = "position" if "position" in part else "choice"
+    wide = part.pivot(index="item_id", columns="replicate", values=column).fillna("")
+    table = count_table(wide.to_numpy(object), where="left_out_estimates")
+    ids = part["item_id"].to_numpy()
+
+    def reliability(kept: np.ndarray[Any, Any]) -> float:
+        chosen = table.counts[wide.index.isin(set(ids[kept]))]
+        return float(pair_statistic("anova").value(chosen))
+
+    return reliability
 
 
 def _of_kept(
@@ -261,7 +174,7 @@ def _of_kept(
 def _repeated_share(frame: pd.DataFrame) -> float:
     keys = ["item_id", "order"] if "order" in frame else ["item_id"]
     return (
-        _modal_share(frame, keys)
+        commonest_share(frame, keys)
         if len(frame) and frame.groupby(keys).size().max() > 1
         else math.nan
     )
