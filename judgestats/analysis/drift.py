@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
@@ -13,7 +14,7 @@ from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import add_estimate
-from judgestats.analysis.told import told_percent
+from judgestats.analysis.told import told_coefficient, told_percent
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
@@ -147,7 +148,7 @@ def drift(
     return Analysis(
         experiment="drift",
         question=_QUESTION,
-        sentence=_sentence(found),
+        sentence=_sentence(found, _reliabilities(table, chosen)),
         conditions=table,
         results=(*found, *results),
         limitations=limits,
@@ -180,7 +181,7 @@ def _pair(
     *,
     scored: bool,
 ) -> list[NamedResult]:
-    name = first if first == second else f"{first} -> {second}"
+    name = _name(first, second)
     listed: list[tuple[str, str, str, Result]] = []
     names = (f"second: {second}", f"first: {first}")
     if scored:
@@ -231,11 +232,29 @@ def _flips(pair: pd.DataFrame, names: tuple[str, str]) -> Estimate:
         cluster = known.to_numpy(object)
     found = flip_rate(usual.fillna("").to_numpy(object), cluster=cluster)
     return found.replace(
-        label="Share of items whose most frequent verdict changed between the runs"
+        label="Share of items whose most frequent verdict changed between the runs",
+        sample=dataclasses.replace(found.sample, n_replications=None),  # the two are the runs
     )
 
 
-def _sentence(found: list[NamedResult]) -> str:
+def _name(first: str, second: str) -> str:
+    return first if first == second else f"{first} -> {second}"
+
+
+def _reliabilities(table: pd.DataFrame, chosen: Mapping[str, str]) -> dict[str, str]:
+    """The reliability of one score in the first and in the second run, by pair of conditions."""
+    if "icc1" not in table:
+        return {}
+    told = {row["condition"]: told_coefficient(row, "icc1") for row in table.to_dict("records")}
+    return {
+        _name(first, second): (
+            f"reliability of one score {told[f'first: {first}']}, then {told[f'second: {second}']}"
+        )
+        for first, second in chosen.items()
+    }
+
+
+def _sentence(found: list[NamedResult], reliabilities: Mapping[str, str]) -> str:
     parts = []
     for named in found:
         kind, name = named.id.split(".", 1)
@@ -250,6 +269,8 @@ def _sentence(found: list[NamedResult]) -> str:
         elif kind == "flips" and isinstance(result, Estimate):
             share: dict[str, float] = {}
             add_estimate(share, "changed", result)
+            if name in reliabilities:
+                parts.append(f"{name}: {reliabilities[name]}")
             parts.append(f"{name}: {told_percent(share, 'changed')} of items changed their verdict")
     told = "; ".join(parts)
     return (

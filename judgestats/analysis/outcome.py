@@ -159,12 +159,16 @@ def _with_families(results: Sequence[NamedResult]) -> tuple[NamedResult, ...]:
     )
 
 
-def summary(analysis: Analysis) -> str:
+def summary(
+    analysis: Analysis, *, elsewhere: str = "stand in the report and in results.json"
+) -> str:
     """An R-style summary that ends in one plain sentence.
 
     Parameters
     ----------
     analysis : Analysis
+    elsewhere : str
+        Where the results are that it leaves out.
 
     Returns
     -------
@@ -178,7 +182,7 @@ def summary(analysis: Analysis) -> str:
         lines += ["", f"{named.title}:", *_wrapped(named.text, indent="  ")]
     rest = len(analysis.results) - len(told)
     if rest:
-        lines += ["", f"({rest} further results stand in the report and in results.json.)"]
+        lines += ["", f"({rest} further results {elsewhere}.)"]
     if analysis.limitations:
         lines += ["", "Limits of these data:"]
         for text in analysis.limitations:

@@ -39,13 +39,9 @@ def described_scores(
 ) -> tuple[pd.DataFrame, ScoreArray, ScoreConditions]:
     """The judgments that were asked, the same as an array, and the description of each condition.
 
-    Conditions that a judge refuses (``invalid_condition``) are left out of all three, and so are
-    those in which every call failed: the judge's other conditions are compared all the same.
+    Conditions that a judge refuses (``invalid_condition``) are left out of all three.
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    reached = set(frame.loc[frame["status"] != "failed", "condition"])
-    if reached:
-        frame = frame[frame["condition"].isin(reached)]
     array = score_array(frame)
     described = score_conditions(
         frame,

@@ -43,10 +43,14 @@ class Stratum:
 def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratum, ...]:
     """The strata in which `vary` takes at least `least` levels.
 
+    A condition of which no judgment could be read is in none of them: no item has all conditions
+    then, and those that were read could not be compared either.
+
     Parameters
     ----------
     cells : DataFrame
-        One row a condition, with ``judge``, ``temperature`` and ``factor_*``.
+        One row a condition, with ``judge``, ``temperature`` and ``factor_*``; and ``n_ok``, the
+        judgments read, where it is known.
     vary : str
         ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
     least : int
@@ -63,6 +67,8 @@ def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratu
     >>> [(s.name, s.labels) for s in strata_of(cells, vary="temperature")]
     [('j', ('T=0', 'T=1'))]
     """
+    if "n_ok" in cells:
+        cells = cells[cells["n_ok"] > 0]
     keys = ["judge", "temperature", *(c for c in cells.columns if c.startswith("factor_"))]
     shared = [k for k in keys if k != vary]
     found = []

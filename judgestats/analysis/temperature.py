@@ -200,7 +200,8 @@ def _between_judges(
 
 
 def _extremes(cells: pd.DataFrame, judge: str) -> tuple[pd.Series, pd.Series]:
-    chosen = cells[cells["judge"] == judge].sort_values("temperature")
+    read = cells[(cells["judge"] == judge) & (cells["n_ok"] > 0)]
+    chosen = read.sort_values("temperature")
     return chosen.iloc[0], chosen.iloc[-1]
 
 

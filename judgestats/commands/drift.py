@@ -68,7 +68,8 @@ def drift_command(arguments: argparse.Namespace) -> int:
         n_resamples=arguments.resamples,
         seed=arguments.seed,
     )
-    console.say(summary(found))
+    written = f"stand in {arguments.out}" if arguments.out else "are written by --out FILE"
+    console.say(summary(found, elsewhere=written))
     if arguments.out:
         write_json(Path(arguments.out), found.to_dict())
         console.say(f"Results: {arguments.out}")

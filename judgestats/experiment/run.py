@@ -115,7 +115,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
-        said = (*prepared.notices, *_left_out(raw))
+        said = (*prepared.notices, *_not_answered(raw))
         analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
         if without := _asked_without(collected.notes):
             limits = (*analysis.limitations, *without)
@@ -279,12 +279,12 @@ def _checked(collected: Collected) -> pd.DataFrame:
             f"no judgment was answered: {told or 'nothing was asked'}.{heard} Check the judge's "
             "name, its address and its key with `judgestats doctor`."
         )
-    for said in _left_out(raw):
+    for said in _not_answered(raw):
         console.say(said, "")
     return raw
 
 
-def _left_out(raw: pd.DataFrame) -> tuple[str, ...]:
+def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
     """Which conditions a judge refused or never answered, as sentences; nothing where none."""
     said = []
     refused = raw["transport"].eq("invalid_condition")

@@ -173,7 +173,8 @@ def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace,
             "limit": "8",
         }
         outcome = run_experiment(load_design("temperature"), given)
-    assert set(outcome.analysis.conditions["temperature"]) == {0.3, 1.0}
+    mute = outcome.analysis.condition_metrics[f"sim-typical@{url}, T=2"]
+    assert mute["quality/unread_share"] == 1.0  # a gate must not overlook it
     assert not np.isnan(outcome.analysis[f"spread.sim-typical@{url}"].p_value)
     refused = f"No judgment was answered under sim-typical@{url}, T=2: bad_request ("
     assert any(text.startswith(refused) for text in outcome.analysis.limitations)
