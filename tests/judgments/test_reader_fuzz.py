@@ -10,6 +10,7 @@ import random
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 import judgestats as js
 from judgestats.errors import InputError
 from judgestats.judgments.readers import archive as archives
-from judgestats.judgments.readers import untrusted
+from judgestats.judgments.readers import table_files, untrusted
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -128,10 +129,10 @@ def written(value, form):
     return json.dumps(value).encode()
 
 
-def reads_or_says_why(path):
+def reads_or_says_why(path, **options):
     refused = None
     try:
-        found = js.read_judgments(path)
+        found = js.read_judgments(path, **options)
     except InputError as error:
         refused = str(error)
     if refused is not None:
@@ -160,21 +161,50 @@ BINARIES = ("inspect/model-x.eval", "promptfoo/promptfoo.db", "fastchat/*_pair.j
 @given(seed=st.integers(0, 2**32))
 def test_changed_and_truncated_bytes(tmp_path, name, seed):
     (source,) = FIXTURES.glob(name)
-    raw = bytearray(source.read_bytes())
-    rng = random.Random(seed)
+    path = tmp_path / "log"
+    path.write_bytes(changed(source.read_bytes(), random.Random(seed)))
+    reads_or_says_why(path)
+
+
+TABLE = pd.DataFrame(
+    {
+        "item": ["a", "007", "b", "b"],
+        "mark": [1.0, 2.5, float("nan"), 9.0],
+        "temp": [0.0, 0.5, 1.0, 1.0],
+        "verdict": ["a", "tie", "", "b"],
+    }
+)
+
+
+def table_bytes(form):
+    if form == "parquet":
+        return TABLE.to_parquet()
+    if form in {"json", "jsonl"}:
+        return TABLE.to_json(orient="records", lines=form == "jsonl").encode()
+    return TABLE.to_csv(index=False, sep="\t" if form == "tsv" else ";").encode()
+
+
+def changed(raw, rng):
+    """Bytes with one to twenty of them replaced, and sometimes cut short."""
+    raw = bytearray(raw)
     if rng.random() < 0.4:
         raw = raw[: rng.randrange(len(raw))]
     for _ in range(rng.randint(1, 20)):
         if raw:
-            at = (
-                rng.randrange(len(raw))
-                if rng.random() < 0.7
-                else max(0, len(raw) - rng.randint(1, 400))
-            )
-            raw[at] = rng.randrange(256)
-    path = tmp_path / "log"
-    path.write_bytes(raw)
-    reads_or_says_why(path)
+            near = rng.random() < 0.7
+            at = rng.randrange(len(raw)) if near else max(0, len(raw) - rng.randint(1, 400))
+            raw[at] = rng.choice(b',;"\n\r\t{}[]:\x00\xff19eE-') if near else rng.randrange(256)
+    return bytes(raw)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "json", "parquet"])
+@MODEST
+@given(seed=st.integers(0, 2**32))
+def test_changed_and_truncated_tables(tmp_path, form, seed):
+    path = tmp_path / f"table.{form}"
+    path.write_bytes(changed(table_bytes(form), random.Random(seed)))
+    reads_or_says_why(path, mapping={"score": "mark"})
 
 
 @pytest.mark.fuzz
@@ -238,6 +268,27 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     head = b'{"question_id": 1, "model": "a", "judge": "j", "judgment": "", "score": 1}\n'
     path.write_bytes(gzip.compress(head + b" " * 5_000_000))
     refused(path, "line 2: more than 1,000,000 bytes")
+
+
+def test_a_table_is_counted_while_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "MAX_BYTES", 100_000)
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"item,score\n" + b"a,1\n" * 50_000))
+    refused(path, "more than 100,000 bytes")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"item": "a", "mark": ' + "[" * 200_000 + "]" * 200_000 + "}", "too deeply"),
+        ('{"item": "a", "mark": 1, "mark": 9}', "'mark' stands twice"),
+    ],
+)
+def test_a_mapping_takes_no_care_away(tmp_path, line, said):
+    path = tmp_path / "table.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(InputError, match=said):
+        js.read_judgments(path, mapping={"score": "mark"})
 
 
 def test_names_that_climb_out_of_an_archive_are_only_names(tmp_path):

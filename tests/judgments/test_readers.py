@@ -84,6 +84,9 @@ def test_factors_tell_conditions_apart(tmp_path):
         ("item,score,temperature\na,1,hot\n", {}, "no number"),
         ("item,score,status\na,1,fine\n", {}, "holds the status 'fine'"),
         ('item,score\n"a,1\n', {}, "not a readable table|no judgments|no entry"),
+        ("item,score,score\na,1,2\n", {}, "has the column 'score' twice"),
+        ("item,score\na,1,2\nb,1,2\n", {}, "not a readable table"),
+        ("item,score\na,1\nb,1,2\n", {}, "not a readable table"),
     ],
 )
 def test_bad_files_get_one_clear_sentence(tmp_path, text, options, said):
@@ -91,9 +94,27 @@ def test_bad_files_get_one_clear_sentence(tmp_path, text, options, said):
         read_judgments(write(tmp_path / "a.csv", text), **options)
 
 
+def test_names_are_kept_as_they_are_written(tmp_path):
+    text = "item,judge,score,style\n001,NA,1,0.10\n1,NA,NA,0.1\nNone,NA,3,0.10\n"
+    found = read_judgments(write(tmp_path / "a.csv", text), factors=("style",))
+    assert found["item_id"].tolist() == ["001", "1", "None"]
+    assert set(found["judge"]) == {"NA"}
+    assert found["factor_style"].tolist() == ["0.10", "0.1", "0.10"]
+    assert found["status"].tolist() == ["ok", "unparseable", "ok"]
+
+
+def test_a_spreadsheets_csv_with_byte_order_mark_semicolons_and_decimal_commas(tmp_path):
+    text = "\ufeffitem;score;temperature\na;3,5;0,7\na;4;0,7\nb;x;0,7\n"
+    found = read_judgments(write(tmp_path / "a.csv", text))
+    assert found["item_id"].tolist() == ["a", "a", "b"]
+    assert found["score"].tolist()[:2] == [3.5, 4.0]
+    assert found["status"].tolist() == ["ok", "ok", "unparseable"]
+    assert set(found["temperature"]) == {0.7}
+
+
 def test_bad_json_names_its_line(tmp_path):
     file = write(tmp_path / "a.jsonl", '{"item": "a", "score": 1}\n{oops\n')
-    with pytest.raises(InputError, match="line 2 is not JSON"):
+    with pytest.raises(InputError, match="line 2 is no valid JSON"):
         read_judgments(file)
 
 

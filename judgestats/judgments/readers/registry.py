@@ -18,6 +18,7 @@ from judgestats.judgments.readers.logs import Log, Reader, open_log
 from judgestats.judgments.readers.mlflow_logs import MLFLOW, MLFLOW_TABLE
 from judgestats.judgments.readers.promptfoo import PROMPTFOO
 from judgestats.judgments.readers.rewardbench2 import read_rewardbench2_k8
+from judgestats.judgments.readers.table_files import ENDINGS, NoTableError
 from judgestats.judgments.readers.tables import read_table
 from judgestats.judgments.schemas import validate_parsed
 
@@ -39,7 +40,6 @@ LOGS: Mapping[str, Reader] = {
 _READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "rewardbench2-k8": read_rewardbench2_k8,
 }
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
 def reader_names() -> tuple[str, ...]:
@@ -166,20 +166,20 @@ def _read_file(
     name = recognised(log)
     if name:
         return name, LOGS[name].read(log)
-    if path.name.lower().removesuffix(".gz").endswith(_TABLES):
+    if path.name.lower().removesuffix(".gz").endswith(ENDINGS):
         try:
             return "table", read_table(path, judge=judge)
-        except InputError as error:
-            raise InputError(f"{error} {_understood()}") from error
+        except NoTableError as error:
+            raise NoTableError(f"{error}\n{_understood()}") from error
     raise InputError(
-        f"{path}: the file is not recognised, and the ending is not one of {', '.join(_TABLES)}. "
+        f"{path}: the file is not recognised, and the ending is not one of {', '.join(ENDINGS)}.\n"
         f"{_understood()}"
     )
 
 
 def _understood() -> str:
-    tools = "; ".join(reader.about for reader in LOGS.values())
     return (
-        f"Recognised by their content are: {tools}. Anything else is read as a table with one row "
-        "a judgment: --map item_id=COLUMN,score=COLUMN (or choice=COLUMN) names its columns."
+        f"Recognised by what they hold: logs of {', '.join(LOGS)} (`judgestats analyze --help` "
+        "names their files). Anything else is read as a table with one row a judgment: --map "
+        "item_id=COLUMN,score=COLUMN (or choice=COLUMN) names its columns."
     )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.judgments.readers.table_files import NoTableError, table_of
 from judgestats.protocols.base import Status
 
-__all__ = ["ALIASES", "read_table", "table_of"]
+__all__ = ["ALIASES", "read_table"]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "id", "item_id", "question_id", "prompt_id", "example_id", "index"),
@@ -37,71 +35,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Column names that are understood without a mapping, best first."""
 
-_MAX_LINE = 5_000_000
-
-
-def table_of(path: Path) -> pd.DataFrame:
-    """Read a table by its file's ending (``.csv``, ``.tsv``, ``.jsonl``, ``.json``, ``.parquet``,
-    each of the text forms also with ``.gz``). Text stays text: nothing is guessed but numbers.
-    """
-    name = path.name.lower().removesuffix(".gz")
-    try:
-        if name.endswith((".csv", ".tsv")):
-            return pd.read_csv(
-                path, sep="\t" if name.endswith(".tsv") else ",", keep_default_na=True
-            )
-        if name.endswith((".jsonl", ".ndjson")):
-            return pd.DataFrame(_json_lines(path))
-        if name.endswith(".json"):
-            return pd.DataFrame(_json_rows(path))
-        if name.endswith(".parquet"):
-            return pd.read_parquet(path)
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: the file is empty.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is not a readable table ({error}).") from error
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: the file cannot be read ({error}).") from error
-    raise InputError(
-        f"{path}: the ending is not one of .csv, .tsv, .jsonl, .json, .parquet (text forms may "
-        "end in .gz). Rename the file, or name a reader with --reader."
-    )
-
-
-def _open(path: Path) -> Any:
-    return (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8")
-    )
-
-
-def _json_lines(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    with _open(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            if len(line) > _MAX_LINE:
-                raise InputError(f"{path}: line {number} is longer than {_MAX_LINE} characters.")
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}: line {number} is not JSON ({error}).") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}: line {number} is not a JSON object.")
-            rows.append(row)
-    return rows
-
-
-def _json_rows(path: Path) -> list[dict[str, Any]]:
-    with _open(path) as file:
-        value = json.load(file)
-    if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
-        raise InputError(f"{path}: expected a JSON list of objects, one a judgment.")
-    return value
+_NAMES = ("item_id", "judge", "cluster", "category", "order")
+_FREE = ("explanation", "raw_text", "reason")
 
 
 def read_table(
@@ -134,7 +69,12 @@ def read_table(
     InputError
         A missing mapped column, no column with a verdict, or an empty file.
     """
-    table = table_of(path)
+
+    def kept_as_written(header: pd.DataFrame) -> Collection[str]:
+        found = resolve_columns(path, header, mapping or {})
+        return {*factors, *(found[n] for n in (*_NAMES, *_FREE) if n in found)}
+
+    table = table_of(path, kept_as_written)
     if table.empty:
         raise InputError(f"{path}: the file holds no judgments.")
     names = resolve_columns(path, table, mapping or {})
@@ -192,10 +132,10 @@ def resolve_columns(path: Path, table: pd.DataFrame, mapping: Mapping[str, str])
     return names
 
 
-def _no_column(path: Path, wanted: str, ours: str, table: pd.DataFrame) -> InputError:
+def _no_column(path: Path, wanted: str, ours: str, table: pd.DataFrame) -> NoTableError:
     have = ", ".join(map(str, list(table.columns)[:30]))
     key = ours.split(" ", 1)[0]
-    return InputError(
+    return NoTableError(
         f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}. "
         f"Name the right one with --map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})."
     )
