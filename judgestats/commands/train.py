@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from judgestats.errors import InputError
@@ -34,9 +36,10 @@ def train_command(arguments: argparse.Namespace) -> int:
         max_length=arguments.max_length,
         seed=arguments.seed,
     )
-    trained = train_judge(
-        arguments.data, model=arguments.model, out=arguments.to, settings=settings
-    )
+    with redirect_stdout(sys.stderr):  # trl prints what it logs: progress, not the answer
+        trained = train_judge(
+            arguments.data, model=arguments.model, out=arguments.to, settings=settings
+        )
     console.say(
         str(trained),
         "Serve it with any OpenAI-compatible server (vLLM serve FOLDER), then judge with it:",

@@ -185,11 +185,11 @@ def scaling(run: Run) -> list[Showable]:
     table = Table(
         columns=(
             Column(key="k", format="integer", align="left"),
-            Column(key="used", label="judgments shown", format="number:1"),
-            Column(key="accuracy", align="right"),
-            Column(key="words", format="number:1"),
-            Column(key="final_tokens_out", label="tokens of the reply", format="number:1"),
-            Column(key="tokens", label="tokens in all", format="integer"),
+            Column(key="used", label="Judgments shown", format="number:1"),
+            Column(key="accuracy", label="Accuracy", align="right"),
+            Column(key="words", label="Words", format="number:1"),
+            Column(key="final_tokens_out", label="Tokens of the reply", format="number:1"),
+            Column(key="tokens", label="Tokens in all", format="integer"),
         ),
         rows=tuple({**row, "accuracy": _with_interval(row)} for row in rows),
         group="judge",
@@ -220,17 +220,19 @@ def selection(run: Run) -> Table | None:
             cell["used"] = number_of(row.get("used"))
     return Table(
         columns=(
-            Column(key="selection"),
+            Column(key="selection", label="Selection"),
             Column(key="k", format="integer"),
-            Column(key="matching", label="of the kind", format="number:1"),
-            Column(key="used", label="shown", format="number:1"),
-            Column(key="removed", label="verdicts removed", align="right"),
-            Column(key="kept", label="verdicts kept", align="right"),
+            Column(key="matching", label="Of the kind", format="number:1"),
+            Column(key="used", label="Shown", format="number:1"),
+            Column(key="removed", label="Verdicts removed", align="right"),
+            Column(key="kept", label="Verdicts kept", align="right"),
         ),
         rows=tuple(sorted(shown.values(), key=lambda cell: str(cell["judge"]))),
         group="judge",
         caption="Accuracy by selection of crowd judgments, with and without their verdicts.",
-        note="Where there are fewer judgments of the kind than asked for, others fill the places.",
+        note="Criticising: judgments in which the candidate loses; praising: wins; balanced: half "
+        "and half. Of the kind: how many of the judgments shown are; others fill the places where "
+        "there are fewer than asked for.",
         label="tbl-selection",
     )
 

@@ -155,6 +155,7 @@ def coefficients_of(run: Run) -> dict[str, str]:
     ]  # fmt: skip
     if "factor_strategy" in run.conditions:  # how often each is right is what was asked
         known = {k: known[k] for k in (*_RIGHT, *known) if k in known}
+        known |= {"accuracy": "Accuracy"} if "accuracy" in known else {}
     return known | {c: _heading(c) for c in others}
 
 
