@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def test_every_experiment_has_its_page_and_its_row() -> None:
         assert list((DOCS / "experiments").glob(f"{name}*.md")), name
         assert f"({name}" in overview, name
         assert f"`{name}`" in readme, name
+
+
+def test_documented_parameters_are_those_of_the_designs() -> None:
+    spec = importlib.util.spec_from_file_location("build_parameters", DOCS / "build_parameters.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    for page, text in build.pages().items():
+        assert page.read_text(encoding="utf-8") == text, page.name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(REPOSITORY)))

@@ -13,6 +13,8 @@ from judgestats.analysis.strata import strata_of
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.reporting import load_run
+from judgestats.reporting.sections.sensitivity import left_out_primary
 from judgestats.stats.adjust import p_adjust
 from judgestats.stats.equivalence import equivalence_of_spread
 from judgestats.stats.spread import spread_test
@@ -121,7 +123,12 @@ def test_strata_differ_in_one_thing_only():
 
 def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
     given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "replicates": "6"}
-    found = run_experiment(load_design("judges"), given).analysis
+    outcome = run_experiment(load_design("judges"), given)
+    found = outcome.analysis
+    [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
+    left_out = {r["test"]: r["all"] for r in left_out_primary(load_run(folder)).rows}
+    # what is left out in turn is the test that was declared: the judges at a temperature
+    assert left_out == pytest.approx({w: found[f"spread.{w}"].statistic for w in ("T=0.3", "T=1")})
     for where in ("T=0.3", "T=1"):
         assert found[f"spread.{where}"].p_value < 0.05
         rows = {(r.a, r.b): r for r in found[f"ratio.{where}"].rows}

@@ -214,7 +214,7 @@ def test_left_out_is_what_it_says(run_folder: Path) -> None:
     primary = sensitivity.left_out_primary(run)
     found = next(r for r in run.results["results"] if r["id"] == "spread.sim-typical")
     statistic = found["glance"][0]["statistic"]
-    assert primary.rows[0]["f"] == pytest.approx(statistic)  # type: ignore[union-attr]
+    assert primary.rows[0]["all"] == pytest.approx(statistic)  # type: ignore[union-attr]
 
 
 def test_sections_of_a_run_without_anything() -> None:

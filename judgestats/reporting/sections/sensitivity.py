@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from judgestats.analysis.rotations import Rotations
+from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.shapes import score_array
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.missing import (
@@ -68,18 +69,53 @@ def left_out_estimates(run: Run) -> Table | Markdown:
         }
         for (what, condition), v in sorted(whole.items(), key=lambda pair: pair[0][0])
     ]  # fmt: skip
+    return _left_out_table(
+        rows, of="condition", number="coefficient:3", caption="Estimates", name="estimates"
+    )
+
+
+def _left_out_table(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    of: str,
+    number: str,
+    caption: str,
+    name: str = "",
+    question: str = "Question that matters most",
+    further: Sequence[Column] = (),
+) -> Table:
+    """Something computed from all questions, and its extremes with each left out in turn.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``all``, ``low``, ``high`` and ``question``, under the key `of`, perhaps in a ``group``.
+    of : str
+        What a row stands for.
+    number : str
+        The format of the three numbers.
+    caption : str
+        What is computed.
+    name : str
+        Behind the table's label, where there are several such tables.
+    question : str
+        What the question named is.
+    further : sequence of Column
+        Before the question.
+    """
     return Table(
         columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="all", label="All questions", format="coefficient:3"),
-            Column(key="low", label="Lowest, one left out", format="coefficient:3"),
-            Column(key="high", label="Highest, one left out", format="coefficient:3"),
-            Column(key="question", label="Question that matters most"),
+            Column(key=of, label=of.capitalize()),
+            Column(key="all", label="All questions", format=number),
+            Column(key="low", label="Lowest, one left out", format=number),
+            Column(key="high", label="Highest, one left out", format=number),
+            *further,
+            Column(key="question", label=question),
         ),
         rows=tuple(rows),
-        group="group",
-        caption="Estimates with each question left out in turn.",
-        label="tbl-left-out-estimates",
+        group="group" if any("group" in row for row in rows) else "",
+        caption=f"{caption} with each question left out in turn.",
+        label=f"tbl-left-out-{name}".rstrip("-"),
     )
 
 
@@ -213,39 +249,28 @@ def left_out(run: Run) -> Table | Markdown:
                 "condition": str(condition),
                 "all": float(column[seen].mean()),
                 "low": float(means[low]),
-                "without_low": str(names[low]) if means[low] < column[seen].mean() else None,
                 "high": float(means[high]),
+                "question": str(names[low]) if means[low] < column[seen].mean() else None,
             }
         )
-    return Table(
-        columns=(
-            Column(key="condition", label="Condition"),
-            Column(key="all", label="All questions", format="number:3"),
-            Column(key="low", label="Lowest, one left out", format="number:3"),
-            Column(key="high", label="Highest, one left out", format="number:3"),
-            Column(key="without_low", label="Question that adds most"),
-        ),
-        rows=tuple(rows),
-        caption="Within-item variance with each question left out in turn.",
-        label="tbl-left-out",
-    )
+    return _left_out_table(
+        rows, of="condition", number="number:3", caption="Within-item variance",
+        question="Question that adds most",
+    )  # fmt: skip
 
 
 def left_out_primary(run: Run) -> Table | Markdown:
-    """The blocked F test of spread, judge by judge, with each question left out in turn.
+    """The primary blocked F tests of spread, with each question left out in turn.
 
     Here the p-value is that of the F distribution: what is shown is how much it moves, not a new
     result. The statistic of a cell is the mean distance of its scores from their mean.
     """
-    frame, table = run.judgments, run.conditions
-    if frame.empty or not run.with_prefix("spread") or "judge" not in table:
+    frame = run.judgments
+    if frame.empty:
         return Markdown("")
     rows = []
-    for judge, chosen in table.groupby("judge", sort=False):
-        names = [str(c) for c in chosen["condition"]]
-        if len(names) < 2:
-            continue
-        array = score_array(frame, conditions=tuple(names))
+    for stratum in _primary_strata(run):
+        array = score_array(frame, conditions=stratum.conditions)
         cells = cell_statistics(array.scores).from_mean
         whole = np.isfinite(cells).all(axis=1)
         y, owner = cells[whole], np.array([str(c) for c in array.clusters])[whole]
@@ -257,8 +282,8 @@ def left_out_primary(run: Run) -> Table | Markdown:
         weakest = int(np.argmin([f for f, _ in found]))
         rows.append(
             {
-                "judge": str(judge),
-                "f": every[0],
+                "test": stratum.name,
+                "all": every[0],
                 "low": found[weakest][0],
                 "high": max(f for f, _ in found),
                 "p": max(p for _, p in found),
@@ -267,22 +292,28 @@ def left_out_primary(run: Run) -> Table | Markdown:
         )
     if not rows:
         return Markdown("")
-    return Table(
-        columns=(
-            Column(key="judge", label="Judge"),
-            Column(key="f", label="F, all questions", format="number:2"),
-            Column(key="low", label="Lowest F, one left out", format="number:2"),
-            Column(key="high", label="Highest F", format="number:2"),
-            Column(key="p", label="Largest p", format="p"),
-            Column(key="question", label="Question that matters most"),
-        ),
-        rows=tuple(rows),
-        caption=(
-            "The primary test with each question left out in turn (p of the F distribution, to "
-            "show how much it moves)."
-        ),
-        label="tbl-left-out-primary",
-    )
+    return _left_out_table(
+        rows, of="test", number="number:2", name="primary",
+        caption="F of the primary test (p of the F distribution, to show how much it moves)",
+        further=(Column(key="p", label="Largest p", format="p"),),
+    )  # fmt: skip
+
+
+def _primary_strata(run: Run) -> tuple[Stratum, ...]:
+    """The conditions that each primary test of spread compares, by its name."""
+    table = run.conditions
+    tested = {str(r["id"]).partition(".")[2] for r in run.with_prefix("spread")}
+    if "all" in tested:  # an audit compares all conditions at once
+        names = tuple(str(c) for c in table["condition"])
+        return (Stratum(name="all conditions", conditions=names, labels=names),)
+    if "judge" not in table or "temperature" not in table:
+        return ()
+    factors = [str(c) for c in table.columns if str(c).startswith("factor_")]
+    for vary in ("temperature", "judge", *factors):
+        strata = strata_of(table, vary=vary)
+        if strata and {s.name for s in strata} <= tested:
+            return strata
+    return ()
 
 
 def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
