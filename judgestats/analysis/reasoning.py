@@ -57,11 +57,11 @@ _INTERACTION = Hypothesis(
 _INTERACTION_F = Hypothesis(
     id="interaction_f",
     role="secondary",
-    question="And by differences, in which judges of unequal spread can differ though reasoning "
-    "multiplies their spread by the same factor?",
+    question="And taken as a difference, not as a factor?",
     test=(
         "blocked F test of the judges on differences of mean distance (reasoning minus none), p by "
-        "exchanging judges within items"
+        "exchanging judges within items; judges of unequal spread can differ here though reasoning "
+        "multiplies their spread by the same factor"
     ),
     family="one test per temperature and way of reasoning",
     adjustment="holm",

@@ -92,7 +92,7 @@ class EquivalenceResult(Comparisons):
 
     def sentence(self) -> str:
         """What is shown, and what is not: not shown means open, neither equal nor different."""
-        low, high = (format_number(m) for m in self.margin)
+        low, high = (format_number(m, digits=3) for m in self.margin)
         head = f"Equivalence of {self.quantity} (margin {low} to {high}, "
         if len(self.rows) == 1:
             row = self.rows[0]

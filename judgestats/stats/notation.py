@@ -69,7 +69,8 @@ def as_sentence(text: str) -> str:
 MINUS = "\u2212"
 _MOST_DECIMALS = 4
 _AT_MOST_ONE = {
-    "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan", "cliffs",
+    "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan",
+    "ceiling", "cliffs",
     "concordance", "consistency", "correlation", "epsilon", "eta", "generalizability", "glb",
     "grade", "kappa", "kendall", "kendalls", "lambda2", "lambda6", "omega", "preference",
     "probability", "proportion", "rate", "reliability", "rho", "share", "spearman", "stability",

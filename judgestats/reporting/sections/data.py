@@ -322,16 +322,25 @@ def reliability(run: Run) -> Table | Markdown:
 
 
 def short_condition(row: dict[str, Any], run: Run) -> str:
-    """A condition's name without the judge, where the table says the judge or there is one."""
+    """What tells a condition from the others, where the table says the judge or there is one.
+
+    The judge is left out, a temperature that all share, and the name of the one thing that varies.
+    """
     name = str(row.get("condition", ""))
     judge = str(row.get("judge", ""))
-    strategy = row.get("factor_strategy")
     told = run.by_judge or not run.several_judges
-    if strategy and told and run.conditions["temperature"].drop_duplicates().size == 1:
-        return str(strategy)
-    if judge and name.startswith(f"{judge}, ") and told:
-        return name[len(judge) + 2 :]
-    return name
+    if not (told and judge and name.startswith(f"{judge}, ")):
+        return name
+    bare = name[len(judge) + 2 :]
+    factors = [str(c) for c in run.conditions.columns if str(c).startswith("factor_")]
+    values = {f.removeprefix("factor_"): row.get(f) for f in factors}
+    named = ", ".join(f"{key}={value}" for key, value in values.items())
+    at = bare.removesuffix(f", {named}")
+    if not values or at == bare:
+        return bare  # made of other conditions, or varied in nothing but temperature
+    shown = named if len(values) > 1 else str(next(iter(values.values())))
+    one = run.conditions["temperature"].drop_duplicates().size == 1
+    return shown if one else f"{at}, {shown}"
 
 
 def _number(row: dict[str, Any], key: str) -> float:

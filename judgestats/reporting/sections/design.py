@@ -101,7 +101,10 @@ def overview(run: Run) -> Markdown:
     parts = []
     if judges:
         named = escape_markdown(", ".join(judges))
-        parts.append(f"{_count(len(judges), 'judge')} ({named}) under {_count(count, 'condition')}")
+        at = d.get("temperatures") or []
+        shared = f", all at T = {float(at[0]):g}" if len(at) == 1 and count > 1 else ""
+        under = f"{_count(count, 'condition')}{shared}"
+        parts.append(f"{_count(len(judges), 'judge')} ({named}) under {under}")
     else:
         parts.append(_count(count, "condition"))
     if d.get("items"):

@@ -132,15 +132,12 @@ def mean_against_spread(run: Run) -> Captioned | None:
     if not {"mean", "within_variance"} <= set(table.columns):
         return None
     rows = rows_of(table)
-    several = run.several_judges
     return Captioned(
         figure=plots.MeanAgainstSpread(
             mean=tuple(number_of(r["mean"]) for r in rows),
             spread=tuple(number_of(r["within_variance"]) for r in rows),
             series_name=tuple(str(r.get("judge", "")) for r in rows),
-            point_label=tuple(
-                short_condition(r, run) if several else _without_judge(r) for r in rows
-            ),
+            point_label=tuple(short_condition(r, run) for r in rows),
         ),
         label="fig-mean-spread",
         caption=(
@@ -154,11 +151,6 @@ def mean_against_spread(run: Run) -> Captioned | None:
             )
         ),
     )
-
-
-def _without_judge(row: dict[str, Any]) -> str:
-    name, judge = str(row.get("condition", "")), str(row.get("judge", ""))
-    return name.removeprefix(f"{judge}, ") if judge else name
 
 
 def reliability_by_k(run: Run) -> Captioned | None:
