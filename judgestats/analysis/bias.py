@@ -13,7 +13,7 @@ from judgestats.analysis.bias_answer import (
     place_told,
     what_to_do,
 )
-from judgestats.analysis.bias_probes import probed, things_of
+from judgestats.analysis.bias_probes import POINTS, probed, things_of
 from judgestats.analysis.bias_table import bias_table, own_authors
 from judgestats.analysis.bias_tests import (
     OF_JUDGES,
@@ -47,6 +47,11 @@ _REGRESSION = (
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
+    if parameters["scale"] != POINTS:
+        raise InputError(
+            f"scale: bias asks for scores on the scales of scales= and tells them in points of "
+            f"{POINTS}, got {parameters['scale']}. Write scales={parameters['scale']},... instead."
+        )
     asked = {c.judge for c in conditions}
     stray = [j for j in parameters["own"] if j not in asked and not j.startswith("sim-")]
     if stray:  # a simulated judge may stand in the defaults, whatever judges are asked

@@ -92,7 +92,7 @@ def length_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
     def told(where: str) -> str | None:
         own = _rows_of(family, where)
         shown = [f"{r.told()}{_asked_on(r)}" for r in own if r.p_adjusted < _LEVEL]
-        points = f"by {_joined(shown)} points of a 1-10 scale" if shown else ""
+        points = f"by {_joined(shown)}, in points of a 1-10 scale" if shown else ""
         return points if own else None
 
     text = _said(
@@ -105,7 +105,7 @@ def length_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
 def _asked_on(row: Comparison) -> str:
     """The scale that was asked for, where a row names it."""
     scale = row.a.rpartition(", scale ")[2].removesuffix(")")
-    return f" (asked on {scale})" if ", scale " in row.a else ""
+    return f" on {scale}" if ", scale " in row.a else ""
 
 
 def place_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:

@@ -150,6 +150,7 @@ def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
     ("given", "said"),
     [
         ({"scales": "1-5,1-5"}, "each once"),
+        ({"scale": "1-5"}, "scales=1-5,... instead"),
         ({"scales": "1-5,high"}, "two whole numbers"),
         ({"own": "gpt-9=author-a"}, "'gpt-9' is not among the judges"),
         ({"own": "author-a"}, "ours=theirs"),

@@ -30,6 +30,7 @@ __all__ = [
     "exclusions",
     "items",
     "reliability",
+    "full_condition",
     "short_condition",
     "verdicts",
 ]
@@ -319,6 +320,14 @@ def reliability(run: Run) -> Table | Markdown:
         note=_undefined_note(rows),
         label="tbl-reliability",
     )
+
+
+def full_condition(row: dict[str, Any], run: Run) -> str:
+    """A condition's name where no heading says the judge."""
+    short = short_condition(row, run)
+    if not run.several_judges:
+        return short
+    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
 
 
 def short_condition(row: dict[str, Any], run: Run) -> str:

@@ -120,7 +120,16 @@ def overview(run: Run) -> Markdown:
         )
     if d.get("scale") and "mean" in run.conditions:
         low, high = d["scale"]
-        text += f" Scores run from {number(low, digits=0)} to {number(high, digits=0)}."
+        asked = (
+            list(dict.fromkeys(run.conditions["scale"].dropna()))
+            if "scale" in run.conditions
+            else []
+        )
+        if asked:
+            text += f" Scores were asked for on the scales {escape_markdown(', '.join(asked))}."
+            text += f" They are told in points of {low:g}-{high:g}."
+        else:
+            text += f" Scores run from {number(low, digits=0)} to {number(high, digits=0)}."
     source = d.get("item_source")
     if source:
         named = "the bundled item bank" if source == "bank" else str(source)

@@ -15,7 +15,7 @@ from judgestats.reporting.sections.comparison_figures import (
     equivalence,
     variance_ratios,
 )
-from judgestats.reporting.sections.data import short_condition
+from judgestats.reporting.sections.data import full_condition, short_condition
 from judgestats.reporting.sections.null_figure import null_strip
 from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.sections.verdict_figures import coefficients, positions
@@ -66,11 +66,14 @@ def scores(run: Run) -> Captioned | None:
         return None
     scored = frame[frame["score"].notna()]
     names = list(dict.fromkeys(scored["condition"].astype(str)))[:_MOST_ROWS]
+    named = {str(r["condition"]): full_condition(r, run) for r in rows_of(run.conditions)}
     values = tuple(
         scored.loc[scored["condition"] == n, "score"].to_numpy(dtype=float) for n in names
     )
     return Captioned(
-        figure=plots.ScoreDistribution(labels=tuple(names), scores=values, scale=run.scale),
+        figure=plots.ScoreDistribution(
+            labels=tuple(named.get(n, n) for n in names), scores=values, scale=run.scale
+        ),
         label="fig-scores",
         caption=(
             "Distribution of scores by condition. A judge that uses few of the scale's points can "
@@ -165,7 +168,7 @@ def reliability_by_k(run: Run) -> Captioned | None:
         figure=plots.ReliabilityByK(
             curves=tuple(
                 plots.ReliabilityCurve(
-                    name=str(r["condition"]),
+                    name=full_condition(r, run),
                     single=number_of(r["icc1"]),
                     low=number_of(r.get("icc1_low")),
                     high=number_of(r.get("icc1_high")),

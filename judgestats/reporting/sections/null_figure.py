@@ -7,6 +7,7 @@ from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.result_tables import with_condition
 from judgestats.reporting.show import Captioned
 
@@ -25,7 +26,7 @@ def null_strip(run: Run) -> Captioned | None:
     if f"{kind}_null_q95" in table:
         rows = [
             plots.NullRow(
-                label=str(r["condition"]),
+                label=full_condition(r, run),
                 estimate=number_of(r.get(kind)),
                 low=number_of(r.get(f"{kind}_low")),
                 high=number_of(r.get(f"{kind}_high")),

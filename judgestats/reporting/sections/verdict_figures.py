@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import coefficients_of, short_condition
+from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.show import Captioned
 
 __all__ = ["coefficients", "positions"]
@@ -26,7 +25,7 @@ def coefficients(run: Run) -> Captioned | None:
     names = {k: v for k, v in coefficients_of(run).items() if not k.startswith("alignment")}
     rows = [
         plots.EffectRow(
-            label=_full_name(row, run),
+            label=full_condition(row, run),
             estimate=number_of(row.get(key)),
             low=number_of(row.get(f"{key}_low")), high=number_of(row.get(f"{key}_high")),
             group=label,
@@ -46,14 +45,6 @@ def coefficients(run: Run) -> Captioned | None:
         label="fig-coefficients",
         caption=f"Coefficients of verdicts with {100 * run.level:g}% intervals.",
     )
-
-
-def _full_name(row: dict[str, Any], run: Run) -> str:
-    """A condition's name where no heading says the judge."""
-    short = short_condition(row, run)
-    if not run.several_judges:
-        return short
-    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
 
 
 _FIRST = {"ab", "original", "orig", "0", "false", "1"}
