@@ -259,7 +259,9 @@ def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) ->
         text += f"; shown to be within {MARGIN:g} of it: {', '.join(alike)}"
     if rest:
         text += f"; neither told apart nor shown alike: {', '.join(sorted(rest))}"
-    return f"{text} (all methods: p {format_p(compared.test.p_value)})"
+    test = compared.test
+    every = f"not computed, {test.reason}" if test.reason else f"p {format_p(test.p_value)}"
+    return f"{text} (all methods: {every})"
 
 
 def _others(rows: Sequence[Any], name: str, chosen: Sequence[bool]) -> list[str]:
@@ -280,8 +282,8 @@ def _recommend(
         for m, r in zip(methods, rows, strict=True)
         if math.isclose(m.temperature, at) and not np.isnan(m.credit).all()
     ]
-    if not known:
-        return None
+    if len(known) < 2:
+        return None  # nothing to choose from
     shown = at_most_worse([m.credit for m, _ in known], clusters, margin=MARGIN)
     enough = [r for (_, r), ok in zip(known, shown, strict=True) if ok]
     priced = all(float(r["cost_per_pair"]) > 0 for r in enough)

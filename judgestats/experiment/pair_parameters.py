@@ -17,7 +17,7 @@ from judgestats.experiment.parameters import (
 )
 from judgestats.judgments.pairs import RULES
 from judgestats.protocols.examples import load_examples
-from judgestats.protocols.guideline import guideline_text, with_guideline
+from judgestats.protocols.guideline import GUIDELINE_SCALE, guideline_text, with_guideline
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
@@ -173,5 +173,11 @@ def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Po
         )
     template = PromptTemplate.load(parameters["prompt"] or "pointwise")
     if how == "guideline":
+        if parameters["scale"] != GUIDELINE_SCALE:
+            raise InputError(
+                f"methods: the guideline of {method} is written for the scale {GUIDELINE_SCALE}, "
+                f"not {parameters['scale']}. Leave {method} out of methods= or keep "
+                f"scale={GUIDELINE_SCALE}."
+            )
         template = with_guideline(template, guideline_text("paragraphs", scale=parameters["scale"]))
     return Pointwise(template=template, scale=parameters["scale"], reasoning=reasoning)

@@ -9,10 +9,12 @@ from judgestats.errors import InputError
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["GUIDELINES", "guideline_level", "guideline_text", "with_guideline"]
+__all__ = ["GUIDELINES", "GUIDELINE_SCALE", "guideline_level", "guideline_text", "with_guideline"]
 
 GUIDELINES = ("none", "anchors", "words", "paragraphs", "subscores")
-"""The bundled levels, from nothing to a sum of sub-scores; all for a scale of 1-10."""
+"""The bundled levels, from nothing to a sum of sub-scores."""
+GUIDELINE_SCALE = Scale(1, 10)
+"""What the bundled levels are written for."""
 
 _PLACE = "{guideline}"
 _MAX_CHARS = 50_000
@@ -55,7 +57,7 @@ def guideline_text(name_or_path: str, *, scale: Scale | None = None) -> str:
     True
     """
     if name_or_path in GUIDELINES:
-        if name_or_path != "none" and scale is not None and scale != Scale(1, 10):
+        if name_or_path != "none" and scale is not None and scale != GUIDELINE_SCALE:
             raise InputError(
                 f"guidelines: the bundled guideline {name_or_path!r} is written for the scale "
                 f"1-10, not {scale}. Use scale=1-10, or give text files of your own."

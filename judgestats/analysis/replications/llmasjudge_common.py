@@ -64,11 +64,7 @@ def paired(
 
 def listed(tests: Mapping[str, TestResult]) -> str:
     """Statistic, p and effect of every test."""
-    parts = []
-    for name, test in tests.items():
-        effect = f", {test.effect.name} {test.effect.short()}" if test.effect else ""
-        parts.append(f"{name}: {test.statistic_text()}, p {format_p(test.p_value)}{effect}")
-    return "; ".join(parts)
+    return "; ".join(f"{name}: {test.apa()}" for name, test in tests.items())
 
 
 def adjusted(family: Family) -> str:

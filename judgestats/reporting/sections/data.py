@@ -161,7 +161,7 @@ def coefficients_of(run: Run) -> dict[str, str]:
 
 
 def _heading(column: str) -> str:
-    text = column.replace("_", " ")
+    text = column.removeprefix("factor_").removeprefix("n_").replace("_", " ")
     return text[:1].upper() + text[1:]
 
 
@@ -358,9 +358,12 @@ def _number(row: dict[str, Any], key: str) -> float:
 
 def _as_it_is(frame: pd.DataFrame) -> Table:
     """A table of conditions whose columns this module does not know, as many as fit a page."""
-    kept = [c for c in frame.columns if not frame[c].isna().all()][:_MOST_COLUMNS]
+    kept = [str(c) for c in frame.columns if not frame[c].isna().all()]
+    if {"condition", "judge", "temperature"} <= set(kept):
+        kept.remove("condition")  # the columns beside it say the same
+    shown = frame[kept[:_MOST_COLUMNS]].rename(columns=_heading)
     return Table.from_frame(
-        frame[kept], caption="What was measured, by condition.", label="tbl-conditions"
+        shown, caption="What was measured, by condition.", label="tbl-conditions"
     )
 
 
