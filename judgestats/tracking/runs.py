@@ -190,6 +190,22 @@ class RunWriter:
                 dataset=dataset._to_mlflow_entity(),
                 tags=[InputTag("mlflow.data.context", context)],
             )
+            self._input(entry)
+
+    def _input(self, entry: Any) -> None:
+        """Name a dataset as the run's input.
+
+        Where several runs name the same one at the same moment, each sees none and makes it, and
+        the database lets the first one through: the second try of the others finds it there.
+        """
+        from mlflow.exceptions import MlflowException
+
+        try:
+            self.store.client.log_inputs(self.run_id, [entry])
+        except MlflowException as error:
+            # PostgreSQL and SQLite speak of a unique constraint, MySQL of a duplicate entry.
+            if not any(word in str(error).lower() for word in ("unique", "duplicate")):
+                raise
             self.store.client.log_inputs(self.run_id, [entry])
 
 

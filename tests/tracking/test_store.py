@@ -83,3 +83,35 @@ def test_runs_that_begin_at_once_share_the_experiment(workplace, monkeypatch) ->
     monkeypatch.setattr(mlflow.MlflowClient, "get_experiment_by_name", late)
     assert open_store().experiment_id == first.experiment_id
     assert len(seen) == 2
+
+
+def test_runs_that_name_one_dataset_at_once_share_it(workplace, monkeypatch) -> None:
+    """MLflow looks whether the database has the dataset, then adds it: another may be faster."""
+    import mlflow
+    import pandas as pd
+    from sqlalchemy import event
+    from sqlalchemy.orm import Session
+
+    from judgestats.tracking.runs import RunWriter
+
+    store = open_store()
+    named = {"name": "items", "digest": "0123", "source": "items", "context": "items"}
+    said = []
+
+    def faster(session, *_):
+        """The first to add the dataset finds that another run has done so meanwhile."""
+        new = [o for o in session.new if type(o).__name__ == "SqlDataset"]
+        if new and not said:
+            said.append(new[0].dataset_uuid)
+            columns = {c.name: getattr(new[0], c.name) for c in new[0].__table__.columns}
+            session.execute(new[0].__table__.insert().values({**columns, "dataset_uuid": "faster"}))
+
+    event.listen(Session, "before_flush", faster)
+    try:
+        with RunWriter(store, name="a", tags={}) as run:
+            run.dataset(pd.DataFrame({"x": [1]}), **named)
+    finally:
+        event.remove(Session, "before_flush", faster)
+    assert said
+    (entry,) = mlflow.get_run(run.run_id).inputs.dataset_inputs
+    assert (entry.dataset.name, entry.dataset.digest) == ("items", "0123")
