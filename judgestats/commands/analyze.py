@@ -19,6 +19,7 @@ from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
 from judgestats.protocols.scale import Scale
+from judgestats.stats.notation import counted
 from judgestats.stats.result import to_plain
 
 __all__ = ["analyze_command"]
@@ -214,8 +215,8 @@ def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
         found=audit_reduced(reduced, **choices),
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
-            f"{reduced.n_clusters:,} clusters by {len(judges)} judges in one pass over "
-            f"{reduced.n_files:,} files of {path.name}"
+            f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
+            f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
             + (f"; {unread:,} not read as a verdict." if unread else ".")
         ),
         reader="table",
@@ -272,9 +273,9 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     unread = ", ".join(f"{n} {s}" for s, n in statuses.items() if s != "ok")
     told = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
-        f"{frame['cluster'].nunique()} clusters by {frame['judge'].nunique()} judges from "
-        f"{path.name} ({frame.attrs['reader']})"
-        + (f"; not read as a verdict: {unread}." if unread else ".")
+        f"{frame['cluster'].nunique()} clusters by "
+        f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
+        f"({frame.attrs['reader']})" + (f"; not read as a verdict: {unread}." if unread else ".")
     )
     return "\n".join([told, *(f"Note: {note}" for note in frame.attrs["notes"])])
 

@@ -6,19 +6,9 @@ from judgestats.judges.account import Account, Stop
 from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
+from judgestats.stats.notation import counted
 
-__all__ = ["counted", "kept", "message"]
-
-
-def counted(count: int, one: str, several: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "answer", "answers"), counted(2000, "answer", "answers")
-    ('1 answer', '2,000 answers')
-    """
-    return f"{count:,} {one if count == 1 else several}"
+__all__ = ["kept", "message"]
 
 
 def kept(account: Account, journal: Journal) -> str:

@@ -12,6 +12,7 @@ __all__ = [
     "as_sentence",
     "at_most_one",
     "bounds_of",
+    "counted",
     "estimate_parts",
     "format_number",
     "format_p",
@@ -50,6 +51,17 @@ def format_p(p: float) -> str:
     if p >= 0.9995:
         return "> .999"
     return "= " + f"{p:.3f}".removeprefix("0")
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "answer", "answers"), counted(2000, "answer", "answers")
+    ('1 answer', '2,000 answers')
+    """
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def as_sentence(text: str) -> str:

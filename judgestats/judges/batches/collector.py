@@ -17,7 +17,7 @@ from judgestats.judges.batches.work import BatchWork
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collect import bundled_app, collect
 from judgestats.judges.collector import FollowUp
-from judgestats.judges.endings import counted, message
+from judgestats.judges.endings import message
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
 from judgestats.judges.request import Ready
@@ -26,6 +26,7 @@ from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
 from judgestats.judges.terms import Terms
 from judgestats.judgments.design import Task
+from judgestats.stats.notation import counted
 
 __all__ = ["BatchCollector"]
 

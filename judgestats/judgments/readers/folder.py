@@ -12,6 +12,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.readers.logs import Log, Reader, open_log
+from judgestats.stats.notation import counted
 
 __all__ = ["files_in", "read_folder"]
 
@@ -60,7 +61,9 @@ def read_folder(
             + ". Name the file; a table needs --map item_id=COLUMN,score=COLUMN."
         )
     if len(found) > 1:
-        told = ", ".join(f"{name} ({len(logs)} files)" for name, logs in found.items())
+        told = ", ".join(
+            f"{name} ({counted(len(logs), 'file', 'files')})" for name, logs in found.items()
+        )
         raise InputError(
             f"{folder} holds logs of several tools: {told}. Choose one with --reader NAME, or name "
             "a file."
@@ -132,7 +135,7 @@ def _together(frames: list[pd.DataFrame], told: list[str], unknown: int) -> pd.D
     if frame.duplicated([*key, "replicate"]).any():
         frame["replicate"] = frame.groupby(key, sort=False).cumcount()
     if unknown:
-        notes.append(f"{unknown} other files of the folder were not read.")
+        notes.append(f"Not read: {counted(unknown, 'other file', 'other files')} of the folder.")
     frame.attrs = {"notes": notes, "scale": scales.pop() if len(scales) == 1 else None}
     return frame
 
