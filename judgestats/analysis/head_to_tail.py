@@ -268,6 +268,8 @@ def _published() -> PaperTable:
     own = printed.pivot(index=["benchmark", "judge"], columns="statistic", values="value")
     own = own.reindex(columns=["A_LM", "A_LM_se", "omega"]).reset_index()
     own.columns.name = None
+    for column in ("A_LM", "A_LM_se", "omega"):  # with the digits that the paper prints
+        own[column] = [None if math.isnan(v) else f"{v:g}".removeprefix("0") for v in own[column]]
     return PaperTable(
         source="arXiv 2412.12509, Tables 5 and 6",
         table=own,
