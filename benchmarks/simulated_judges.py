@@ -158,7 +158,8 @@ in the order of arrival.
 `judgestats.judges.simulated.faults.Faults` lists it: latency distribution, 429 with and without
 `Retry-After`, 500, 503, resets, stalled replies, truncated or huge JSON, HTML instead of JSON,
 refusals, a content filter, replies cut at the token limit, a capacity, quota headers, refused or
-ignored temperature, `n`, schema, tools and seed, a required key. Options of the server, or per
+ignored temperature, `n`, schema, tools and seed, a required key. Options of the server
+(`judgestats simulate --faults rate_limited=.05,latency_s=.2`), or per
 request in the header `X-Judgestats-Faults: rate_limited=.05,latency_s=.2`.
 """
 
