@@ -1,11 +1,14 @@
 """One pass over Parquet: exact counts, untrusted files refused in a sentence."""
 
+import os
+import random
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import judgestats as js
@@ -16,6 +19,8 @@ from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.judgments.shapes import score_array
 from judgestats.stats.cells import cell_statistics
 from judgestats.stats.cells_counts import cells_from_counts
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 ROWS = {
     "item_id": ["a", "a", "b", "b"],
@@ -162,6 +167,31 @@ def test_too_many_different_scores_are_refused(tmp_path) -> None:
     )
     with pytest.raises(InputError, match="more than 254 different verdicts"):
         reduce_parquet(tmp_path, batch_rows=100)
+
+
+@pytest.mark.fuzz
+@settings(
+    max_examples=8 * FUZZ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(seed=st.integers(0, 2**32))
+def test_changed_and_truncated_files(tmp_path, seed: int) -> None:
+    rng = random.Random(seed)
+    _file(tmp_path)
+    raw = bytearray((tmp_path / "part.parquet").read_bytes())
+    if rng.random() < 0.2:
+        raw = raw[: rng.randrange(len(raw))]
+    for _ in range(rng.randint(1, 8)):
+        if raw:
+            raw[rng.randrange(len(raw))] = rng.randrange(256)
+    (tmp_path / "part.parquet").write_bytes(raw)
+    refused, rows = "", 0
+    try:
+        rows = reduce_parquet(tmp_path).n_rows
+    except InputError as error:
+        refused = str(error)
+    assert tmp_path.name in refused if refused else 0 < rows <= 4
 
 
 def test_damaged_and_disagreeing_files(tmp_path, monkeypatch) -> None:

@@ -68,10 +68,12 @@ def table_of(path: Path, names: Callable[[pd.DataFrame], Collection[str]]) -> pd
             raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
         return pd.DataFrame(value)
     if name.endswith(".parquet"):
+        from pyarrow import ArrowException
+
         plain_file(path)
         try:
             return pd.read_parquet(path)
-        except (OSError, ValueError, OverflowError) as error:
+        except (ArrowException, OSError, ValueError, OverflowError) as error:
             raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
     raise NoTableError(
         f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in .gz). "
