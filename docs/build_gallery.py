@@ -7,6 +7,7 @@ Run from the project's root: python docs/build_gallery.py
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,23 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 ),
             ),
         ),
+        "scaling-curves": (
+            "Does a verdict gain from more judgments before it?",
+            plots.ScalingCurves(
+                curves=tuple(
+                    plots.ScalingCurve(
+                        name=n, k=(0, 2, 4, 8, 16), share=tuple(s), low=tuple(s - 0.04),
+                        high=tuple(s + 0.04),
+                    )
+                    for n, s in zip(
+                        JUDGES,
+                        np.array([[0.62, 0.66, 0.7, 0.73, 0.74], [0.7, 0.73, 0.77, 0.78, 0.8],
+                                  [0.66, 0.66, 0.67, 0.66, 0.68]]),
+                        strict=True,
+                    )
+                ),
+            ),
+        ),
         "equivalence": (
             "Is a difference small enough to ignore? Only an interval inside the margin says so.",
             plots.Equivalence(
@@ -123,6 +141,14 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
 
 def main() -> None:
     """Write the pictures and the page."""
+    drawn = {type(figure) for _, figure in examples().values()}
+    missing = [
+        name for name in plots.__all__
+        if isinstance(getattr(plots, name), type) and issubclass(getattr(plots, name), plots.Figure)
+        and getattr(plots, name) not in {*drawn, plots.Figure}
+    ]  # fmt: skip
+    if missing:
+        sys.exit(f"the gallery has no example of {', '.join(missing)}")
     docs = Path(__file__).resolve().parent
     folder = docs / "gallery"
     folder.mkdir(exist_ok=True)
