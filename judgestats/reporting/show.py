@@ -162,9 +162,10 @@ def _one(thing: Table | Figure | Captioned | Markdown | str) -> str:
 def _picture(figure: Figure, name: str) -> str:
     folder = Path("figures")
     folder.mkdir(exist_ok=True)
-    figure.save(folder / f"{name}.svg")
+    kinds = ["svg"]
     if os.environ.get("JUDGESTATS_PICTURES") == "svg png":  # Word and LaTeX need both
-        figure.save(folder / f"{name}.png", dpi=200)
+        kinds.append("png")
+    figure.save_all([folder / f"{name}.{kind}" for kind in kinds], dpi=200)
     words = " ".join(clean(figure.alt).split())
     words = words.replace("\\", "").replace('"', "'").replace("{", "(").replace("}", ")")
     return f'![](figures/{name}.svg){{fig-alt="{words}"}}'

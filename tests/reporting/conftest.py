@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,8 +119,18 @@ def run_folder(make_run: Callable[..., Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def report(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The report of that run in all formats, by the built-in renderer."""
-    out = tmp_path_factory.mktemp("report")
-    return render_report(
-        run_folder, to=("html", "pdf", "docx", "tex", "md"), out_dir=out, renderer="builtin"
-    )
+    """The report of that run in all formats, by the built-in renderer.
+
+    It is the same for all, so the first of several processes that test at once renders it.
+    """
+    formats = ("html", "pdf", "docx", "tex", "md")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    out = shared / "the-report"
+    with (shared / "the-report.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.is_dir():
+            making = shared / "the-report-in-the-making"
+            render_report(run_folder, to=formats, out_dir=making, renderer="builtin")
+            making.rename(out)
+    return {kind: out / f"report.{kind}" for kind in formats}

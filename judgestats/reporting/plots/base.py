@@ -83,30 +83,52 @@ class Figure:
         Path
             The written file.
         """
-        target = Path(path)
-        suffix = target.suffix.lower().lstrip(".")
-        target.write_bytes(self._bytes(suffix, dpi))
-        return target
+        return self.save_all([path], dpi=dpi)[0]
 
-    def _bytes(self, suffix: str, dpi: int = 150) -> bytes:
+    def save_all(self, paths: Sequence[str | Path], *, dpi: int = 150) -> list[Path]:
+        """Write the figure to several paths, drawn once.
+
+        Parameters
+        ----------
+        paths : sequence of path
+            As for `save`.
+        dpi : int
+            Dots per inch of a PNG.
+
+        Returns
+        -------
+        list of Path
+            The written files.
+        """
+        targets = [Path(path) for path in paths]
+        kinds = [target.suffix.lower().lstrip(".") for target in targets]
+        for target, data in zip(targets, self._bytes(kinds, dpi), strict=True):
+            target.write_bytes(data)
+        return targets
+
+    def _bytes(self, kinds: Sequence[str], dpi: int = 150) -> list[bytes]:
         metadata: dict[str, dict[str, Any]] = {
             "png": {"Software": None},
             "svg": {"Date": None, "Creator": None},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
         }
-        if suffix not in metadata:
+        unknown = next((kind for kind in kinds if kind not in metadata), None)
+        if unknown is not None:
             raise InputError(
-                f"Figure.save: path must end in .png, .svg or .pdf, but ends in .{suffix}. "
+                f"Figure.save: path must end in .png, .svg or .pdf, but ends in .{unknown}. "
                 "Choose one of these."
             )
-        out = io.BytesIO()
+        made = []
         with theme():
             canvas = self.render()
-            canvas.savefig(out, format=suffix, dpi=dpi, metadata=metadata[suffix])
-        return out.getvalue()
+            for kind in kinds:
+                out = io.BytesIO()
+                canvas.savefig(out, format=kind, dpi=dpi, metadata=metadata[kind])
+                made.append(out.getvalue())
+        return made
 
     def _repr_png_(self) -> bytes:
-        return self._bytes("png", 110)
+        return self._bytes(["png"], 110)[0]
 
 
 def wrapped(label: object, *, width: int = 30, lines: int = 3) -> str:

@@ -77,7 +77,9 @@ def _kinds(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The judgments by what was judged: pairs, which are named ``a|b``, and single responses."""
     if "order" not in frame or "choice" not in frame:
         return [("Items", frame)]
-    pairs = frame["item_id"].astype(str).str.contains("|", regex=False)
+    decided = frame.loc[frame["choice"].astype(str).ne(""), "item_id"]
+    named = frame["item_id"].astype(str).str.contains("|", regex=False)
+    pairs = named & frame["item_id"].isin(decided)  # scores may have such names too
     if pairs.any() and not pairs.all():
         return [("Pairs", frame[pairs]), ("Single responses", frame[~pairs])]
     return [("Items", frame)]

@@ -43,13 +43,13 @@ def left_out_estimates(run: Run) -> Table | Markdown:
     extreme: dict[tuple[str, str], str] = {}
     for condition, part in frame.groupby("condition", sort=False):
         for what, value in _estimators(part, run):
-            questions = part["cluster"].astype(str)
-            names = list(dict.fromkeys(questions))
+            codes, uniques = pd.factorize(part["cluster"].astype(str))
+            names = [str(name) for name in uniques]
             if not 3 <= len(names) <= _MOST_LEFT_OUT:
                 continue
             every, without = value(np.ones(len(part), dtype=bool)), []
-            for name in names:
-                without.append(value((questions != name).to_numpy()))
+            for code in range(len(names)):
+                without.append(value(codes != code))
             values = np.array(without)
             if math.isnan(every) or np.isnan(values).all():
                 continue
@@ -147,10 +147,15 @@ def _estimators(
         )
         if array.shape[1] < 2:
             return []
-        ids = part["item_id"].to_numpy()
+        values, row = (
+            array.to_numpy(dtype=float),
+            array.index.get_indexer(pd.Index(part["item_id"])),
+        )
 
         def reliability(kept: np.ndarray[Any, Any]) -> float:
-            chosen = array.loc[array.index.isin(set(ids[kept]))].to_numpy(dtype=float)
+            shown = np.zeros(len(values), dtype=bool)
+            shown[row[kept]] = True
+            chosen = values[shown]
             return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
 
         return [("Reliability of one judgment, ICC(1,1)", reliability)]
