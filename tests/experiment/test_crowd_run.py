@@ -220,9 +220,16 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
     assert all(item.labels for item in planned.items)
 
 
+def test_a_limit_holds_for_each_set(workplace):
+    given = {**SMALL, "pairs": "all", "scaling": "none", "selections": "none"}
+    items = prepare(load_design("crowd"), {**given, "limit": "3"}).items
+    assert len({item.cluster for item in items}) == 3
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
+        ("answers", "nofile", "there is no file 'nofile'"),
         ("strategies", "vanilla,best", "none called"),
         ("scaling", "0,3", "even numbers"),
         ("selections", "loud", "not one of"),
