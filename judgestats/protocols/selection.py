@@ -121,8 +121,8 @@ class Selection:
             if len(item.responses) < 2:
                 raise InputError(
                     f"selection: item {item.id!r} has {len(item.responses)} response(s); a "
-                    "selection needs at least two. Give items with the answers of several models, "
-                    "or a file of answers (answers=...)."
+                    "selection needs at least two. Give items with several responses each (omega "
+                    "also takes models' answers as answers=FILE)."
                 )
             order = _drawn(item, self.options, self.seed)
             if self.unrelated:
