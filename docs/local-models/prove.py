@@ -1,16 +1,21 @@
-"""Proof that fine-tuning and coverage work, on tiny models with random weights made here.
+"""Proof that `judgestats train` and `judgestats coverage` work, end to end, on tiny random models.
 
     pip install 'judgestats[train,coverage]'
-    python docs/local-models/prove.py [training | coverage]     # writes results.json beside it
+    python docs/local-models/prove.py          # writes results.json beside it
 
-Nothing is downloaded: the tokenizer is trained on the texts, the models are made from a config. The
-judgments are a simulated judge's, so that what is learned is the form of a verdict, not judging.
+The commands of docs/training-data.md run one after the other, each in a process of its own: a run
+of `crowd`, its export, fine-tuning on it, coverage. Nothing is downloaded: the tokenizers are made
+from the texts, the models from a config. The judge is simulated, so that what is learned is the
+form of a verdict, not judging.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,49 +23,39 @@ from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from judgestats.items.bank import load_bank
-from judgestats.items.schema import Item
-from judgestats.judges.collect import collect_judgments
-from judgestats.judgments.design import Condition, Task
-from judgestats.judgments.parse import parse_judgments
-from judgestats.judgments.training import (
-    Chosen,
-    Filters,
-    Source,
-    Split,
-    split_by_question,
-    training_examples,
-    write_training_data,
-)
-from judgestats.local import LocalJudge, TrainingSettings, train_judge
-from judgestats.local.coverage import CoverageModel, coverage_table, covered
+from judgestats.commands.export import run_source
+from judgestats.local import LocalJudge
+from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
 
 SEED = 0
 TOKENS = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
-JUDGE = "sim-typical"
+RUN = (
+    "run crowd --judges sim-crowd --strategies vanilla,cce@2 --scaling none --selections none "
+    "--replicates 1 --key-points 0 --report none --pairs"
+)
+EXPORT = "--to data --mode mixed --balance --validation 0.2"
+TRAIN = (
+    "train data --model ./base --to judge --learning-rate 3e-3 --batch-size 1 --accumulate 1 "
+    "--epochs"
+)
+COVERAGE = "--model ./bart --threshold 0.05 --out coverage.csv"
 
 
-def judged(items: tuple[Item, ...], wording: Wording) -> Source:
-    """Judgments of a simulated judge on every pair of the items, in both orders."""
-    how = wording.comparison("vanilla")
-    condition = Condition(judge=JUDGE, temperature=0.5, factors={"strategy": "vanilla"})
-    units = {(u.item_id, u.order): u for u in how.units(items)}
-    tasks = [
-        Task(
-            condition=condition,
-            item_id=u.item_id,
-            cluster=u.cluster,
-            category=u.category,
-            replicate=0,
-            order=u.order,
-            build=lambda mode, u=u: wording.ask("vanilla", u, mode),
-        )
-        for u in units.values()
-    ]
-    raw = collect_judgments(tasks).read()
-    frame = parse_judgments(raw, protocols={condition.label: how}, units=units)
-    return Source(name="proof", frame=frame, items=items)
+def command(words: str, folder: Path, told: list[str]) -> str:
+    """What a command says on standard output; it must succeed."""
+    told.append(f"judgestats {words}")
+    done = subprocess.run(
+        [sys.executable, "-m", "judgestats", *words.split()],
+        cwd=folder,
+        env=os.environ | {"MLFLOW_TRACKING_URI": f"sqlite:///{folder / 'mlflow.db'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"judgestats {words}: {done.stderr[-2000:]}")
+    return done.stdout
 
 
 def make_tokenizer(texts: list[str], folder: Path) -> Any:
@@ -139,104 +134,84 @@ def make_bart(texts: list[str], folder: Path) -> Path:
     return folder
 
 
-def asked(judge: LocalJudge, source: Source, split: Split, wording: Wording) -> dict[str, Any]:
-    """What the local judge says on validation pairs, as the protocol's reader reads it."""
-    how = wording.comparison("vanilla")
+def asked(model: str, folder: Path, run: Path) -> dict[str, Any]:
+    """What a local judge says on validation pairs, as the protocol's reader reads it."""
+    source, _ = run_source(str(run))
+    judge, how = (
+        LocalJudge(model, max_tokens=80),
+        Wording(labelled_only=False).comparison("vanilla"),
+    )
     units = {(u.item_id, u.order): u for u in how.units(source.items)}
+    with (folder / "data" / "provenance.csv").open(newline="", encoding="utf-8") as stream:
+        places = [row for row in csv.DictReader(stream) if row["file"] == "validation.jsonl"]
+    lines = (folder / "data" / "validation.jsonl").read_text("utf-8").split("\n")
     status: dict[str, int] = {}
     shown = ""
-    for example in split.validation[:12]:
-        unit = units[example.item_id, example.order]
-        said, finish = judge.reply(example.messages[:-1])
-        verdict = how.read(unit, _text_mode(), said, finish_reason=finish)
+    for place, line in list(zip(places, lines, strict=False))[:12]:
+        said, finish = judge.reply(json.loads(line)["messages"][:-1])
+        unit = units[place["item_id"], place["order"]]
+        verdict = how.read(unit, ReplyMode.TEXT, said, finish_reason=finish)
         status[verdict.status.value] = status.get(verdict.status.value, 0) + 1
         shown = shown or said[:160]
-    return {"asked": min(12, len(split.validation)), "status": status, "first_reply": shown}
+    return {"asked": sum(status.values()), "status": status, "first_reply": shown}
 
 
-def _text_mode() -> Any:
-    from judgestats.protocols.base import ReplyMode
-
-    return ReplyMode.TEXT
-
-
-def prove_training(folder: Path, *, questions: int = 8, epochs: float = 5.0) -> dict[str, Any]:
-    """Export judgments, train a judge on them, ask it; everything below `folder`."""
-    wording = Wording(labelled_only=False)
-    source = judged(load_bank()[:questions], wording)
-    filters = Filters(kind="vanilla")
-    chosen: Chosen = training_examples([source], filters=filters, student=wording)
-    split = split_by_question(chosen.examples, share=0.2, seed=SEED)
-    data = write_training_data(
-        folder / "data",
-        chosen=chosen,
-        split=split,
-        filters=filters,
-        seed=SEED,
-        runs=[{"name": "proof", "judges": JUDGE, "items": "bank", "simulated": "true"}],
-    ).folder
-    texts = [m["content"] for x in split.train for m in x.messages]
-    base = make_causal(texts, folder / "base")
-    before = asked(LocalJudge(str(base), max_tokens=80), source, split, wording)
-    trained = train_judge(
-        data,
-        model=str(base),
-        out=folder / "judge",
-        settings=TrainingSettings(
-            epochs=epochs, learning_rate=3e-3, batch_size=4, accumulate=1, max_length=4096
-        ),
-    )
-    after = asked(LocalJudge(str(folder / "judge"), max_tokens=80), source, split, wording)
-    losses = [loss for _, loss in trained.losses]
+def prove(folder: Path, *, pairs: int = 14, epochs: float = 5.0) -> dict[str, Any]:
+    """Run the four commands below `folder`, and ask the judge before and after its training."""
+    told: list[str] = []
+    said = command(f"{RUN} {pairs}", folder, told)
+    name = re.findall(r"^MLflow run ([0-9a-f]{32}) ", said, flags=re.MULTILINE)[0]
+    run = next(folder.glob(f"mlruns/*/{name}/artifacts"))
+    exported = command(f"export {name} {EXPORT}", folder, told)
+    texts = [
+        message["content"]
+        for line in (folder / "data" / "train.jsonl").read_text("utf-8").split("\n")[:-1]
+        for message in json.loads(line)["messages"]
+    ]
+    make_causal(texts, folder / "base")
+    before = asked(str(folder / "base"), folder, run)
+    trained = command(f"{TRAIN} {epochs:g}", folder, told)
+    after = asked(str(folder / "judge"), folder, run)
+    source, _ = run_source(str(run))
+    answers = [r.text for item in source.items for r in item.responses]
+    make_bart([*answers, *source.frame["explanation"]], folder / "bart")
+    covered = command(f"coverage {name} {COVERAGE}", folder, told)
+    with (folder / "coverage.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    about = json.loads((folder / "judge" / "training.json").read_text("utf-8"))
+    losses = [loss for _, loss in about["losses"]]
     part = max(1, len(losses) // 10)
     return {
-        "examples": {"train": len(split.train), "validation": len(split.validation)},
+        "commands": [line.replace(name, "RUN") for line in told],
+        "said": {
+            "export": exported.splitlines()[0],
+            "train": trained.splitlines()[0].replace(str(folder), "."),
+            "coverage": [line.strip() for line in covered.splitlines() if line.strip()],
+        },
         "loss": {
             "steps": len(losses),
             "first_tenth": sum(losses[:part]) / part,
             "last_tenth": sum(losses[-part:]) / part,
-            "validation": [loss for _, loss in trained.eval_losses],
+            "validation": [loss for _, loss in about["eval_losses"]],
         },
+        "examples": about["examples"],
         "judge": {"before": before, "after": after},
-        "versions": json.loads((folder / "judge" / "training.json").read_text())["versions"],
+        "coverage": {
+            "judgments": len(rows),
+            "own": _mean(rows, "coverage"),
+            "unrelated": _mean(rows, "unrelated"),
+        },
+        "versions": about["versions"],
     }
 
 
-def prove_coverage(folder: Path, *, questions: int = 24, each: int = 2) -> dict[str, Any]:
-    """Coverage of the responses by some explanations of every question."""
-    wording = Wording(labelled_only=False)
-    source = judged(load_bank()[:questions], wording)
-    texts = [r.text for item in source.items for r in item.responses]
-    model = CoverageModel(
-        str(make_bart([*texts, *source.frame["explanation"]], folder / "bart")), threshold=0.05
-    )
-    few = source.frame.groupby("cluster", sort=False).head(each)
-    table = coverage_table(few, source.items, model, seed=SEED)
-    [(own, unrelated)] = covered(table).values()
+def _mean(rows: list[dict[str, str]], name: str) -> float:
+    values = [float(row[name]) for row in rows if row[name]]
+    return sum(values) / len(values)
 
-    def plain(found: Any) -> list[float]:
-        bounds = [found.interval.low, found.interval.high] if found.interval else []
-        return [found.estimate, *bounds]
-
-    return {
-        "model": "tiny BART, random weights",
-        "threshold": model.threshold,
-        "judgments": len(few),
-        "questions": questions,
-        "own": plain(own),
-        "unrelated": plain(unrelated),
-        "texts_cut": model.cut,
-    }
-
-
-PROOFS = {"training": prove_training, "coverage": prove_coverage}
 
 if __name__ == "__main__":
-    target = Path(__file__).with_name("results.json")
-    found = json.loads(target.read_text("utf-8")) if target.exists() else {}
-    for name in sys.argv[1:] or PROOFS:
-        with tempfile.TemporaryDirectory() as scratch:
-            found[name] = PROOFS[name](Path(scratch))
-    text = json.dumps(found, indent=1, ensure_ascii=True) + "\n"
-    target.write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as scratch:
+        text = json.dumps(prove(Path(scratch)), indent=1, ensure_ascii=True) + "\n"
+    Path(__file__).with_name("results.json").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
