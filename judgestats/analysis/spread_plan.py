@@ -147,9 +147,11 @@ def spread_sentence(
 
 
 def _widest(found: SpreadResult) -> str:
-    """The largest ratio of variances, in words."""
-    known = [r for r in found.ratios.rows if r.estimate > 0 and math.isfinite(r.estimate)]
+    """The largest ratio in words, of what the test compares (of variances where it is these)."""
+    family = found.distance_ratios or found.ratios
+    what = "variance" if family is found.ratios else "mean distance from the item's mean"
+    known = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
     if not known:
         return ""
     row = max(known, key=lambda r: abs(math.log(r.estimate)))
-    return f"; variance of {row.a} {row.told()} times that of {row.b}"
+    return f"; {what} of {row.a} {row.told()} times that of {row.b}"
