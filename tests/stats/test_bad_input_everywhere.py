@@ -235,7 +235,7 @@ CALLS: dict[str, Caller] = {
     "omega_hierarchical": on("omega_hierarchical", interval=None),
     "omega_ordinal": on("omega_ordinal", integers),
     "polychoric": on("polychoric", integers),
-    "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=0),
+    "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=9),
 }
 for _name in [
     "cronbach_alpha",
