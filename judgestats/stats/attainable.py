@@ -2,7 +2,9 @@ r"""The least value that a coefficient of verdicts can take on data of a given s
 
 An interval that reaches below it would name values that no data of that shape can show. All bounds
 rest on one inequality: with :math:`d_i = 1 - \sum_k p_{ik}^2` of an item's shares and :math:`D`
-that of their weighted mean, :math:`D \ge \sum_i w_i d_i` (concavity).
+that of their weighted mean, :math:`D \ge \sum_i w_i d_i` (concavity). It holds for every
+disagreement that is a squared distance of some kind, so for linear, quadratic and ordinal weights
+and for Krippendorff's four metrics as well.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["least_against_even_chance", "least_fleiss_kappa", "least_vote_share"]
+__all__ = [
+    "least_against_even_chance",
+    "least_conger_kappa",
+    "least_fleiss_kappa",
+    "least_krippendorff_alpha",
+    "least_light_kappa",
+    "least_vote_share",
+]
 
 FEWEST_FOR_A_PAIR = 2
 
@@ -113,3 +122,96 @@ def least_against_even_chance(per_item: ArrayLike, *, n_categories: int) -> floa
     agreeing = over * (each + 1) * each + (q - over) * each * (each - 1)
     most = float(np.max(1 - agreeing / (r * (r - 1))))
     return float(1 - most / (1 - 1 / q))
+
+
+def least_conger_kappa(judged: ArrayLike) -> float:
+    r"""Least Conger's kappa: -1 / (r - 1) where all r judges judged all items; Cohen's: -1.
+
+    Parameters
+    ----------
+    judged : array-like of bool, shape (n_items, n_judges)
+        Which judge gave a verdict on which item.
+
+    Returns
+    -------
+    float
+        NaN where no item has two verdicts.
+
+    Notes
+    -----
+    Judges' own shares differ, which makes chance agreement smaller than that of their mean shares:
+    :math:`1 - p_e \ge D`. With :math:`n_g` the items of judge g, item i enters D with the weight
+    :math:`w_i = \sum_g 1 / (r n_g)`, and a pair of its verdicts with
+    :math:`1 / (r^2 n_g n_h w_i)`; in the disagreement that is observed each has
+    :math:`1 / (n_2 r_i (r_i - 1))`, over the :math:`n_2` items with two verdicts. The ratio of the
+    sums is at most the largest ratio of these weights. With weights the same, see above.
+
+    Examples
+    --------
+    >>> least_conger_kappa([[True, True, True]] * 4), least_conger_kappa([[True, True]] * 4)
+    (-0.5, -1.0)
+    """
+    given = np.asarray(judged, dtype=bool)
+    given = given[:, given.any(axis=0)]
+    per_item, per_judge = given.sum(axis=1), given.sum(axis=0).astype(float)
+    pairs = per_item >= FEWEST_FOR_A_PAIR
+    if not pairs.any():
+        return math.nan
+    rows, r = given[pairs], per_item[pairs].astype(float)
+    two_most = np.sort(np.where(rows, per_judge, 0.0), axis=1)[:, -2:].prod(axis=1)
+    ratio = len(per_judge) * (rows @ (1 / per_judge)) * two_most / (pairs.sum() * r * (r - 1))
+    return float(1 - ratio.max())
+
+
+def least_light_kappa(n_judges: int) -> float:
+    r"""Least mean of Cohen's kappa over all pairs of judges: -1 / (r - 1).
+
+    Parameters
+    ----------
+    n_judges : int
+
+    Returns
+    -------
+    float
+        NaN for a single judge.
+
+    Notes
+    -----
+    A pair's kappa is :math:`\sum_k \mathrm{cov}(X_{gk}, X_{hk}) / (1 - p_g \cdot p_h)` of the
+    indicators of the categories. The sum of covariances is positive semidefinite in g and h, and so
+    is :math:`1 / (1 - p_g \cdot p_h) = \sum_m (p_g \cdot p_h)^m`; hence their product, which has
+    ones on its diagonal, and the sum of all its entries is not negative.
+
+    Examples
+    --------
+    >>> least_light_kappa(3)
+    -0.5
+    """
+    return -1 / (n_judges - 1) if n_judges >= FEWEST_FOR_A_PAIR else math.nan
+
+
+def least_krippendorff_alpha(per_item: ArrayLike) -> float:
+    """Least Krippendorff's alpha: -1 / (R - 1), R the fewest verdicts of an item that has two.
+
+    Parameters
+    ----------
+    per_item : array-like, shape (n_items,)
+        Verdicts read of each item.
+
+    Returns
+    -------
+    float
+        NaN where no item has two verdicts.
+
+    Notes
+    -----
+    That is the end for many items; n verdicts in all reach 1 / n of the way less far.
+
+    Examples
+    --------
+    >>> least_krippendorff_alpha([3, 3, 1])
+    -0.5
+    """
+    r = np.asarray(per_item, dtype=float)
+    r = r[r >= FEWEST_FOR_A_PAIR]
+    return float(-1 / (r.min() - 1)) if r.size else math.nan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,7 +58,8 @@ def cohen_kappa(
     weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
         irr's ``equal`` is linear and ``squared`` quadratic (Fleiss-Cohen).
     cluster, level, interval, n_resamples, n_permutations, seed
-        See `fleiss_kappa`.
+        See `fleiss_kappa`; L is -1 (see `judgestats.stats.attainable`; weights of one's own, which
+        may have no such end, are on -log(1 - x)).
 
     Returns
     -------
@@ -148,6 +150,8 @@ def cohen_kappa(
         cluster=cluster,
         level=level,
         interval=interval,
+        scale="log_ratio",
+        least=-1.0 if isinstance(weights, str) else math.nan,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         codes=codes,

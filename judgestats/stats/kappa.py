@@ -12,7 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from judgestats.errors import InputError
-from judgestats.stats.attainable import least_fleiss_kappa
+from judgestats.stats.attainable import (
+    least_conger_kappa,
+    least_fleiss_kappa,
+    least_light_kappa,
+)
 from judgestats.stats.category_weights import WeightName, weights_for
 from judgestats.stats.chance_corrected import (
     ONE_VERDICT,
@@ -195,7 +199,7 @@ def conger_kappa(
     verdicts : array-like, shape (n_items, n_judges), or CountTable made from verdicts
         Columns are judges (not exchangeable); None, NaN or empty text where nothing was read.
     categories, weights, cluster, level, interval, n_resamples, n_permutations, seed
-        See `fleiss_kappa`.
+        See `fleiss_kappa`; L is -1 / (r - 1) with r judges of all items, for every named weight.
 
     Returns
     -------
@@ -261,6 +265,8 @@ def conger_kappa(
         cluster=cluster,
         level=level,
         interval=interval,
+        scale="log_ratio",
+        least=least_conger_kappa(codes >= 0) if isinstance(weights, str) else math.nan,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         codes=codes,
@@ -288,7 +294,7 @@ def light_kappa(
     verdicts : array-like, shape (n_items, n_judges), or CountTable made from verdicts
         Columns are judges. Items with a missing verdict are left out (as irr), and counted.
     categories, cluster, level, interval, n_resamples, n_permutations, seed
-        See `fleiss_kappa`.
+        See `fleiss_kappa`; L is -1 / (r - 1) with r judges.
 
     Returns
     -------
@@ -365,6 +371,8 @@ def light_kappa(
         cluster=groups,
         level=level,
         interval=interval,
+        scale="log_ratio",
+        least=least_light_kappa(r),
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         codes=kept,

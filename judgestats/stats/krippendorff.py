@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.attainable import least_krippendorff_alpha
 from judgestats.stats.counts import (
     CountTable,
     count_table,
@@ -116,8 +117,9 @@ def krippendorff_alpha(
     level : float
         Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-        See `judgestats.stats.gwet.gwet_ac1`. The items are resampled; Krippendorff's own bootstrap
-        resamples pairs as if they were independent, which is too short.
+        See `judgestats.stats.kappa.fleiss_kappa`; L holds for every metric. The items are
+        resampled; Krippendorff's own bootstrap resamples pairs as if they were independent, which
+        is too short.
     n_resamples : int
         Resamples of a bootstrap interval.
     n_permutations : int
@@ -211,6 +213,8 @@ def krippendorff_alpha(
         cluster=cluster,
         level=level,
         interval=interval,
+        scale="log_ratio",
+        least=least_krippendorff_alpha(table.per_item),
         n_resamples=n_resamples,
         n_permutations=n_permutations,
         codes=table.codes,

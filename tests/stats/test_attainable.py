@@ -10,18 +10,33 @@ from hypothesis.extra.numpy import arrays
 
 from judgestats.stats.attainable import (
     least_against_even_chance,
+    least_conger_kappa,
     least_fleiss_kappa,
+    least_krippendorff_alpha,
+    least_light_kappa,
     least_vote_share,
 )
+from judgestats.stats.cohen import cohen_kappa
 from judgestats.stats.counts import table_from_counts
 from judgestats.stats.gwet import brennan_prediger, gwet_ac1
-from judgestats.stats.kappa import fleiss_kappa
+from judgestats.stats.kappa import conger_kappa, fleiss_kappa, light_kappa
+from judgestats.stats.krippendorff import krippendorff_alpha
 from judgestats.stats.vote_share import vote_share_reliability
 
 counts = arrays(
     np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(0, 5)
 )
+columns = arrays(
+    np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(-1, 3)
+)
 SLACK = 1e-9
+
+
+def keeps_above(estimate, least):
+    if math.isfinite(estimate.estimate) and math.isfinite(least):
+        assert estimate.estimate >= least - SLACK, estimate.name
+        if estimate.interval is not None:
+            assert least - SLACK <= estimate.interval.low < estimate.interval.high <= 1
 
 
 @settings(max_examples=150, deadline=None)
@@ -40,10 +55,49 @@ def test_estimates_and_intervals_keep_above_the_least_value(found):
         (gwet_ac1(table), even),
         (brennan_prediger(table), even),
     ):
-        if math.isfinite(estimate.estimate) and math.isfinite(least):
-            assert estimate.estimate >= least - SLACK, estimate.name
-            if estimate.interval is not None:
-                assert least - SLACK <= estimate.interval.low < estimate.interval.high <= 1
+        keeps_above(estimate, least)
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns)
+def test_judges_that_are_told_apart_keep_above_the_least_value(found):
+    read = found >= 0
+    verdicts = np.where(read, found.astype(float), np.nan)
+    order = [0.0, 1.0, 2.0, 3.0]
+    for weights in ("unweighted", "linear", "quadratic", "ordinal"):
+        options = {"categories": order, "weights": weights}
+        keeps_above(conger_kappa(verdicts, **options), least_conger_kappa(read))
+        keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1], **options), -1.0)
+    judges = int(read.any(axis=0).sum())
+    keeps_above(light_kappa(verdicts, categories=order), least_light_kappa(judges))
+    for metric in ("nominal", "ordinal", "interval", "ratio"):
+        alpha = krippendorff_alpha(verdicts, metric=metric, categories=order)
+        keeps_above(alpha, least_krippendorff_alpha(read.sum(axis=1)))
+
+
+def test_two_judges_that_never_agree_reach_the_least_value():
+    one, other = np.repeat([0.0, 1.0], 6), np.repeat([1.0, 0.0], 6)
+    both = np.column_stack([one, other])
+    for estimate in (cohen_kappa(one, other), conger_kappa(both), light_kappa(both)):
+        assert estimate.estimate == pytest.approx(-1.0)
+    assert least_conger_kappa(both >= 0) == least_light_kappa(2) == -1.0
+    many = np.tile(both, (500, 1))
+    assert krippendorff_alpha(many).estimate == pytest.approx(
+        least_krippendorff_alpha([2]), abs=1e-3
+    )
+
+
+def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
+    """As a judge and a person: 19 items A by both but once, one item B by both."""
+    one, other = np.full((2, 20), "A", dtype=object)
+    one[0] = other[0] = other[1] = "B"
+    both = np.column_stack([one, other])
+    for estimate in (
+        cohen_kappa(one, other), conger_kappa(both), light_kappa(both), krippendorff_alpha(both)
+    ):  # fmt: skip
+        # On -log(1 - x) the bound was below -22.
+        assert -1 <= estimate.interval.low < estimate.estimate < estimate.interval.high < 1
+        assert "least possible value" in estimate.interval.method
 
 
 def test_the_least_values_are_reached_where_all_items_are_judged_alike():
