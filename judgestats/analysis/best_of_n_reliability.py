@@ -271,7 +271,8 @@ def across_judges(
         results.append(
             named(
                 f"judges.T={temperature:g}",
-                f"Agreement of {len(own)} judges at T={temperature:g} (over replications: {five})",
+                f"Agreement of {len(own)} judges at T={temperature:g} (least, quartiles and "
+                f"greatest over replications: {five})",
                 "secondary",
                 result,
                 headline=True,

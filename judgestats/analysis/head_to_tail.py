@@ -270,13 +270,14 @@ def _published() -> PaperTable:
     own.columns.name = None
     for column in ("A_LM", "A_LM_se", "omega"):  # with the digits that the paper prints
         own[column] = [None if math.isnan(v) else f"{v:g}".removeprefix("0") for v in own[column]]
+    own = own.rename(columns={"A_LM": "accuracy as judged (A_LM)", "A_LM_se": "its standard error"})
     return PaperTable(
         source="arXiv 2412.12509, Tables 5 and 6",
         table=own,
         said=(
             "The paper prints an accuracy as judged of .0395 to .0396 with standard errors across "
-            "replications of .0003 to .0004, and omegas of about .99; see `replicate -P "
-            "study=schroeder2024` for what such an omega is worth."
+            "replications of .0003 to .0004, and omegas of about .99; the experiment "
+            "replicate (study=schroeder2024) tells what such an omega is worth."
         ),
     )
 

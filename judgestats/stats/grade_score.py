@@ -106,6 +106,8 @@ def grade_score(
     (0.0, 1.0)
     >>> round(grade_score(consistent).details["chance"], 4)
     0.58
+    >>> print(grade_score(consistent).sample)
+    4 items, 3 rotations
     """
     where = "grade_score"
     if score not in {*_KEYS, "corrected"} or unread not in {"complete", "available"}:
@@ -169,6 +171,7 @@ def grade_score(
             n_replications_max=int(widths.max()) if used.any() else 0,
             n_excluded=n_out,
             excluded={why: n_out} if n_out else {},
+            repeated="rotation",
         ),
         reason="no item has all its rotations read"
         if unread == "complete"

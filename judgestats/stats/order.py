@@ -145,6 +145,7 @@ def position_test(
         n_replications=n_orders,
         n_excluded=int(np.sum(~read)),
         excluded={"no order was read": int(np.sum(~read))} if np.any(~read) else {},
+        repeated="order",
     )
     result = TestResult(
         name=where,
@@ -280,6 +281,7 @@ def option_win_rate(
     else:
         wanted = np.array([[named.index(option) if option in named else -2]])
     data = np.column_stack([np.sum(codes >= 0, axis=1), np.sum(codes == wanted, axis=1)])
+    n_read = data[data[:, 0] > 0, 0]
     n_out = int(np.sum(data[:, 0] == 0))
     return estimate_from_sums(
         _ratio(),
@@ -289,9 +291,11 @@ def option_win_rate(
         estimator="verdicts read",
         sample=Sample(
             n_items=codes.shape[0] - n_out,
-            n_replications=codes.shape[1],
+            n_replications=int(n_read.min()) if n_read.size else 0,
+            n_replications_max=int(n_read.max()) if n_read.size else 0,
             n_excluded=n_out,
             excluded={"no verdict was read": n_out} if n_out else {},
+            repeated="verdict",
         ),
         reason="no verdict was read",
         where=where,

@@ -77,7 +77,8 @@ class Sample:
     """What a number was computed from.
 
     `n_replications` is the number per item, or the smallest where items differ (then
-    `n_replications_max` is the largest). `excluded` maps a reason to a count.
+    `n_replications_max` is the largest), told as so many of `repeated`. `excluded` maps a reason to
+    a count.
     """
 
     n_items: int
@@ -86,6 +87,7 @@ class Sample:
     n_replications_max: int | None = None
     n_excluded: int = 0
     excluded: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    repeated: str = "replication"
 
     def __str__(self) -> str:
         parts = [_counted(self.n_items, "item")]
@@ -94,7 +96,9 @@ class Sample:
         if self.n_replications is not None:
             top = self.n_replications_max
             span = f"{self.n_replications}-{top}" if top and top != self.n_replications else ""
-            some = f"{span} replications" if span else _counted(self.n_replications, "replication")
+            some = (
+                f"{span} {self.repeated}s" if span else _counted(self.n_replications, self.repeated)
+            )
             parts.append(some)
         if self.n_excluded:
             why = "; ".join(f"{k}: {v}" for k, v in self.excluded.items())

@@ -135,7 +135,8 @@ def test_head_to_tail_finds_the_share_a_judge_calls_correct(workplace):
     assert row["as_judged_se_replications"] == pytest.approx(spread, rel=0.8)
     assert row["as_judged_low"] < np.mean(chances) < row["as_judged_high"]
     published = found["published"].tidy().set_index("judge")
-    assert published.loc["google/gemma-1.1-7b-it", ["A_LM", "A_LM_se", "omega"]].tolist() == [
+    columns = ["accuracy as judged (A_LM)", "its standard error", "omega"]
+    assert published.loc["google/gemma-1.1-7b-it", columns].tolist() == [
         ".0395",
         ".00033",
         ".9893",

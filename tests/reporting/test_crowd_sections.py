@@ -13,6 +13,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, crowd, data, findings
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
+from judgestats.reporting.tables import Table
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
 
@@ -123,6 +124,19 @@ def test_printed_tables_stand_apart_and_lose_no_column():
     assert "samples" in {c.key for c in second.columns}
     gpt = first.cells()[[r["method"] for r in first.rows].index("CCE@16")]
     assert gpt[:4] == ["GPT-4o", "CCE@16", "85.0", "70.6"]
+
+
+def test_the_body_says_what_printed_tables_say_and_where_they_are():
+    result = {
+        "id": "published", "role": "replicated", "title": "Table 1 as printed", "glance": [{}],
+        "text": "One row differs.", "tidy": crowd_table(1).table.to_dict("records"),
+    }  # fmt: skip
+    run = run_of(results=[result])
+    body, tables = findings.replicated_section(run), findings.printed_tables(run)
+    assert "One row differs" in show(body).text
+    assert not [x for x in body if isinstance(x, Table)]
+    assert [x.label for x in tables] == ["tbl-replicated-rows"]
+    assert "@tbl-replicated-rows" in show(body).text
 
 
 def test_the_curve_is_drawn_and_told_in_words():

@@ -18,6 +18,7 @@ __all__ = [
     "descriptive",
     "pairs",
     "primary",
+    "printed_tables",
     "prints",
     "replicated",
     "replicated_section",
@@ -28,6 +29,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 _MOST_SPOKEN = 6
 _MOST_PRIMARY = 8
 _MOST_PRINTED = 16
+_MOST_PRINTED_ROWS = 12
 
 
 def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
@@ -129,27 +131,58 @@ def _estimated(result: dict[str, Any]) -> str:
 
 
 def replicated(run: Run) -> list[Showable]:
-    """What the replicated study would have printed: for comparison, never the answer."""
+    """What the replicated study printed, of these data and of its own: never the answer.
+
+    Of its own long tables the text tells what is to be said, and where they are (`printed_tables`).
+    """
+    computed, printed = _computed_and_printed(run)
+    parts: list[Showable] = []
+    if computed:
+        tables = _tabled(computed, run)
+        tested = any(shape_of(r) in {"tests", "comparisons"} for r in computed)
+        text = (
+            "These are the tests that the replicated study printed, or that its text implies. They "
+            "ignore the pairing of items, and some have the wrong size on such data; they are here "
+            "to be compared with the published figures, not to conclude from."
+            if tested
+            else "These are the figures that the replicated study printed, computed from the "
+            "judgments of this run. They are here to be compared with the published ones, not to "
+            "conclude from."
+        )
+        parts += [Markdown(text), pointer(tables, about="these figures"), *tables]
+    if printed:
+        text = (
+            "What follows are the replicated study's own figures, of its own judges and items. "
+            "They are here to be compared with, not to conclude from."
+        )
+        said = [f"- {escape_markdown(str(r.get('text', '')))}" for r in printed]
+        tables = _tabled(printed, run)
+        where = pointer(tables, about="these figures in full")
+        parts += [Markdown(text), "\n".join(said), Markdown(where.text)]
+        if not _is_long(printed):
+            parts += tables
+    return parts
+
+
+def printed_tables(run: Run) -> list[Showable]:
+    """The replicated study's own tables for an appendix, where they are long."""
+    _, printed = _computed_and_printed(run)
+    return list(_tabled(printed, run)) if _is_long(printed) else []
+
+
+def _computed_and_printed(run: Run) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Replicated results on the judgments of this run, and tables copied from print."""
     found = run.of_role("replicated")
-    if not found:
-        return []
-    tested = any(shape_of(r) in {"tests", "comparisons"} for r in found)
-    text = (
-        "These are the tests that the replicated study printed, or that its text implies. They "
-        "ignore the pairing of items, and some have the wrong size on such data; they are here to "
-        "be compared with the published figures, not to conclude from."
-        if tested
-        else "These figures are the replicated study's own, of its own judges and items. They are "
-        "here to be compared with, not to conclude from."
-    )
-    said = [] if tested else [f"- {escape_markdown(str(r.get('text', '')))}" for r in found]
-    tables = results_tables(found, run=run, label="replicated", caption="As the study printed")
-    return [
-        Markdown(text),
-        "\n".join(said),
-        pointer(tables, about="these figures"),
-        *tables,
-    ]
+    printed = [r for r in found if shape_of(r) == "rows"]
+    return [r for r in found if r not in printed], printed
+
+
+def _is_long(printed: Sequence[dict[str, Any]]) -> bool:
+    return sum(len(r.get("tidy") or []) for r in printed) > _MOST_PRINTED_ROWS
+
+
+def _tabled(found: Sequence[dict[str, Any]], run: Run) -> Sequence[Showable]:
+    return results_tables(found, run=run, label="replicated", caption="As the study printed")
 
 
 def replicated_section(run: Run) -> list[Showable]:
