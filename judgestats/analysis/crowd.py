@@ -94,7 +94,7 @@ def analyse(
                     f"cost.{judged.name}",
                     f"Price of a point of accuracy, {judged.name}",
                     "descriptive",
-                    price_table(judged, gain),
+                    price_table(judged, gain, declared),
                 )
             )
         found, trend = _scaling(judged, declared)
@@ -117,7 +117,7 @@ def analyse(
         conditions=table,
         results=tuple(results),
         limitations=tuple(limits_of(frame, pipelines, table, items)),
-        recommendation=recommended(table, gains),
+        recommendation=recommended(judges, table, gains, declared),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
@@ -153,7 +153,7 @@ def _strategies(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResul
             f"strategies.pairs.{judged.name}",
             f"Which strategies differ, {judged.name}",
             "primary",
-            primary.mcnemar(),
+            primary.mcnemar(level=declared.level),
         ),
     ]
     if judged.rows["right"].isna().any():
@@ -274,7 +274,7 @@ def _selection(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
                 f"selection.pairs.k{k}.{judged.name}",
                 f"Which selections differ at k = {k}, {judged.name}",
                 "secondary",
-                test.mcnemar(),
+                test.mcnemar(level=declared.level),
             ),
         ]
     return results
@@ -329,6 +329,7 @@ def _selection_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[st
             rows.append(
                 {
                     "judge": row["judge"],
+                    "temperature": row["temperature"],
                     "k": row["k"],
                     "selection": kind,
                     "verdicts": "kept" if raw else "removed",
@@ -343,10 +344,13 @@ def _selection_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[st
 
 
 def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple[int, float]]]:
+    rows = _curve_rows(table, declared)
+    several = len({row["temperature"] for row in rows}) > 1
     out: dict[str, list[tuple[int, float]]] = {}
-    for row in _curve_rows(table, declared):
+    for row in rows:
+        name = f"{row['judge']}_T{row['temperature']:g}" if several else row["judge"]
         for column in ("accuracy", "words"):
             value = float(row[column])
             if not math.isnan(value):
-                out.setdefault(f"scaling/{column}/{row['judge']}", []).append((row["k"], value))
+                out.setdefault(f"scaling/{column}/{name}", []).append((row["k"], value))
     return out

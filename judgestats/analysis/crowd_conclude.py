@@ -14,9 +14,9 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
 from judgestats.analysis.told import told_percent
 from judgestats.items.schema import Item
-from judgestats.stats.result import Comparisons, format_p
+from judgestats.stats.result import Comparison, Comparisons, format_p
 
-__all__ = ["limits_of", "recommended", "sentence_of"]
+__all__ = ["better_than_vanilla", "limits_of", "recommended", "sentence_of"]
 
 
 def sentence_of(
@@ -32,10 +32,9 @@ def sentence_of(
         gain = gains.get(judged.name)
         if gain is None:
             continue
-        own = table[table["judge"] == judged.rows["judge"].iloc[0]]
+        own = _own(table, judged)
         vanilla = own[own["factor_strategy"] == REFERENCE].iloc[0]
-        shown = [r for r in gain.rows if r.p_adjusted < 1 - declared.level]
-        better = sorted((r for r in shown if r.estimate > 0), key=lambda r: -r.estimate)
+        better = sorted(better_than_vanilla(gain, declared), key=lambda r: -r.estimate)
         text = f"{judged.name}: vanilla is right in {told_percent(vanilla, 'accuracy')}"
         if better:
             best = better[0]
@@ -43,14 +42,7 @@ def sentence_of(
         else:
             text += "; no strategy is shown to be better"
         if judged.name in trends:
-            p = trends[judged.name].p_value
-            rising = trends[judged.name].effects[0].estimate > 0
-            text += (
-                f"; accuracy {'rises' if rising else 'falls'} with k"
-                if p < 0.05
-                else ("; no trend of accuracy with k is shown")
-            )
-            text += f" (Page's test, p {format_p(p)})"
+            text += f"; {_trend_told(trends[judged.name], declared)}"
         parts.append(text)
     return (
         f"{'; '.join(parts)}."
@@ -59,15 +51,40 @@ def sentence_of(
     )
 
 
-def recommended(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> Recommendation | None:
+def better_than_vanilla(gain: Comparisons, declared: AnalysisPlan) -> list[Comparison]:
+    """The strategies that are shown to be right more often than the vanilla judge."""
+    return [r for r in gain.rows if r.p_adjusted < 1 - declared.level and r.estimate > 0]
+
+
+def _own(table: pd.DataFrame, judged: Judged) -> pd.DataFrame:
+    """The rows of one judge at one temperature."""
+    return table[table["condition"].isin(set(judged.rows["condition"]))]
+
+
+def _trend_told(trend: Any, declared: AnalysisPlan) -> str:
+    if trend.reason:
+        return "a trend of accuracy with k cannot be tested"
+    p = f"(Page's test, p {format_p(trend.p_value)})"
+    if trend.p_value >= 1 - declared.level:
+        return f"no trend of accuracy with k is shown {p}"
+    return f"accuracy {'rises' if trend.effects[0].estimate > 0 else 'falls'} with k {p}"
+
+
+def recommended(
+    judges: Sequence[Judged],
+    table: pd.DataFrame,
+    gains: Mapping[str, Comparisons],
+    declared: AnalysisPlan,
+) -> Recommendation | None:
     """The cheapest strategy of those shown to be better than vanilla, by judge."""
     told = []
-    for judge, gain in gains.items():
-        better = {r.a: r for r in gain.rows if r.p_adjusted < 0.05 and r.estimate > 0}
-        own = table[
-            table["factor_strategy"].isin(better.keys())
-            & (table["judge"] == judge.split(" at T=")[0])
-        ]
+    for judged in judges:
+        if judged.name not in gains:
+            continue
+        judge = judged.name
+        better = {r.a: r for r in better_than_vanilla(gains[judge], declared)}
+        own = _own(table, judged)
+        own = own[own["factor_strategy"].isin(better.keys())]
         if own.empty:
             told.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
             continue

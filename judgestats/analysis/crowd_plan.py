@@ -40,9 +40,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         blocks=(
             "The pair is the block: all strategies judge the same pairs in the same orders. A "
             "verdict is right if it names the response that the label prefers. Pairs, orders and "
-            "repetitions of one question are kept together in every interval and test. Calls that "
-            "strategies share (crowd judgments, votes) are asked once; they make strategies more "
-            "alike than separate calls would, and each is charged for them in full."
+            "repetitions of one question are kept together in every interval and test. What "
+            "Cochran's Q and McNemar's tests count as items are verdicts: a pair in one order, in "
+            "one repetition. Calls that strategies share (crowd judgments, votes) are asked once; "
+            "they make strategies more alike than separate calls would, and each is charged for "
+            "them in full."
         ),
         missing=(
             "A crowd judgment that could not be read is not selected, one whose verdict could not "
@@ -120,7 +122,7 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
             role="descriptive",
             question="What does a point of accuracy cost?",
             test="tokens and dollars beyond the vanilla judge's, per point gained, where a gain is "
-            "shown",
+            "shown after adjustment; interval from that of the gain",
         ),
         Hypothesis(
             id="points",

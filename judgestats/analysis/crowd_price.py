@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 
+from judgestats.analysis.crowd_conclude import better_than_vanilla
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
-from judgestats.stats.notation import told
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.stats.notation import bounds_of, told
 from judgestats.stats.result import Comparisons, Result
 
 __all__ = ["PriceOfAccuracy", "price_table"]
@@ -23,8 +26,9 @@ class PriceOfAccuracy(Result):
     ----------
     table : DataFrame
         One row a strategy: ``gain`` in points (percent) with its interval, ``tokens`` and ``usd``
-        of a verdict, and both per point where the interval of the gain lies above 0; NaN
-        elsewhere, since the price of nothing is not defined.
+        of a verdict, and both per point, with the bounds that the gain's interval gives (tokens
+        and dollars taken as known), where the gain is shown after adjustment; NaN elsewhere,
+        since the price of nothing is not defined.
     """
 
     table: pd.DataFrame
@@ -48,7 +52,8 @@ class PriceOfAccuracy(Result):
         best = priced.sort_values("tokens_per_point").iloc[0]
         return (
             f"The cheapest point of accuracy beyond the vanilla judge costs "
-            f"{best['tokens_per_point']:,.0f} tokens a verdict "
+            f"{best['tokens_per_point']:,.0f} [{best['tokens_per_point_low']:,.0f}, "
+            f"{best['tokens_per_point_high']:,.0f}] tokens a verdict "
             f"({best['strategy']}, gain "
             f"{told(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
         )
@@ -60,7 +65,7 @@ class PriceOfAccuracy(Result):
         )
 
 
-def price_table(judged: Judged, gain: Comparisons) -> PriceOfAccuracy:
+def price_table(judged: Judged, gain: Comparisons, declared: AnalysisPlan) -> PriceOfAccuracy:
     """Gain and cost of each strategy compared with vanilla.
 
     Parameters
@@ -68,6 +73,7 @@ def price_table(judged: Judged, gain: Comparisons) -> PriceOfAccuracy:
     judged : Judged
     gain : Comparisons
         Each strategy against vanilla.
+    declared : AnalysisPlan
 
     Returns
     -------
@@ -79,28 +85,30 @@ def price_table(judged: Judged, gain: Comparisons) -> PriceOfAccuracy:
         for name, own in rows.groupby("factor_strategy")
     }
     base = means[REFERENCE]
+    shown = {row.a for row in better_than_vanilla(gain, declared)}
     found = []
     for row in gain.rows:
-        points = 100 * row.estimate
-        low = 100 * row.interval.low if row.interval is not None else math.nan
-        high = 100 * row.interval.high if row.interval is not None else math.nan
         own = means[row.a]
-        shown = low > 0
+        points = [100 * v for v in (row.estimate, *bounds_of(row.interval))]
         found.append(
             {
                 "strategy": row.a,
-                "gain": points,
-                "gain_low": low,
-                "gain_high": high,
+                **dict(zip(("gain", "gain_low", "gain_high"), points, strict=True)),
                 "calls": own["calls"],
                 "tokens": own["tokens"],
                 "usd": own["cost_usd"],
-                "tokens_per_point": (own["tokens"] - base["tokens"]) / points
-                if shown
-                else math.nan,
-                "usd_per_point": (own["cost_usd"] - base["cost_usd"]) / points
-                if shown
-                else math.nan,
+                **_per_point("tokens", own["tokens"] - base["tokens"], points, row.a in shown),
+                **_per_point("usd", own["cost_usd"] - base["cost_usd"], points, row.a in shown),
             }
         )
     return PriceOfAccuracy(table=pd.DataFrame(found))
+
+
+def _per_point(what: str, more: float, points: Sequence[float], shown: bool) -> dict[str, float]:
+    """What is spent beyond vanilla for a point gained, and for as few and as many as may be."""
+    price, *bounds = (more / p if shown else math.nan for p in points)
+    return {
+        f"{what}_per_point": price,
+        f"{what}_per_point_low": min(bounds),
+        f"{what}_per_point_high": max(bounds),
+    }

@@ -341,7 +341,7 @@ def _compare(
             n_permutations=declared.n_resamples,
             seed=declared.seed,
         )
-        out[_who(judge, temperature)] = test.mcnemar()
+        out[_who(judge, temperature)] = test.mcnemar(level=declared.level)
     return out
 
 

@@ -50,9 +50,17 @@ class CochranResult(TestResult):
         return {k: v for k, v in plain.items() if k not in {"verdicts", "cluster"}}
 
     def mcnemar(
-        self, *, adjust: Adjustment = "holm", distribution: McNemarP = "exact"
+        self,
+        *,
+        adjust: Adjustment = "holm",
+        distribution: McNemarP = "exact",
+        level: float = 0.95,
     ) -> Comparisons:
-        """All pairs by McNemar's test (exact over clusters where there are clusters)."""
+        """All pairs by McNemar's test (exact over sign changes of clusters where there are any).
+
+        With clusters the statistic is the number of items with 1 in the first only, less those
+        with 1 in the second only, and the interval Student's t over clusters.
+        """
         a, b = np.triu_indices(len(self.conditions), 1)
         results = [
             mcnemar_test(
@@ -60,6 +68,7 @@ class CochranResult(TestResult):
                 self.verdicts[:, j],
                 distribution=distribution,
                 cluster=self.cluster,
+                level=level,
             )
             for i, j in zip(a, b, strict=True)
         ]
@@ -79,7 +88,7 @@ class CochranResult(TestResult):
                     b=self.conditions[int(j)],
                     estimate=float(rates[i] - rates[j]),
                     estimate_name="difference of rates",
-                    statistic=test.statistic,
+                    statistic=test.statistic if self.cluster is None else -test.statistic,
                     p_value=p,
                     p_adjusted=float(q),
                     interval=interval,
@@ -88,7 +97,8 @@ class CochranResult(TestResult):
             )
         return Comparisons(
             name="pairwise_mcnemar",
-            method="Pairwise McNemar tests after Cochran's Q",
+            method="Pairwise McNemar tests after Cochran's Q"
+            + ("" if self.cluster is None else ", exact over sign changes of clusters"),
             adjust=adjust,
             family=f"pairs of {len(self.conditions)} conditions",
             rows=tuple(rows),

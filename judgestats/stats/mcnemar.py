@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.proportions import proportion_limits
 from judgestats.stats.rank_distributions import signed_rank_null
 from judgestats.stats.resampling import cluster_codes
@@ -53,7 +54,8 @@ def mcnemar_test(
     -------
     TestResult
         Effects: odds ratio of the discordant pairs (exact interval), difference of the two rates
-        (Bonett and Price's adjusted Wald interval; none with `cluster`).
+        (Bonett and Price's adjusted Wald interval; with `cluster` Student's t over clusters, and
+        no interval of the odds ratio).
 
     Raises
     ------
@@ -94,7 +96,7 @@ def mcnemar_test(
     reason = "" if n else "the two verdicts never differ"
     statistic, p, symbol, df = math.nan, math.nan, "b", {}
     method = "McNemar's exact test"
-    n_clusters = None
+    n_clusters, rates = None, None
     if cluster is not None:
         if y is None:
             raise InputError(
@@ -105,7 +107,11 @@ def mcnemar_test(
                 f"{where}: cluster with missing verdicts is not supported, got {n_excluded} "
                 "missing. Drop these pairs first."
             )
-        p, b_minus_c, n_clusters = _cluster_p(x, y, labels, cluster, where)
+        difference = _differences(x, y, labels)
+        codes = cluster_codes(cluster, difference.size, where=where)
+        p, b_minus_c = _cluster_p(difference, codes)
+        n_clusters = int(codes.max()) + 1
+        rates = mean_over_clusters(difference, codes)
         method = "McNemar's test, exact over sign changes of clusters"
         statistic, symbol = b_minus_c, "b - c"
         p = math.nan if reason else p
@@ -142,24 +148,27 @@ def mcnemar_test(
             "McNemar's test was used because both verdicts are about the same items; only items on "
             "which they differ count."
         ),
-        effects=_mcnemar_effects(b, c, total, sample, level, cluster is not None, reason),
+        effects=_mcnemar_effects(b, c, total, sample, level, rates, reason),
         estimates=MappingProxyType({"first only (b)": b, "second only (c)": c}),
         data_name="x and y" if y is not None else "table",
         reason=reason,
     )
 
 
-def _cluster_p(
-    x: object, y: object, labels: tuple[str, ...], cluster: ArrayLike, where: str
-) -> tuple[float, float, int]:
-    """P-value over sign changes of each cluster's b - c, the total, and the number of clusters."""
+def _differences(x: object, y: object, labels: tuple[str, ...]) -> FloatArray:
+    """1 where only x has the first category, -1 where only y has it."""
     first = np.array([str(v) == labels[0] for v in np.asarray(x).tolist()], dtype=float)
     second = np.array([str(v) == labels[0] for v in np.asarray(y).tolist()], dtype=float)
-    codes = cluster_codes(cluster, first.size, where=where)
-    net = np.rint(np.bincount(codes, weights=first - second)).astype(np.int64)
+    difference: FloatArray = first - second
+    return difference
+
+
+def _cluster_p(difference: FloatArray, codes: IntArray) -> tuple[float, float]:
+    """P-value over sign changes of each cluster's b - c, and the total."""
+    net = np.rint(np.bincount(codes, weights=difference)).astype(np.int64)
     null = signed_rank_null(np.abs(net))
     p = tail_p(null, int(net[net > 0].sum()), float(np.abs(net).sum()) / 2, "two-sided")
-    return p, float(net.sum()), int(codes.max()) + 1
+    return p, float(net.sum())
 
 
 def _mcnemar_effects(
@@ -168,15 +177,16 @@ def _mcnemar_effects(
     total: float,
     sample: Sample,
     level: float,
-    clustered: bool,
+    over_clusters: MeanOverClusters | None,
     reason: str,
 ) -> tuple[Estimate, Estimate]:
     ratio = math.nan if reason else (b / c if c else math.inf)
     odds_interval = rate_interval = None
     notes: tuple[Note, ...] = ()
-    if clustered:
+    if over_clusters is not None:
         message = "No interval: it would take pairs as independent, but pairs share clusters."
         notes = (Note(code="no_interval", message=message),)
+        rate_interval = over_clusters.interval(level)
     elif not reason:
         low, high = proportion_limits(b, b + c, level=level, method="clopper-pearson")
         odds_interval = Interval(
@@ -185,7 +195,7 @@ def _mcnemar_effects(
             level=level,
             method="exact binomial",
         )
-    if total > 0 and not clustered:
+    if total > 0 and over_clusters is None:
         up, down = (b + 1) / (total + 2), (c + 1) / (total + 2)
         half = float(stats.norm.isf((1 - level) / 2)) * math.sqrt(
             (up + down - (up - down) ** 2) / (total + 2)
@@ -213,7 +223,6 @@ def _mcnemar_effects(
         estimate=(b - c) / total if total else math.nan,
         interval=rate_interval,
         sample=sample,
-        notes=notes,
         reason="" if total else "there are no pairs",
     )
     return odds, rates

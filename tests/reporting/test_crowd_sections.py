@@ -77,14 +77,15 @@ def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
 def test_a_point_without_a_gain_has_no_price():
     rows = [
         {"strategy": "cce@4", "gain": 20.0, "gain_low": 10.0, "gain_high": 30.0, "tokens": 5000.0,
-         "tokens_per_point": 220.0, "usd_per_point": 0.5},
+         "tokens_per_point": 220.0, "tokens_per_point_low": 147.0, "tokens_per_point_high": 440.0,
+         "usd_per_point": 0.5},
         {"strategy": "long", "gain": 1.0, "gain_low": -4.0, "gain_high": 6.0, "tokens": 700.0,
          "tokens_per_point": None, "usd_per_point": None},
     ]  # fmt: skip
     result = {"id": "cost.j", "role": "descriptive", "title": "Price", "tidy": rows, "glance": [{}]}
     run = run_of(results=[result])
     priced, unpriced = crowd.costs(run).cells()
-    assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220", "$0.50"]
+    assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220 [147, 440]", "$0.50"]
     assert unpriced[-2:] == ["–", "–"]
     assert findings.descriptive(run) == []  # it is not said twice
 
@@ -147,6 +148,22 @@ def test_the_curve_is_drawn_and_told_in_words():
     assert "fig-scaling" in show(figure).text
     assert len(table.rows) == 6
     assert crowd.scaling(run_of(scaling=rows[:1])) == []
+
+
+def test_temperatures_stand_apart():
+    rows = [
+        {"judge": "j", "temperature": t, "k": 4, "selection": "random", "verdicts": "removed",
+         "accuracy": a, "preferred": 4.0, "used": 4.0}
+        for t, a in ((0.0, 0.5), (1.0, 0.75))
+    ]  # fmt: skip
+    curves = [curve("j", k, 0.7) | {"temperature": t} for t in (0.0, 1.0) for k in (0, 2)]
+    run = run_of(selection=rows, scaling=curves)
+    run.conditions["temperature"] = [0.0, 1.0]
+    assert [r["judge"] for r in crowd.selection(run).rows] == ["j at T=0", "j at T=1"]
+    assert [r["judge"] for r in crowd.strategies(run).rows] == ["j at T=0", "j at T=1"]
+    figure, table = crowd.scaling(run)
+    assert [c.name for c in figure.figure.curves] == ["j at T=0", "j at T=1"]
+    assert len(table.rows) == 4
 
 
 def test_a_case_shows_hostile_texts_as_characters():

@@ -78,6 +78,13 @@ def test_mcnemar_exact_over_clusters() -> None:
     together = mcnemar_test(x, y, cluster=["a", "a", "b", "b", "c", "c"])
     assert together.p_value == pytest.approx(2 / 2**3)
     assert together.effects[0].interval is None
+    rates = together.effects[1]
+    # clusters' means 1, 1 and .5: the mean -5/6 (of category 0), t on two degrees of freedom
+    half = stats.t.ppf(0.975, 2) * np.std([1, 1, 0.5], ddof=1) / np.sqrt(3)
+    assert rates.estimate == pytest.approx(-5 / 6)
+    assert (rates.interval.low, rates.interval.high) == pytest.approx(
+        (-5 / 6 - half, -5 / 6 + half)
+    )
     assert mcnemar_test(x, y, cluster=range(6)).p_value == pytest.approx(2 / 2**5)
 
 
@@ -169,7 +176,13 @@ def test_cochran_exact_permutation_clusters_and_nothing() -> None:
     assert "few_informative_items" in {n.code for n in cochran_q_test(x).notes}
     clustered = cochran_q_test(x, cluster=[0, 0, 1, 1, 2, 2])
     assert "permutations" in clustered.method
-    assert "clusters" in str(clustered.mcnemar().sample)
+    pairs = clustered.mcnemar(level=0.9)
+    assert "clusters" in str(pairs.sample)
+    assert "clusters" in pairs.method
+    for row in pairs.rows:  # the statistic is the same difference, as a count
+        assert row.statistic == pytest.approx(6 * row.estimate)
+        assert row.interval is None or row.interval.low < row.estimate < row.interval.high
+    assert {row.interval.level for row in pairs.rows if row.interval} == {0.9}
     nothing = cochran_q_test(np.ones((4, 3)))
     assert nothing.reason == "every item has the same verdict under all conditions"
     assert math.isnan(nothing.p_value)

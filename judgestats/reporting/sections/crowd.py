@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import DASH, interval, is_missing, money, number
+from judgestats.reporting.formats import DASH, integer, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.tables import Column, Table
@@ -26,13 +26,22 @@ def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
     return list(found) if isinstance(found, list) else []
 
 
+def _who(run: Run, row: Mapping[str, Any]) -> str:
+    """The judge, with the temperature where the run has several."""
+    temperatures = run.conditions.get("temperature")
+    if temperatures is None or temperatures.nunique(dropna=False) < 2:
+        return str(row["judge"])
+    asked = row.get("temperature")
+    return f"{row['judge']} at T={'server default' if is_missing(asked) else f'{asked:g}'}"
+
+
 def strategies(run: Run) -> Table | None:
     """Calls, tokens and price of a final verdict by strategy, beside its accuracy."""
     if "factor_strategy" not in run.conditions or "calls" not in run.conditions:
         return None
     rows = [
         {
-            "judge": row["judge"],
+            "judge": _who(run, row),
             "strategy": row["factor_strategy"],
             "accuracy": _with_interval(row),
             "words": number_of(row.get("words")),
@@ -88,7 +97,7 @@ def sets(run: Run) -> Table | None:
         return None
     rows = [
         {
-            "judge": row["judge"],
+            "judge": _who(run, row),
             "strategy": row["factor_strategy"],
             **{name: _with_interval(row, f"{SET}{name}") for name in names},
             "average": _with_interval(row, "average"),
@@ -124,33 +133,41 @@ def costs(run: Run) -> Table | None:
                     "strategy": row.get("strategy"),
                     "gain": f"{number(row.get('gain'), digits=1)} {bounds}",
                     "tokens": number_of(row.get("tokens")),
-                    "tokens_per_point": number_of(row.get("tokens_per_point")),
-                    "usd_per_point": number_of(row.get("usd_per_point")),
+                    "tokens_per_point": _per_point(row, "tokens", integer),
+                    "usd_per_point": _per_point(row, "usd", money),
+                    "paid": number_of(row.get("usd_per_point")) > 0,
                 }
             )
     if not rows:
         return None
-    free = run.simulated and not any(row["usd_per_point"] > 0 for row in rows)
-    price = Column(key="usd_per_point", label="Price a point", format=_price, align="right")
+    free = run.simulated and not any(row["paid"] for row in rows)
+    price = Column(key="usd_per_point", label="Price a point", align="right")
     return Table(
         columns=(
             Column(key="strategy", label="Strategy"),
             Column(key="gain", label=f"Points gained, {100 * run.level:g}% CI", align="right"),
             Column(key="tokens", label="Tokens a verdict", format="integer"),
-            Column(key="tokens_per_point", label="Tokens a point", format="integer"),
+            Column(key="tokens_per_point", label="Tokens a point", align="right"),
             *(() if free else (price,)),
         ),
         rows=tuple(rows),
         group="judge",
         caption="What a point of accuracy costs: tokens of a verdict beyond the vanilla judge's, "
         "for each point in a hundred that is gained.",
-        note="– where the interval of the gain holds 0: the price of nothing is not defined.",
+        note="– where no gain is shown after adjustment: the price of nothing is not defined. "
+        "Intervals of a price are those of the gain; tokens and dollars are taken as known.",
         label="tbl-costs",
     )
 
 
-def _price(value: Any) -> str:
-    return DASH if is_missing(value) else money(value)
+def _per_point(row: Mapping[str, Any], what: str, form: Callable[[Any], str]) -> str:
+    """What a point costs, with what it costs if the gain is as large and as small as may be."""
+    price, low, high = (
+        number_of(row.get(f"{what}_per_point{end}")) for end in ("", "_low", "_high")
+    )
+    if is_missing(price):
+        return DASH
+    return form(price) if is_missing(low) else f"{form(price)} [{form(low)}, {form(high)}]"
 
 
 def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
@@ -164,13 +181,10 @@ def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
 
 def scaling(run: Run) -> list[Showable]:
     """Accuracy and length against the number of crowd judgments."""
-    rows = _arrays(run, "scaling")
-    names = list(dict.fromkeys(str(row["judge"]) for row in rows))
+    rows = [row | {"judge": _who(run, row)} for row in _arrays(run, "scaling")]
     curves = []
-    for name in names:
+    for name in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == name]
-        if len({row["k"] for row in own}) < len(own):
-            continue  # several temperatures: one curve would mix them
         curves.append(
             plots.ScalingCurve(
                 name=name,
@@ -199,8 +213,8 @@ def scaling(run: Run) -> list[Showable]:
     figure = Captioned(
         figure=plots.ScalingCurves(curves=tuple(curves)),
         label="fig-scaling",
-        caption="Accuracy against the number of crowd judgments, with 95% intervals over "
-        "questions. The numbers of judgments are drawn at equal distances.",
+        caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g}% "
+        "intervals over questions. The numbers of judgments are drawn at equal distances.",
     )
     return [figure, table]
 
@@ -212,7 +226,7 @@ def selection(run: Run) -> Table | None:
         return None
     shown: dict[tuple[str, Any, str], dict[str, Any]] = {}
     for row in rows:
-        key = (str(row["judge"]), row["k"], str(row["selection"]))
+        key = (_who(run, row), row["k"], str(row["selection"]))
         cell = shown.setdefault(key, {"judge": key[0], "k": key[1], "selection": key[2]})
         cell[str(row["verdicts"])] = _with_interval(row)
         if row["verdicts"] == "removed":
