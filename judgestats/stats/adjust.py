@@ -21,6 +21,8 @@ Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "no
 
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
+_MOST_NAMED = 8
+"""Tests of a family that its sentence names; a family of dozens would fill a page."""
 _CONTROLS = {
     "BH": "false discovery rate",
     "BY": "false discovery rate under any dependence",
@@ -215,8 +217,11 @@ class Family(Result):
                 f"{head}: no test stands at the .05 level, which does not show that nothing is "
                 "there."
             )
-        named = "; ".join(f"{k} (adjusted p {format_p(self.p_adjusted[k])})" for k in stands)
-        return f"{head}: {len(stands)} stand at the .05 level: {named}."
+        told = stands if len(stands) <= _MOST_NAMED else stands[: _MOST_NAMED - 1]
+        named = "; ".join(f"{k} (adjusted p {format_p(self.p_adjusted[k])})" for k in told)
+        more = len(stands) - len(told)
+        also = f"; and {more} more, in the table of the family" if more else ""
+        return f"{head}: {len(stands)} stand at the .05 level: {named}{also}."
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]

@@ -11,6 +11,7 @@ import pytest
 from judgestats.analysis.paper_tables import crowd_table
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, crowd, data, findings
+from judgestats.reporting.sections.null_figure import null_strip
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
 from judgestats.reporting.tables import Table
@@ -185,3 +186,12 @@ def test_other_experiments_show_none_of_it():
     assert crowd.scaling(run) == []
     assert crowd.selection(run) is None
     assert crowd.case(run) == []
+
+
+def test_a_figure_that_leaves_rows_out_says_so():
+    line = {"estimate": 0.5, "null_mean": 0.0, "null_q95": 0.1}
+    results = [{"id": f"r{i}", "title": f"{i}", "tidy": [line]} for i in range(40)]
+    drawn = null_strip(run_of(results=results))
+    assert len(drawn.figure.rows) == 36
+    assert "The first 36 of 40 are drawn" in drawn.caption
+    assert "are drawn;" not in null_strip(run_of(results=results[:36])).caption

@@ -93,6 +93,9 @@ def test_a_family_says_what_stands() -> None:
     assert "1 stand at the .05 level: a" in family.sentence()
     assert list(family.tidy()["term"]) == ["a", "b", "c"]
     assert "order effect" in str(family)
+    many = adjust_family({f"t{i}": strong for i in range(12)}, family="x")
+    assert "12 stand at the .05 level: t0 " in many.sentence()
+    assert many.sentence().endswith("; and 5 more, in the table of the family.")
     nothing = adjust_family({"b": weak}, family="x")
     assert "does not show that nothing is there" in nothing.sentence()
     with pytest.raises(InputError, match="at least one test"):

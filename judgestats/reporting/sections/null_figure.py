@@ -33,7 +33,7 @@ def null_strip(run: Run) -> Captioned | None:
                 null_mean=number_of(r.get(f"{kind}_null_mean")),
                 null_q95=number_of(r.get(f"{kind}_null_q95")),
             )
-            for r in run.described[:_MOST_ROWS]
+            for r in run.described
             if math.isfinite(number_of(r.get(kind)))
         ]
         what, name, also = (
@@ -47,8 +47,10 @@ def null_strip(run: Run) -> Captioned | None:
         shuffled = _what_is_shuffled(run)
     if not rows:
         return None
+    if len(rows) > _MOST_ROWS:
+        also += f" The first {_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
     return Captioned(
-        figure=plots.NullStrip(rows=tuple(rows), x_label=name),
+        figure=plots.NullStrip(rows=tuple(rows[:_MOST_ROWS]), x_label=name),
         label="fig-null",
         caption=(
             f"{what} beside what the same computation yields when there is nothing to find: "
@@ -94,7 +96,7 @@ def _of_results(run: Run) -> list[plots.NullRow]:
     rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
     if len(rows) > _MOST_ROWS and rows[0].group:  # the first coefficient is the main one
         rows = [row for row in rows if row.group == rows[0].group]
-    return rows[:_MOST_ROWS]
+    return rows
 
 
 def _what_is_shuffled(run: Run) -> str:
