@@ -13,6 +13,7 @@ from judgestats.stats.notation import (
     apa_estimate,
     apa_p,
     at_most_one,
+    counted,
     format_number,
     told,
 )
@@ -151,7 +152,9 @@ class Comparisons(Result):
         """The result as one sentence for a report."""
         below = [r for r in self.rows if r.p_adjusted < 0.05]
         unknown = [r for r in self.rows if math.isnan(r.p_adjusted)]
-        head = f"{self.method} ({self.adjust}, family: {self.family}, {len(self.rows)} comparisons)"
+        how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(self.adjust, self.adjust)
+        size = counted(len(self.rows), "comparison", "comparisons")
+        head = f"{self.method} ({how}, family: {self.family}, {size})"
         if unknown and len(unknown) == len(self.rows):
             why = next((r.reason for r in unknown if r.reason), "undefined")
             return f"{head}: not computed ({why})."

@@ -126,7 +126,9 @@ class Estimate(Result):
         if math.isnan(self.estimate):
             return f"{self.label} is undefined: {self.reason}."
         text = self._written(self.label)
-        if self.null:
+        if self.null and self.null.reason:
+            text += f"; whether this is more than nothing cannot be tested: {self.null.reason}"
+        elif self.null:
             bounded = at_most_one(self.name)
             text += (
                 "; with nothing to find it would average "

@@ -206,9 +206,12 @@ def permutation_distribution(
     -----
     p = (b + 1) / (B + 1) with b the number of permutations at least as extreme as the observed
     value (up to a relative 1e-10, so that equal arrangements count as ties). Undefined permutations
-    count as extreme. NaN (missing) moves with the values. The null of ``replications`` is that the
-    item matters in nothing: items that differ in spread only are rejected more often than the level
-    says (.11-.13 for .05, docs/simulations/scores.md), as they are by the F test.
+    count as extreme. Where no shuffle of ``labels`` changes the statistic (every cluster carries
+    the same labels, or no two have the same size), the null is the estimate itself and says
+    nothing: p is NaN and the null's `reason` says why. NaN (missing) moves with the values. The
+    null of ``replications`` is that the item matters in nothing: items that differ in spread only
+    are rejected more often than the level says (.11-.13 for .05, docs/simulations/scores.md), as
+    they are by the F test.
 
     References
     ----------
@@ -289,6 +292,8 @@ def permutation_distribution(
         observed,
         distribution,
         refusal=refusal,
+        fixed=_fixed_labels(x, codes) if scheme == "labels" else "",
+        clustered=scheme == "labels" and codes is not None,
         alternative=alternative,
         scheme=scheme,
         seed=seed,
@@ -300,11 +305,17 @@ def _summarise(
     distribution: FloatArray,
     *,
     refusal: str,
+    fixed: str,
+    clustered: bool,
     alternative: str,
     scheme: str,
     seed: int | None,
 ) -> PermutationResult:
-    """Mean, 95th percentile and p-value of a finished null distribution."""
+    """Mean, 95th percentile and p-value of a finished null distribution.
+
+    Where no permutation moves the statistic and `fixed` knows why, there is no p-value: one near 1
+    would read as a finding of the data.
+    """
     n = distribution.size
     defined = distribution[~np.isnan(distribution)]
     n_failed = n - defined.size
@@ -323,14 +334,20 @@ def _summarise(
     below = (np.sum(defined <= observed + slack) + n_failed + 1) / (n + 1)
     p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}[alternative]
     hypothesis, permuted = SCHEMES[scheme]
+    permuted = "the labels of whole clusters of equal size" if clustered else permuted
+    still = n > n_failed == 0 and bool(np.all(np.abs(defined - observed) <= slack))
+    silent = fixed if still else ""
+    if silent:
+        notes.append(Note(code="uninformative_null", message=f"No p-value: {silent}."))
     null = NullReference(
         hypothesis=hypothesis,
         permuted=permuted,
         mean=float(np.mean(defined)) if defined.size else math.nan,
         q95=float(np.quantile(defined, 0.95)) if defined.size else math.nan,
-        p_value=math.nan if math.isnan(observed) else float(p),
+        p_value=math.nan if math.isnan(observed) or silent else float(p),
         n_permutations=n,
         seed=seed,
+        reason=silent,
     )
     return PermutationResult(
         observed=observed,
@@ -339,6 +356,28 @@ def _summarise(
         n_failed=n_failed,
         notes=tuple(notes),
     )
+
+
+def _fixed_labels(x: AnyArray, codes: IntArray | None) -> str:
+    """Why a shuffle of labels may leave the statistic where it is."""
+    if codes is None:
+        return "every shuffle of the labels over items gives the same value"
+    sizes = np.bincount(codes)
+    if len(set(sizes.tolist())) == sizes.size:
+        return (
+            "labels move with their cluster, no two clusters have the same number of items, and "
+            "so none can change places"
+        )
+    patterns = {
+        size: {x[codes == c].tobytes() for c in np.flatnonzero(sizes == size)}
+        for size in set(sizes.tolist())
+    }
+    if all(len(found) == 1 for found in patterns.values()):
+        return (
+            "labels move with their cluster, and clusters of equal size carry the same labels, so "
+            "every shuffle gives the same value"
+        )
+    return "labels move with their cluster, and every such shuffle gives the same value"
 
 
 def _axis(where: str, scheme: str, x: AnyArray, axis: int) -> int:

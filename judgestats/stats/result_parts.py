@@ -130,8 +130,12 @@ class NullReference:
     seed: int | None = None
     drawn: bool = False
     """Whether `permuted` names what was drawn at random rather than permuted."""
+    reason: str = ""
+    """Why the null says nothing (no permutation changes the value); `p_value` is NaN then."""
 
     def __str__(self) -> str:
+        if self.reason:
+            return f"null ({self.hypothesis}): says nothing, {self.reason}"
         how = "draws of" if self.drawn else "permutations of"
         return (
             f"null ({self.hypothesis}): mean {format_number(self.mean)}, 95th percentile "

@@ -95,6 +95,32 @@ def test_labels_of_clusters_change_places_with_clusters_of_equal_size():
         assert {tuple(a[:2]), tuple(a[2:4])} == {(1, 2), (3, 4)}
 
 
+@pytest.mark.parametrize(
+    ("cluster", "labels", "why"),
+    [
+        ([0, 0, 1, 1, 2, 2], [1, 2, 1, 2, 1, 2], "clusters of equal size carry the same labels"),
+        ([0, 1, 1, 2, 2, 2], [1, 2, 1, 2, 1, 3], "no two clusters have the same number of items"),
+    ],
+)
+def test_a_shuffle_of_labels_that_changes_nothing_gives_no_p(cluster, labels, why):
+    scores = np.array([1.0, 3.0, 2.0, 5.0, 1.5, 4.0])
+    values = np.array(labels, dtype=float)
+
+    def r(drawn, fixed):
+        return np.corrcoef(drawn, fixed)[0, 1]
+
+    out = permutation_distribution(
+        (values, scores), r, scheme="labels", cluster=cluster, n_permutations=99
+    )
+    assert np.isnan(out.null.p_value)
+    assert why in out.null.reason
+    assert [n.code for n in out.notes] == ["uninformative_null"]
+    assert "says nothing" in str(out.null)
+    free = permutation_distribution((values, scores), r, scheme="labels", n_permutations=99)
+    assert 0 < free.null.p_value < 1
+    assert not free.null.reason
+
+
 def test_levels_permutes_a_facet_within_the_others_and_keeps_replicates_in_their_cell():
     x = np.arange(4 * 3 * 2.0).reshape(4, 3, 2)
     for a in capture(x, scheme="levels", axis=1):
