@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,8 @@ from judgestats.analysis.once import (
     other_results,
     repeat_limits,
     repetition,
+    told_people,
+    with_people,
 )
 from judgestats.analysis.once_verdicts import once_verdict_plan
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -200,13 +203,13 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
     described = score_conditions(frame, array, level=level, n_permutations=n_resamples, seed=seed)
-    cells = described.table
     once = asked_once(frame)
     others = other_results(frame, array, declared)
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
     results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
     results += others
+    cells = with_people(described.table, others)
     compared = _compare(array, declared)
     if compared is not None:
         results += comparison_results(compared)
@@ -223,7 +226,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=recommend_replicates(cells),
         metrics=_metrics(described, compared),
-        condition_metrics=described.metrics,
+        condition_metrics=_and_people(described.metrics, cells),
         arrays=cell_arrays(array),
     )
 
@@ -244,9 +247,6 @@ def _audit_once(
         name: {k: v for k, v in values.items() if k in _ONCE_METRICS}
         for name, values in described.metrics.items()
     }
-    for row in table.to_dict("records"):
-        if not math.isnan(row.get("pearson", math.nan)):
-            metrics[str(row["condition"])]["people/pearson"] = row["pearson"]
     unread = float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
     return Analysis(
         experiment="audit",
@@ -257,8 +257,19 @@ def _audit_once(
         limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
         recommendation=repetition(frame, seed=declared.seed),
         metrics={"quality/unread_share": unread},
-        condition_metrics=metrics,
+        condition_metrics=_and_people(metrics, table),
     )
+
+
+def _and_people(
+    metrics: Mapping[str, Mapping[str, float]], table: pd.DataFrame
+) -> dict[str, dict[str, float]]:
+    """Each condition's metrics with its correlation with people's ratings, where it is known."""
+    out = {name: dict(values) for name, values in metrics.items()}
+    for row in table.to_dict("records"):
+        if not math.isnan(row.get("pearson", math.nan)):
+            out[str(row["condition"])]["people/pearson"] = row["pearson"]
+    return out
 
 
 _ONCE_METRICS = frozenset(
@@ -331,7 +342,7 @@ def audit_sentence(cells: pd.DataFrame, compared: TestResult | None) -> str:
             continue
         parts.append(
             f"{row['condition']}: one judgment has reliability {told_coefficient(row, 'icc1')} "
-            f"and a standard error of {told_sem(row)} points"
+            f"and a standard error of {told_sem(row)} points{told_people(row.to_dict())}"
         )
     text = "; ".join(parts)
     if compared is not None and not math.isnan(compared.p_value):

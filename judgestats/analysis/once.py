@@ -13,6 +13,7 @@ import pandas as pd
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
+from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.planning import PilotComponents, plan_study
 from judgestats.stats.result import Estimate, format_number
@@ -29,6 +30,8 @@ __all__ = [
     "repeat_limits",
     "other_results",
     "repetition",
+    "told_people",
+    "with_people",
 ]
 
 NOT_REPEATED = (
@@ -157,13 +160,33 @@ def described_once(
         c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in _OF_REPEATS)
     ]
     rows = []
-    named = {r.id: r.result for r in results}
     for line in table[kept].to_dict("records"):
         row: dict[str, Any] = {str(k): v for k, v in line.items()}
         scores = frame.loc[frame["condition"] == row["condition"], "score"].dropna().to_numpy(float)
         quartiles = np.quantile(scores, [0, 0.25, 0.5, 0.75, 1]) if scores.size else [math.nan] * 5
         row |= dict(zip(("min", "q1", "median", "q3", "max"), map(float, quartiles), strict=True))
         row["sd"] = float(scores.std(ddof=1)) if scores.size > 1 else math.nan
+        rows.append(row)
+    return with_people(pd.DataFrame(rows), results)
+
+
+def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame:
+    """The table of conditions with each one's correlations with people's ratings, if any.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    results : list of NamedResult
+
+    Returns
+    -------
+    DataFrame
+    """
+    named = {r.id: r.result for r in results}
+    rows = []
+    for line in table.to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
         for method in ("pearson", "spearman", "kendall"):
             value = named.get(f"people.{method}.{row['condition']}")
             if isinstance(value, Estimate):
@@ -172,7 +195,14 @@ def described_once(
                 row[f"{method}_low"] = bounds.low if bounds else math.nan
                 row[f"{method}_high"] = bounds.high if bounds else math.nan
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows) if rows else table
+
+
+def told_people(row: Mapping[Any, Any]) -> str:
+    """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
+    if math.isnan(row.get("pearson", math.nan)):
+        return ""
+    return f", correlation with people's ratings {told_coefficient(row, 'pearson')}"
 
 
 def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
@@ -186,9 +216,7 @@ def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
         if not math.isnan(row["sd"]):
             told += f", SD {_short(row['sd'])}"
         told += f" ({row['n_ok']} scores)"
-        if not math.isnan(row.get("pearson", math.nan)):
-            told += f", correlation with people's ratings {_with_interval(row, 'pearson')}"
-        parts.append(told)
+        parts.append(told + told_people(row))
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
     if isinstance(between, Estimate) and not math.isnan(between.estimate):
         bounds = between.interval
@@ -201,12 +229,6 @@ def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
 
 def _short(value: float) -> str:
     return format_number(value, digits=3)
-
-
-def _with_interval(row: Mapping[Any, Any], key: str) -> str:
-    low, high = row[f"{key}_low"], row[f"{key}_high"]
-    text = _short(row[key])
-    return text if math.isnan(low) else f"{text} [{_short(low)}, {_short(high)}]"
 
 
 def repeat_limits(frame: pd.DataFrame) -> list[str]:

@@ -54,11 +54,18 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
             f"{best['condition']} has the highest estimated reliability of one judgment among the "
             f"conditions whose scores vary at all (ICC(1,1) {told_coefficient(best, 'icc1')}); "
             f"{unit} {apa_number(TARGET, bounded=True)}{price}{most}. "
-            "Reliability is not validity: check agreement with people too."
+            f"Reliability is not validity: {_validity(best)}."
         ),
         replicates=need,
         cost_usd=cost,
     )
+
+
+def _validity(best: pd.Series) -> str:
+    """What is known of its agreement with people, or that it is to be looked for."""
+    if math.isnan(best.get("pearson", math.nan)):
+        return "check agreement with people too"
+    return f"its correlation with people's ratings is {told_coefficient(best, 'pearson')}"
 
 
 def _at_the_lower_bound(low: float, need: int) -> str:

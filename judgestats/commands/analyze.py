@@ -75,7 +75,9 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     ):
         folder = Path(scratch)
         write_json(folder / "plan.json", judged.declared)
-        write_json(folder / "session.json", {**session(), "command": command})
+        write_json(
+            folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
+        )
         write_results(folder, found, _about(arguments, path, judged, command))
         if judged.whole is not None:
             (folder / "data").mkdir()

@@ -61,7 +61,8 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
         if template is not None
     }
     write_json(folder / "plan.json", prepared.plan)
-    write_json(folder / "session.json", {**session(), "command": command})
+    name = p["run_name"] or run_name(prepared)
+    write_json(folder / "session.json", session(command=command, run_name=name, run_id=run.run_id))
     (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in templates.items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")

@@ -50,8 +50,8 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def session() -> dict[str, Any]:
-    """What the numbers were computed with; no name of a machine, user or folder."""
+def session(**more: str) -> dict[str, Any]:
+    """What the numbers were computed with, and `more`; no name of a machine, user or folder."""
     versions = {}
     for package in _PACKAGES:
         try:
@@ -63,6 +63,7 @@ def session() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "packages": versions,
+        **more,
     }
 
 

@@ -69,7 +69,9 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Anal
     ):
         folder = Path(scratch)
         write_json(folder / "plan.json", found.plan(options))
-        write_json(folder / "session.json", {**session(), "command": command})
+        write_json(
+            folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
+        )
         write_results(folder, analysis, _about(found, options, command))
         write_tables(folder / "tables", {"claims": found.table()})
         run.params(

@@ -45,6 +45,7 @@ _LATEX = {
     "\u2212": r"\ensuremath{-}", "\u2007": r"\phantom{0}", "\u2008": r"\phantom{.}",
 }  # fmt: skip
 _LONG_WORD = 24
+_PAGE_WIDTH = 80
 
 
 def clean(text: object) -> str:
@@ -159,7 +160,8 @@ def verbatim(text: object, *, language: str = "") -> str:
     plain = clean(text).strip("\n") or " "
     name = re.sub(r"[^a-z]", "", language.lower())
     html = f'<pre class="wrapped" data-kind="{name}"><code>{escape_html(plain)}</code></pre>'
-    lines = "\n".join(_breakable(line) for line in plain.split("\n"))
+    # what is copied from the page must hold no sign that was not there: as few breaks as will do
+    lines = "\n".join(_breakable(line, longest=_PAGE_WIDTH) for line in plain.split("\n"))
     typst = f"#raw(block: true, {_quoted(lines)})"
     indented = "\n".join(f"    {line}" for line in plain.expandtabs(4).split("\n"))
     return f"```{{=html}}\n{html}\n```\n\n```{{=typst}}\n{typst}\n```\n\n" + fallback(indented)
@@ -176,12 +178,12 @@ def fallback(markdown: str) -> str:
     return f"::::: {{.js-fallback}}\n\n{markdown}\n\n:::::\n"
 
 
-def _breakable(line: str) -> str:
-    """Let runs without a space longer than a table's column break (zero-width spaces)."""
+def _breakable(line: str, *, longest: int = _LONG_WORD) -> str:
+    """Let runs without a space longer than a line break (zero-width spaces)."""
 
     def split(match: re.Match[str]) -> str:
         run = match.group(0)
-        step = _LONG_WORD // 2
+        step = longest // 2
         return "\u200b".join(run[i : i + step] for i in range(0, len(run), step))
 
-    return re.sub(rf"\S{{{_LONG_WORD},}}", split, line)
+    return re.sub(rf"\S{{{longest},}}", split, line)

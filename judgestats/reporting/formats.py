@@ -62,17 +62,19 @@ def number(value: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
 
 
 def p_value(value: Any) -> str:
-    """A p-value as APA prints it: three decimals, no leading zero, ``< .001``.
+    """A p-value as APA prints it: three decimals, no leading zero, ``< .001`` and ``> .999``.
 
     Examples
     --------
     >>> p_value(0.0312), p_value(1e-9), p_value(1.0), p_value(None)
-    ('.031', '< .001', '1.000', '–')
+    ('.031', '< .001', '> .999', '–')
     """
     if is_missing(value):
         return DASH
     if value < 0.001:
         return f"<{_FIXED_SPACE}.001".replace(_FIXED_SPACE, " ")
+    if value >= 0.9995:
+        return f">{_FIXED_SPACE}.999".replace(_FIXED_SPACE, " ")
     return f"{float(value):.3f}".removeprefix("0")
 
 

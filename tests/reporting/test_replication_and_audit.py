@@ -15,7 +15,8 @@ from judgestats.experiment.folder import session, write_json, write_results
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
-from judgestats.reporting.sections import advice, data, figures
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections import advice, data, design, figures
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,15 @@ def test_coefficients_of_verdicts(verdicts: Path) -> None:
     assert "Agreement with people (1 / .5 / 0)" in groups
     assert str(data.descriptives(run)) == ""
     assert "verdicts needed for a target" in str(advice.recommendation(run))
+
+
+def test_a_semicolon_in_a_name_parts_no_clause(verdicts: Path) -> None:
+    run = load_run(verdicts)
+    names = ["x; y, T=1", "z, T=1", "w, T=1"]
+    said = "; ".join(f"{n}: reliability .8" for n in names)
+    results = run.results | {"sentence": said, "conditions": [{"condition": n} for n in names]}
+    shown = str(design.answer(Run(folder=run.folder, results=results)))
+    assert sum(line.startswith("- ") for line in shown.split("\n")) == 3
 
 
 def test_replication(run_folder: Path, tmp_path: Path) -> None:

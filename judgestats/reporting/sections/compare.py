@@ -13,7 +13,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import UNKNOWN, WHY_UNKNOWN, interval, positive_interval
+from judgestats.reporting.formats import UNKNOWN, WHY_UNKNOWN, interval, percent, positive_interval
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
@@ -46,11 +46,18 @@ def names_of(runs: Sequence[Run]) -> list[str]:
     return [f"Run {i + 1}" for i in range(len(runs))]
 
 
+def _run_name(run: Run) -> str:
+    """A run's name and the beginning of its id, as MLflow's pages show them."""
+    parts = (str(run.session.get("run_name") or ""), str(run.session.get("run_id") or "")[:8])
+    return ", ".join(p for p in parts if p)
+
+
 def summary(runs: Sequence[Run]) -> Table:
     """The runs: what each asked, when, and what it found in a sentence."""
     return Table(
         columns=(
             Column(key="run", label="Run"),
+            *((Column(key="name", label="Name"),) if any(map(_run_name, runs)) else ()),
             Column(key="title", label="Title"),
             Column(key="when", label="Judged until"),
             Column(key="sentence", label="Found"),
@@ -58,6 +65,7 @@ def summary(runs: Sequence[Run]) -> Table:
         rows=tuple(
             {
                 "run": name,
+                "name": _run_name(run),
                 "title": run.title + (" (SIMULATED)" if run.simulated else ""),
                 "when": f"{run.moment:%Y-%m-%d %H:%M} UTC" if run.moment else None,
                 "sentence": run.results.get("sentence"),
@@ -173,6 +181,7 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
                     base
                     | {
                         "n": row.get("n_items"),
+                        "unread": percent(number_of(row.get("unread_share"))),
                         "mean": number_of(row.get("mean")),
                         "mean_ci": _bounds(row, "mean"),
                         "var": number_of(row.get("within_variance")),
@@ -201,6 +210,7 @@ def conditions(runs: Sequence[Run]) -> list[Table]:
                 columns=(
                     Column(key="condition", label="Condition"),
                     Column(key="n", label="Items", format="integer"),
+                    Column(key="unread", label="Not read", align="right"),
                     Column(key="mean", label="Mean", format="number:2"),
                     Column(key="mean_ci", label="Interval", align="right"),
                     Column(key="var", label="Within-item variance", format="number:3"),
@@ -327,11 +337,10 @@ def _told(rows: Sequence[dict[str, Any]], number: int) -> str:
             else f"no difference of {what} was detected in {_conditions(len(tested))}"
         )
     items = max((int(r["n"]) for r in rows if r.get("n")), default=0)
-    text = "; ".join(parts) or "nothing could be tested"
-    return (
-        f"On the {items} items that both runs judged, Run {number} held to Run 1: {text} (adjusted "
-        "p below .05). What is not detected is not shown to be absent."
-        + (_FEW_SHARED if items < _MANY_SHARED else "")
+    how = " (adjusted p below .05). What is not detected is not shown to be absent."
+    text = "; ".join(parts) + how if parts else "nothing could be tested."
+    return f"On the {items} items that both runs judged, Run {number} held to Run 1: {text}" + (
+        _FEW_SHARED if items < _MANY_SHARED else ""
     )
 
 

@@ -76,8 +76,9 @@ def answer(run: Run) -> Markdown:
     text = " ".join(clean(run.results.get("sentence", "")).split())
     text, once, _ = text.partition(NOT_REPEATED)  # holds for all: not part of the last of a list
     text = text.strip()
-    listed = text.count("; ") > 2 and run.results.get("kind") == "audit"
-    parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in text.split("; "))
+    said = _clauses(text, run)
+    listed = len(said) > 2 and run.results.get("kind") == "audit"
+    parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in said)
              if listed else escape_markdown(f"{text} {once}".strip())]  # fmt: skip
     if listed and once:
         parts.append(escape_markdown(once))
@@ -86,6 +87,24 @@ def answer(run: Run) -> Markdown:
         parts.append(f"**Recommendation.** {escape_markdown(advice)}")
     body = "\n\n".join(part for part in parts if part)
     return Markdown(f'::: {{.callout-important title="In short"}}\n\n{body}\n\n:::\n')
+
+
+def _clauses(text: str, run: Run) -> list[str]:
+    """The clauses of an answer, which semicolons part; those inside a name part nothing."""
+    listed = [*run.conditions.get("condition", ()), *_judge_names(run)]
+    names = {" ".join(clean(name).split()) for name in listed}
+    whole = sorted((n for n in names if "; " in n), key=len, reverse=True)
+    for name in whole:
+        text = text.replace(name, name.replace("; ", _WITHIN))
+    return [clause.replace(_WITHIN, "; ") for clause in text.split("; ")]
+
+
+def _judge_names(run: Run) -> list[str]:
+    return [str(j.get("name", "")) for j in run.results.get("judges") or []]
+
+
+_WITHIN = "\x00"
+"""Stands for a semicolon inside a name while clauses are parted; no cleaned text holds it."""
 
 
 def question(run: Run) -> Markdown:
@@ -202,8 +221,8 @@ def plan(run: Run) -> Table | Markdown:
         ),
         rows=rows,
         caption=(
-            "The analysis plan. The judgments were there already: it is fixed by the program, not "
-            "by their sight."
+            "The analysis plan. The judgments were there before it; it follows from the program "
+            "and from which columns there are, not from what they say."
             if run.results.get("kind") in {"audit", "replication"}
             else "The analysis plan, written to the run before the first judgment was asked for."
         ),

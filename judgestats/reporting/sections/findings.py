@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+_RELIABILITIES = frozenset({"icc", "omega", "reliability"})
 _MOST_SPOKEN = 6
 _MOST_PRIMARY = 8
 _MOST_PRINTED = 16
@@ -39,7 +40,7 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     ----------
     run : Run
     tables_elsewhere : bool
-        Estimates are left out of the table, since the document shows them in one of its own.
+        Reliabilities are left out of the table, since the document shows them in one of its own.
     """
     found = run.of_role("primary")
     if not found:
@@ -55,7 +56,7 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     shown: list[Showable] = [Markdown(_sentences(spoken, adjusted))]
     tabled = found
     if tables_elsewhere:
-        tabled = [r for r in found if shape_of(r) != "estimates"]
+        tabled = [r for r in found if str(r.get("id", "")).partition(".")[0] not in _RELIABILITIES]
     tables = results_tables(tabled, run=run, label="primary", caption="Primary results")
     return [*shown, pointer(tables, about="the primary results side by side"), *tables]
 
@@ -197,7 +198,7 @@ def replicated_section(run: Run) -> list[Showable]:
 
 def descriptive(run: Run) -> list[Showable]:
     """The descriptive results, which test nothing: tables only, those the text shows left out."""
-    shown_above = {"icc", "omega", "reliability"} if "icc1" in run.conditions else set()
+    shown_above = set(_RELIABILITIES) if "icc1" in run.conditions else set()
     if "factor_strategy" in run.conditions:
         shown_above = {"cost"}
     found = [

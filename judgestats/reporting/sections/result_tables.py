@@ -81,14 +81,18 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
     (the test, the effect, the number of items) is said once, under the table.
     """
     symbols = {v: k for r in results for k, v in _printed(str(r.get("print", "")))}
+    families = sum(len(r.get("glance") or []) > 1 for r in results)
     rows: list[dict[str, Any]] = []
     for result in results:
         lines = result.get("glance") or []
         for line in lines:
-            several = len(lines) > 1
+            title = str(result.get("title", ""))
+            term = str(line.get("term", title)) if len(lines) > 1 else title
+            # families of the same members (a judge at each temperature) are told apart
+            told = f"{title}: {term}" if families > 1 and term != title else term
             rows.append(
                 {
-                    "what": str(line.get("term" if several else "", result.get("title", ""))),
+                    "what": told,
                     "test": str(line.get("method") or line.get("test") or ""),
                     "statistic": _statistic(line, symbols),
                     "p": number_of(line.get("p_value")),
