@@ -139,7 +139,7 @@ def replicated(run: Run) -> list[Showable]:
     computed, printed = _computed_and_printed(run)
     parts: list[Showable] = []
     if computed:
-        tables = _tabled(computed, run)
+        tables = _tabled(computed, run, "What the study would have printed of this run")
         tested = any(shape_of(r) in {"tests", "comparisons"} for r in computed)
         text = (
             "These are the tests that the replicated study printed, or that its text implies. They "
@@ -182,8 +182,10 @@ def _is_long(printed: Sequence[dict[str, Any]]) -> bool:
     return sum(len(r.get("tidy") or []) for r in printed) > _MOST_PRINTED_ROWS
 
 
-def _tabled(found: Sequence[dict[str, Any]], run: Run) -> Sequence[Showable]:
-    return results_tables(found, run=run, label="replicated", caption="As the study printed")
+def _tabled(
+    found: Sequence[dict[str, Any]], run: Run, caption: str = "As the study printed"
+) -> Sequence[Showable]:
+    return results_tables(found, run=run, label="replicated", caption=caption)
 
 
 def replicated_section(run: Run) -> list[Showable]:
