@@ -91,11 +91,12 @@ def _texts(items: Sequence[Item], pair: str) -> dict[str, str]:
             low, high = min(label.a, label.b), max(label.a, label.b)
             if pair_name(item, (low, high)) == pair:
                 return {
+                    "before": _short("\n\n".join((item.context, *item.turns[:-1])).strip()),
                     "question": _short(item.question),
                     "response_a": _short(item.responses[low].text),
                     "response_b": _short(item.responses[high].text),
                 }
-    return {"question": "", "response_a": "", "response_b": ""}
+    return {"before": "", "question": "", "response_a": "", "response_b": ""}
 
 
 def _short(text: str) -> str:

@@ -112,7 +112,10 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
                 "finished run of an experiment on a judge can be exported."
             ) from error
         items = read_items(folder / "data" / "items.jsonl", layout="judgestats", empty_ok=True)
-    name = Path(run).name if Path(run).is_dir() else run
+    name = run
+    if Path(run).is_dir():
+        own = Path(run).resolve()
+        name = own.parent.name if own.name == "artifacts" else own.name  # as MLflow lays it out
     judges: list[dict[str, Any]] = results.get("judges") or []
     facts = {
         "name": name,

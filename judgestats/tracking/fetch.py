@@ -19,7 +19,7 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
     Parameters
     ----------
     run : str
-        An MLflow run id, or a folder with a run's files.
+        An MLflow run id, or a folder with a run's files: the artifacts', or MLflow's of the run.
     scratch : Path
         Where files are put that are not local.
 
@@ -35,6 +35,8 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
         There is no such run, or it was not made by judgestats.
     """
     folder = Path(run)
+    if (folder / "artifacts" / "results.json").is_file():
+        folder /= "artifacts"
     if not (folder / "results.json").is_file():
         if folder.is_dir():
             raise InputError(f"{run}: the folder holds no results.json of a judgestats run.")

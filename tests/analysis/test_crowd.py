@@ -26,8 +26,8 @@ def items():
         Item(
             id=f"q{i}",
             cluster=f"q{i}",
-            turns=("why?",),
-            responses=(Response(turns=("one",)), Response(turns=("two",))),
+            turns=("what?", "why?"),
+            responses=(Response(turns=("", "one")), Response(turns=("", "two"))),
             labels=(HumanLabel(annotator="p", a=0, b=1, winner="a"),),
         )
         for i in range(N)
@@ -95,3 +95,10 @@ def test_q_and_mcnemar_are_those_of_whole_questions(found):
     assert (pair.statistic, pair.estimate) == (-14, pytest.approx(-7 / N))
     assert found["strategies.j at T=0"].statistic == pytest.approx(14)
     assert pair.interval.low < pair.estimate < pair.interval.high < 0
+
+
+def test_the_case_says_all_that_was_asked_and_in_which_order(found):
+    case = found.arrays["case"]
+    assert (case["before"], case["question"], case["order"]) == ("what?", "why?", "ab")
+    assert [v["right"] for v in case["verdicts"]] == [False, True]
+    assert case["pair"].startswith("q4/")  # the first that vanilla gets wrong

@@ -178,6 +178,13 @@ def test_a_case_shows_hostile_texts_as_characters():
     outside = re.sub(r"```\{=typst\}.*?```", "", text, flags=re.DOTALL)  # there it is a string
     assert "<script>" not in outside
     assert "{{<" not in text
+    assert "Shown first, as A, was the earlier response" in text
+    assert "came before the question" not in text
+    asked = section(
+        "## Case", crowd.case(run_of(case=case | {"before": "Who?", "order": "ba"}))
+    ).text
+    assert "came before the question" in asked
+    assert "Shown first, as A, was the later response" in asked
 
 
 def test_other_experiments_show_none_of_it():

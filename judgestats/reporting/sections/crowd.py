@@ -261,15 +261,18 @@ def case(run: Run) -> list[Showable]:
     about = (
         f"Pair {escape_markdown(found['pair'])}, judge {escape_markdown(found['judge'])}, "
         f"{escape_markdown(found['why'])}. It illustrates and proves nothing. The label prefers "
-        f"the {letter} response."
+        f"the {letter} response. Shown first, as A, was the "
+        f"{'earlier' if found['order'] == 'ab' else 'later'} response."
     )
     parts: list[Showable] = [about]
     for name, key in (
+        ("What came before the question", "before"),
         ("Question", "question"),
         ("Earlier response (a)", "response_a"),
         ("Later response (b)", "response_b"),
     ):
-        parts += [f"**{name}**", verbatim(found[key])]
+        if found.get(key) or key != "before":
+            parts += [f"**{name}**", verbatim(found[key])]
     for verdict in found["verdicts"]:
         right = "right" if verdict["right"] else "not right"
         said = (

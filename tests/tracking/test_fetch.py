@@ -1,0 +1,18 @@
+"""A run's files are found by any folder that a user would call the run's."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.tracking.fetch import run_folder
+
+
+def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path):
+    files = tmp_path / "1" / "abc" / "artifacts"
+    files.mkdir(parents=True)
+    with pytest.raises(InputError, match=r"holds no results\.json"):
+        run_folder(str(files.parent), tmp_path)
+    (files / "results.json").write_text('{"kind": "audit"}', encoding="utf-8")
+    assert run_folder(str(files), tmp_path) == (files, "audit")
+    assert run_folder(str(files.parent), tmp_path) == (files, "audit")
