@@ -195,6 +195,18 @@ class Replication:
             margins=self.margins,
         )
 
+    def _missing(self) -> tuple[str, ...]:
+        """That some claims were not examined, and what it would take."""
+        n = self.counts()["not examined"]
+        if not n:
+            return ()
+        told = (
+            f"{n} of {len(self.claims)} claims could not be examined: the data at hand do not "
+            "hold what they are about (each says what is missing). Name a folder that does "
+            "with data=FOLDER."
+        )
+        return (told,)
+
     def analysis(self) -> Analysis:
         """The replication in the form of every other analysis."""
         results: Sequence[NamedResult] = [r for c in self.claims for r in c.results]
@@ -204,6 +216,6 @@ class Replication:
             sentence=self.sentence(),
             conditions=self.conditions,
             results=tuple(results),
-            limitations=self.limitations,
+            limitations=(*self.limitations, *self._missing()),
             metrics={f"claims/{v.replace(' ', '_')}": float(n) for v, n in self.counts().items()},
         )
