@@ -190,7 +190,10 @@ def read_incomplete_blocks(
     n_lost = int(n_given - useful.sum())
     notes: tuple[Note, ...] = ()
     if n_lost:
-        message = f"{n_lost} of {n_given} blocks have fewer than two scores and are left out."
+        message = (
+            f"{n_lost} of {n_given} blocks {'has' if n_lost == 1 else 'have'} fewer than two "
+            f"scores and {'is' if n_lost == 1 else 'are'} left out."
+        )
         notes = (Note(code="single_scores", message=message),)
     if codes is not None:
         codes = np.unique(codes[useful], return_inverse=True)[1].astype(np.int64)
@@ -275,14 +278,17 @@ def _complete(
     if n_lost:
         if missing == "raise":
             raise InputError(
-                f"{where}: {n_lost} of {n_given} items have a missing score. Leave them out with "
+                f"{where}: {n_lost} of {n_given} items {'has' if n_lost == 1 else 'have'} a "
+                "missing score. Leave out such items with "
                 "missing='drop', which records the loss, or use skillings_mack_test."
             )
         matrix = matrix[whole]
         if codes is not None:
             codes = np.unique(codes[whole], return_inverse=True)[1].astype(np.int64)
         message = (
-            f"{n_lost} of {n_given} blocks have a missing score and are left out; "
+            f"{n_lost} of {n_given} blocks "
+            f"{'has a missing score and is' if n_lost == 1 else 'have a missing score and are'} "
+            "left out; "
             "skillings_mack_test uses what they hold."
         )
         notes = (Note(code="incomplete_blocks", message=message),)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.cells_frame import scores_from_frame
+from judgestats.stats.notation import counted
 from judgestats.stats.resampling import cluster_codes
 from judgestats.stats.result import Result, Sample
 
@@ -141,8 +142,10 @@ class Cells(Result):
         low, high = int(self.n_scores.min()), int(self.n_scores.max())
         span = f"{low}" if low == high else f"{low} to {high}"
         return (
-            f"{self.mean.shape[0]} items ({self.n_clusters} clusters) under "
-            f"{len(self.conditions)} conditions, {span} scores a cell."
+            f"{counted(self.mean.shape[0], 'item', 'items')} "
+            f"({counted(self.n_clusters, 'cluster', 'clusters')}) under "
+            f"{counted(len(self.conditions), 'condition', 'conditions')}, "
+            f"{span} {'score' if span == '1' else 'scores'} a cell."
         )
 
     def __str__(self) -> str:

@@ -91,7 +91,8 @@ def _of_items(
     torn = int(pairs["item"].duplicated().sum())
     if torn:
         raise InputError(
-            f"{where}: {torn} items belong to more than one cluster. Give every item one cluster, "
+            f"{where}: {torn} item{'s belong' if torn != 1 else ' belongs'} to more than one "
+            "cluster. Give every item one cluster, "
             "or make the item's name unique to it."
         )
     return np.asarray(pairs.sort_values("item")["cluster"])

@@ -18,6 +18,7 @@ from judgestats.stats.blocks import read_blocks
 from judgestats.stats.formula import Missing
 from judgestats.stats.friedman import friedman_test
 from judgestats.stats.mcnemar import McNemarP, mcnemar_test
+from judgestats.stats.notation import counted
 from judgestats.stats.result import Comparison, Comparisons, Note, TestResult
 
 __all__ = ["CochranResult", "cochran_q_test"]
@@ -194,7 +195,8 @@ def cochran_q_test(
     notes = list(blocks.notes)
     if not reason and informative * matrix.shape[1] < 24:
         message = (
-            f"Only {informative} items tell the conditions apart: chi-squared is rough there; ask "
+            f"Only {counted(informative, 'item tells', 'items tell')} the conditions apart: "
+            "chi-squared is rough there; ask "
             "for distribution='exact' or 'permutation'."
         )
         notes.append(Note(code="few_informative_items", message=message))

@@ -16,6 +16,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.jackknife import cluster_jackknife
+from judgestats.stats.notation import counted
 from judgestats.stats.permutation import permutation_distribution
 from judgestats.stats.resampling import cluster_bootstrap
 from judgestats.stats.result import Estimate, Interval, Note
@@ -61,7 +62,10 @@ def _why_undefined(x: FloatArray, correlation_based: bool) -> str:
         return "some replications share fewer than 2 items, so their covariance is unknown"
     if correlation_based and not np.all(spread > 0):
         constant = int(np.sum(spread == 0))
-        return f"{constant} of {x.shape[1]} replications are constant and have no correlation"
+        return (
+            f"{constant} of {x.shape[1]} replications {'is' if constant == 1 else 'are'} constant "
+            f"and {'has' if constant == 1 else 'have'} no correlation"
+        )
     return "the sum of the replications has no variance"
 
 
@@ -80,7 +84,10 @@ def _quality_notes(prepared: Prepared, value: float) -> list[Note]:
         notes.append(Note(code="no_within_item_variance", message=message))
     constant = int(np.sum(np.nanmax(x, axis=0) == np.nanmin(x, axis=0)))
     if constant:
-        message = f"{constant} of {x.shape[1]} replications are constant; they are kept."
+        message = (
+            f"{constant} of {x.shape[1]} replications "
+            f"{'is constant and' if constant == 1 else 'are constant and'} kept."
+        )
         notes.append(Note(code="constant_replications", message=message))
     if value < 0:
         message = "The value is negative: replications vary against each other; 0 is not a floor."
@@ -213,7 +220,8 @@ def bootstrap_note(n_clusters: int, method: str) -> tuple[Note, ...]:
     if n_clusters >= 100:
         return ()
     message = (
-        f"With {n_clusters} clusters the {method} bootstrap of a reliability covers below .93 for "
+        f"With {counted(n_clusters, 'cluster', 'clusters')} the {method} bootstrap of a "
+        "reliability covers below .93 for "
         "a nominal .95 (docs/simulations/coverage_scores.csv): use interval='auto'."
     )
     return (Note(code="bootstrap_undercovers", message=message),)

@@ -22,7 +22,7 @@ from judgestats.stats.cells import Cells
 from judgestats.stats.cluster_jackknife import mean_over_clusters
 from judgestats.stats.condition_summary import need_scores
 from judgestats.stats.mean_shift import cells_of_means, sample_of
-from judgestats.stats.notation import apa_estimate
+from judgestats.stats.notation import apa_estimate, counted
 from judgestats.stats.result import Comparison, Comparisons, Interval, Note, format_number, format_p
 from judgestats.stats.variance_ratio import (
     Weighting,
@@ -105,7 +105,7 @@ class EquivalenceResult(Comparisons):
             )
         n_shown = sum(self.shown)
         text = f"{head}two one-sided tests a pair, {self.adjust}-adjusted) is shown for {n_shown} "
-        text += f"of {len(self.rows)} pairs"
+        text += f"of {counted(len(self.rows), 'pair', 'pairs')}"
         if self.all_shown:
             text += (
                 f"; that all pairs are equivalent is shown (largest p {format_p(self.p_all)}, "

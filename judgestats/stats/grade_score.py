@@ -15,6 +15,7 @@ from judgestats.stats.grade_score_items import (
     grade_score_items,
     uniform_judge_scores,
 )
+from judgestats.stats.notation import counted
 from judgestats.stats.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.sum_statistics import IntervalMethod, SumStatistic, estimate_from_sums
 
@@ -123,8 +124,9 @@ def grade_score(
     why = "some rotations were not read" if unread == "complete" else "no rotation was read"
     notes = []
     if unread == "available" and np.any(used & ~items["complete"]):
+        partly = counted(int(np.sum(used & ~items["complete"])), "item is", "items are")
         message = (
-            f"{int(np.sum(used & ~items['complete']))} items are scored on some rotations only, "
+            f"{partly} scored on some rotations only, "
             "which understates a consistent judge; details hold the bounds."
         )
         notes.append(Note(code="partial_rotations", message=message))

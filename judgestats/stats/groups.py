@@ -133,7 +133,9 @@ def read_groups(
     )
     notes: tuple[Note, ...] = ()
     if n_lost:
-        message = f"{n_lost} of {x.size} values are missing and left out."
+        message = (
+            f"{n_lost} of {x.size} values {'is' if n_lost == 1 else 'are'} missing and left out."
+        )
         notes = (Note(code="missing_values", message=message),)
     return Groups(
         values=x[keep],

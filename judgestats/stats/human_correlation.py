@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.kendall import kendall_correlation
+from judgestats.stats.notation import counted
 from judgestats.stats.resampling import cluster_bootstrap
 from judgestats.stats.result import Estimate, Interval, Note, Sample
 from judgestats.stats.spearman import spearman_correlation
@@ -365,7 +366,8 @@ def disattenuated_correlation(
     ok = math.isfinite(boot.interval.low)
     if boot.n_clusters < 40:
         message = (
-            f"Only {boot.n_clusters} clusters: in simulations with 20 the 95 % BCa interval "
+            f"Only {counted(boot.n_clusters, 'cluster', 'clusters')}: in simulations with 20 the "
+            "95 % BCa interval "
             "covered .92 to .93, the percentile interval .85 to .89."
         )
         notes.append(Note(code="few_clusters", message=message))

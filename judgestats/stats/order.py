@@ -164,7 +164,8 @@ def position_test(
     notes = []
     if n_unread:
         message = (
-            f"{n_unread} of {n_items * n_orders} orders were not read; the shares are over those "
+            f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not "
+            "read; the shares are over those "
             "read, so an option missing in some positions can imitate a position effect."
         )
         notes.append(Note(code="unread_orders", message=message))

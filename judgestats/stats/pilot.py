@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 from judgestats.stats.cells import cell_statistics
+from judgestats.stats.notation import counted
 from judgestats.stats.result import Note, Result, format_number
 
 __all__ = ["PilotComponents", "pilot_components"]
@@ -155,7 +156,9 @@ def pilot_components(
             message = f"The {name} variance is estimated at {value:.3g}; it is taken as 0."
             notes.append(Note(code="negative_component", message=message))
     if n_items < 20:
-        message = f"Components of {n_items} items are rough: plan with a margin."
+        message = (
+            f"Components of {counted(n_items, 'item', 'items')} are rough: plan with a margin."
+        )
         notes.append(Note(code="small_pilot", message=message))
     fourth = variance**2 / (1 + 2 / (n - 1))
     shares = [fourth[:, j].mean() / residual[j] ** 2 - 1 for j in range(k) if residual[j] > 0]

@@ -14,6 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.blocks import as_paired
 from judgestats.stats.formula import Missing, parse_formula
+from judgestats.stats.notation import counted
 from judgestats.stats.permutation import permutation_distribution
 from judgestats.stats.resampling import cluster_bootstrap
 from judgestats.stats.result import Interval, Note
@@ -72,7 +73,8 @@ def read_pairs(
         data_name = "x and y"
     notes = blocks.notes
     if blocks.sample.n_excluded:
-        message = f"{blocks.sample.n_excluded} pairs have a missing value and are left out."
+        what = ("pair has a missing value and is", "pairs have a missing value and are")
+        message = f"{counted(blocks.sample.n_excluded, *what)} left out."
         notes = (Note(code="missing_values", message=message),)
     first, second = blocks.scores[:, 0], blocks.scores[:, 1]
     return first, second, blocks.cluster, blocks.sample, notes, data_name

@@ -87,7 +87,8 @@ class RoundRobin(Result):
         """Who leads."""
         who = ", ".join(str(i) for i in self.leaders())
         return (
-            f"candidate {who} leads with {self.points.max():g} points "
+            f"candidate {who} leads with {self.points.max():g} "
+            f"point{'s' * (self.points.max() != 1)} "
             f"({self.n_pairs_read} of {self.n_pairs} pairs read)"
         )
 

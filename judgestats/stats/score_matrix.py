@@ -166,7 +166,8 @@ def prepare_scores(
         if missing == "refuse" and np.isnan(x).any():
             holes = int(np.isnan(x).any(axis=1).sum())
             reason = (
-                f"{holes} of {n_all} items have a missing judgment; choose missing='listwise', "
+                f"{holes} of {n_all} items {'has' if holes == 1 else 'have'} a missing judgment; "
+                "choose missing='listwise', "
                 "'pairwise' or 'em', or a coefficient for unequal replications such as ICC(1)"
             )
     counts = (~np.isnan(x)).sum(axis=1)

@@ -15,7 +15,7 @@ from judgestats.stats.measurement_error import (
     smallest_detectable_change,
     standard_error_of_measurement,
 )
-from judgestats.stats.notation import apa_number
+from judgestats.stats.notation import apa_number, counted
 from judgestats.stats.result import Estimate, Note
 from judgestats.stats.score_matrix import score_matrix
 from judgestats.stats.step_up import replications_needed, spearman_brown
@@ -54,7 +54,8 @@ class ScoreReliability(Estimates):
         if math.isnan(self.single.estimate):
             return f"The reliability of the scores is undefined: {self.single.reason}."
         enough = "; ".join(
-            f"{math.ceil(k - 1e-9) or 1} judgments reach {target:.2f}"
+            f"{counted(math.ceil(k - 1e-9) or 1, 'judgment reaches', 'judgments reach')} "
+            f"{target:.2f}"
             if not math.isnan(k)
             else f"no number of judgments reaches {target:.2f}"
             for target, k in self.needed.items()

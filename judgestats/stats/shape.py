@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.cells import cell_statistics
+from judgestats.stats.notation import counted
 from judgestats.stats.resampling import cluster_codes
 from judgestats.stats.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.spread_published import centred_scores
@@ -104,7 +105,10 @@ def normality_test(
     values = centred[used][~np.isnan(centred[used])]
     reason = ""
     if values.size < _LEAST:
-        reason = f"{values.size} scores are too few (at least {_LEAST} are needed)"
+        reason = (
+            f"{counted(values.size, 'score is', 'scores are')} too few (at least {_LEAST} are "
+            "needed)"
+        )
     elif np.ptp(values) == 0:
         reason = "no score differs from the others of its item"
     effects: list[Estimate] = []

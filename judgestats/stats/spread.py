@@ -389,7 +389,10 @@ def _warnings(cells: Cells, complete: NDArray[np.bool_], why: str) -> tuple[Note
     notes = []
     lost = int(np.sum(~complete))
     if lost:
-        message = f"{lost} of {complete.size} items are left out of the tests: {why}."
+        message = (
+            f"{lost} of {complete.size} items {'is' if lost == 1 else 'are'} left out of the "
+            f"tests: {why}."
+        )
         notes.append(Note(code="items_excluded", message=message))
     if cells.n_scores.any() and not cells.equal_r:
         message = (

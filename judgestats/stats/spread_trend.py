@@ -12,6 +12,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.cells import check_scores
+from judgestats.stats.notation import counted
 from judgestats.stats.permutation import permutation_distribution
 from judgestats.stats.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.result import Estimate, Note, Sample, TestResult
@@ -145,7 +146,10 @@ def trend_over_cells(
     coefficient = _spearman if kind == "spearman" else _kendall
     reason = ""
     if y.shape[0] < 2:
-        reason = f"{y.shape[0]} items hold all conditions; at least 2 are required"
+        reason = (
+            f"{counted(y.shape[0], 'item holds', 'items hold')} all conditions; at least 2 are "
+            "required"
+        )
     elif np.ptp(y) == 0:
         reason = "all cells are equal"
     elif np.ptp(places) == 0:

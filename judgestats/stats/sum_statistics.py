@@ -18,6 +18,7 @@ from scipy import stats
 from scipy.special import expit
 
 from judgestats.errors import InputError
+from judgestats.stats.notation import counted
 from judgestats.stats.permutation import permutation_distribution
 from judgestats.stats.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.result import Estimate, Interval, Note, NullReference, Sample
@@ -215,7 +216,7 @@ def _at_the_end(theta: float, n: int, level: float) -> Interval:
     """
     reach = float(((1 - level) / 2) ** (1 / n))
     low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
-    method = f"Clopper-Pearson on {n} clusters, all of them {theta:g}"
+    method = f"Clopper-Pearson on {counted(n, 'cluster', 'clusters')}, all of them {theta:g}"
     return Interval(low=low, high=high, level=level, method=method)
 
 
@@ -240,7 +241,9 @@ def _interval(
     if proportion and theta in {0.0, 1.0}:
         return _at_the_end(theta, n, level), math.nan, []
     if n < 3:
-        message = f"No interval: it needs at least 3 clusters, there are {n}."
+        message = (
+            f"No interval: it needs at least 3 clusters, there {'is' if n == 1 else 'are'} {n}."
+        )
         return None, math.nan, [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:
         boot = cluster_bootstrap(
@@ -268,7 +271,10 @@ def _interval(
         return None, math.nan, [Note(code="no_interval", message=message)]
     notes = []
     if n < 20:
-        message = f"Only {n} clusters: the interval's coverage was studied from 20 clusters on."
+        message = (
+            f"Only {counted(n, 'cluster', 'clusters')}: the interval's coverage was studied from "
+            "20 clusters on."
+        )
         notes.append(Note(code="few_clusters", message=message))
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * se_scaled
     low, high = backward(np.array([centre - half, centre + half]), scale, least)

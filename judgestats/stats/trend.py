@@ -14,6 +14,7 @@ from judgestats.errors import InputError
 from judgestats.stats.blocks import read_blocks
 from judgestats.stats.formula import Missing
 from judgestats.stats.groups import read_groups
+from judgestats.stats.notation import counted
 from judgestats.stats.permutation import permutation_distribution
 from judgestats.stats.rank_distributions import MAX_WORK, page_null
 from judgestats.stats.resampling import cluster_bootstrap
@@ -216,9 +217,10 @@ def _mean_rank_trend(
         rho = (ranks[some] @ slope) / (spread[some] * math.sqrt(float(np.sum(slope**2))))
         estimate = float(rho.mean())
         if not some.all():
+            flat = counted(int((~some).sum()), "item has", "items have")
             message = (
-                f"{int((~some).sum())} items have the same score under every condition and no "
-                "correlation; they are left out of the mean."
+                f"{flat} the same score under every condition and no correlation; left out of "
+                "the mean."
             )
             notes.append(Note(code="flat_items", message=message))
         if rho.size > 1:
