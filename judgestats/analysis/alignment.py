@@ -43,7 +43,7 @@ _BASELINES = ("always tie", "random")
 _METRICS = {
     "alignment": "agreement/alignment",
     "kappa": "agreement/kappa",
-    "accuracy": "agreement/accuracy_without_ties",
+    "accuracy_decided": "agreement/accuracy_without_ties",
     "self_agreement": "reliability/self_agreement",
     "swap_consistency": "order/swap_consistency",
     "first_preference": "order/first_preference",
@@ -295,11 +295,17 @@ def _recommend(
         if priced
         else f"{float(row['judgments_per_pair']):.2g} judgments"
     )
+    score = told_coefficient(best, "alignment")
+    why = (
+        f"{row['condition']} has the best score ({score}), and no method shown to be at most "
+        f"{MARGIN:g} below it is cheaper ({price} a pair). "
+        if row is best
+        else f"{row['condition']} is the cheapest ({price} a pair) of the methods shown to be at "
+        f"most {MARGIN:g} below the best score ({score}, {best['condition']}). "
+    )
     return Recommendation(
         text=(
-            f"{row['condition']} is the cheapest ({price} a pair) of the methods shown to be at "
-            f"most {MARGIN:g} below the best score ({told_coefficient(best, 'alignment')}, "
-            f"{best['condition']}). "
+            f"{why}"
             "The best was picked on the same pairs, which flatters it; compare it with what "
             "people score against one another before taking it for them."
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,8 +37,8 @@ Floats = NDArray[np.float64]
 _DEPENDENT = Note(
     code="dependent_conditions",
     message=(
-        "The conditions judged the same pairs, so they are not independent: read the coefficient, "
-        "not its p."
+        "The conditions judged the same pairs, so they are not independent: the coefficient "
+        "describes them, without p-value or interval."
     ),
 )
 
@@ -278,10 +277,10 @@ def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
     if len(known) < 5:
         return []
     test = spearman_correlation(
-        known["self_agreement"].to_numpy(float), known["alignment"].to_numpy(float), interval=None
+        known["self_agreement"].to_numpy(float), known["alignment"].to_numpy(float), interval="none"
     )
     return [
         named("consistency.over_conditions",
               "Agreement with itself and with people, over conditions", "secondary",
-              replace(test, notes=(*test.notes, _DEPENDENT)))
+              test.effects[0].replace(notes=(_DEPENDENT,)))
     ]  # fmt: skip

@@ -83,7 +83,7 @@ def describe_verdicts(
     )
     if not np.isnan(decided).all():
         right = share(decided, "accuracy", "Accuracy without ties")
-        add_estimate(row, "accuracy", right)
+        add_estimate(row, "accuracy_decided", right)
         results.append(
             named(f"agreement.accuracy.{name}", f"Accuracy without ties, {name}", "descriptive",
                   right)

@@ -175,4 +175,9 @@ def check_command(arguments: argparse.Namespace) -> int:
         )
     failed = sum(not f.passed for f in findings)
     console.say(f"{len(findings) - failed} of {len(findings)} demands hold.")
+    if any(math.isnan(f.estimate) for f in findings):
+        console.say(
+            "A number that is undefined in a condition fails there. Where it cannot exist (the "
+            "order of a single response), name the conditions meant: --condition TEXT."
+        )
     return 1 if failed else 0

@@ -221,7 +221,8 @@ class Family(Result):
         named = "; ".join(f"{k} (adjusted p {format_p(self.p_adjusted[k])})" for k in told)
         more = len(stands) - len(told)
         also = f"; and {more} more, in the table of the family" if more else ""
-        return f"{head}: {len(stands)} stand at the .05 level: {named}{also}."
+        verb = "stands" if len(stands) == 1 else "stand"
+        return f"{head}: {len(stands)} {verb} at the .05 level: {named}{also}."
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]

@@ -90,7 +90,7 @@ def test_a_family_says_what_stands() -> None:
     family = adjust_family({"a": strong, "b": weak, "c": none}, family="order effect")
     assert family.p_adjusted["a"] == pytest.approx(2 * strong.p_value)
     assert math.isnan(family.p_adjusted["c"])
-    assert "1 stand at the .05 level: a" in family.sentence()
+    assert "1 stands at the .05 level: a" in family.sentence()
     assert list(family.tidy()["term"]) == ["a", "b", "c"]
     assert "order effect" in str(family)
     many = adjust_family({f"t{i}": strong for i in range(12)}, family="x")

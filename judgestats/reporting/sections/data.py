@@ -126,6 +126,8 @@ COEFFICIENTS = {
     "first_preference": "First place preferred, of items that lean",
     "alignment": "Agreement with people (1 / .5 / 0)",
     "accuracy": "Same verdict as people",
+    "accuracy_decided": "Same verdict as people, ties aside",
+    "padding_shift": "Padding shift, points of 1-10",
     "average": "Average of the sets",
     "best_share": "Best candidate chosen",
     "circles": "Circular triads",
