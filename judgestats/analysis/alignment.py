@@ -193,9 +193,11 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         results += found
     ceiling = people_ceiling(pairs, level=declared.level)
     table = pd.DataFrame(rows)
-    compared, found = compare_methods(methods, pairs, declared)
+    # One method without any readable verdict would leave the others no pair in common.
+    readable = [m for m in methods if not np.isnan(m.credit).all()]
+    compared, found = compare_methods(readable, pairs, declared)
     results += found
-    results += compare_temperatures(methods, pairs, declared)
+    results += compare_temperatures(readable, pairs, declared)
     results += consistency_of(table)
     results += reference_results(pairs, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2, "replicated": 3}
@@ -229,6 +231,9 @@ def _sentence(
     if not compared:
         each = (f"{r['condition']} {told_coefficient(r, 'alignment')}" for _, r in table.iterrows())
         told = f"Agreement with people: {'; '.join(each)}; methods were not compared"
+    read = table.groupby("judge", sort=False)["alignment"].count()
+    mute = [str(judge) for judge, n in read.items() if n == 0]
+    told += f"; no verdict of {' and '.join(mute)} could be read" if mute else ""
     if ceiling is not None and not math.isnan(ceiling.estimate):
         told += f"; people score {ceiling.short()} against one another"
     return f"{told}."
@@ -237,6 +242,7 @@ def _sentence(
 def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) -> str:
     """The best method, what it beats, what is shown to be as good, and what is open."""
     own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at)]
+    own = own[own["alignment"].notna()]
     row = own.sort_values("alignment", ascending=False).iloc[0]
     best = str(row["factor_method"])
     text = (

@@ -53,7 +53,7 @@ def mean_share(
     (0.75, True, True)
     """
     x = np.asarray(shares, dtype=float)
-    if x.ndim != 1 or x.size == 0 or np.nanmin(x) < 0 or np.nanmax(x) > 1:
+    if x.ndim != 1 or x.size == 0 or np.any((x < 0) | (x > 1)):
         raise InputError(
             f"{name}: shares must be a list of numbers in 0-1, one an item, got shape {x.shape}. "
             "Average within items first."

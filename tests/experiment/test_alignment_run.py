@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from judgestats.analysis.alignment import analyse
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
@@ -100,6 +102,16 @@ def test_truth_baselines_and_a_judge_that_only_sees_places(outcome, workplace):
     answered = {r["id"].split(".")[0] for r in content["results"]}
     assert {h["id"] for h in plan["hypotheses"]} <= answered
     assert len({r["id"] for r in content["results"]}) == len(content["results"])
+    # Had the second judge refused everything, the first would be told as before.
+    frame = pd.read_parquet(results.parent / "data" / "judgments.parquet")
+    mute = frame["judge"] == "sim-always-first"
+    frame.loc[mute, "status"] = "refused"
+    frame.loc[mute, "choice"] = ""
+    frame.loc[mute, "score"] = np.nan
+    without = analyse(frame, prepare(load_design("alignment"), given).plan, items=items)
+    own = without["methods.sim-typical"]
+    assert own.statistic == pytest.approx(found["methods.sim-typical"].statistic)
+    assert "no verdict of sim-always-first could be read" in without.sentence
 
 
 def test_a_temperature_without_effect_is_not_made_one(workplace):
