@@ -120,6 +120,11 @@ def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -
     ]
 
 
+def _of_alignment(found: EquivalenceResult) -> EquivalenceResult:
+    """Named for what is compared: a pair's 1, .5 or 0, not a score on the judge's scale."""
+    return replace(found, quantity="alignment scores (1, .5 or 0 a pair)")
+
+
 class Compared:
     """The comparison of one judge's methods.
 
@@ -155,10 +160,10 @@ class Compared:
         self.shifts: Comparisons = mean_shift(
             with_floor, conditions=all_names, cluster=clusters, level=declared.level
         )
-        self.equal: EquivalenceResult = equivalence_of_means(
+        self.equal: EquivalenceResult = _of_alignment(equivalence_of_means(
             credit, conditions=names, cluster=clusters,
             margin=declared.margins["alignment_score"],
-        )  # fmt: skip
+        ))  # fmt: skip
         ranked = friedman_test(with_floor, names=all_names, cluster=clusters, **draws)
         plain = friedman_test(with_floor, names=all_names, level=declared.level)
         pairs_of_ranks = ranked.permutation_pairs(
@@ -239,8 +244,8 @@ def compare_temperatures(
         tests[where] = _of_credit(credit, labels, clusters, declared)
         common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
         shifts[where] = mean_shift(credit, level=declared.level, **common)
-        equal[where] = equivalence_of_means(
-            credit, margin=declared.margins["alignment_score"], **common
+        equal[where] = _of_alignment(
+            equivalence_of_means(credit, margin=declared.margins["alignment_score"], **common)
         )
         if len(own) > 2:
             printed.append(

@@ -216,7 +216,7 @@ def _gain(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Co
                 conditions=names,
                 cluster=judged.cluster,
                 reference=REFERENCE,
-            ),
+            ).replace(quantity="accuracy, as a share of the pairs"),
         ),
     ], shifts
 
