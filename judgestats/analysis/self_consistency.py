@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -352,6 +353,9 @@ def _sentence(
     for one, row, equal in zip(
         [a for a in asked if len(a.sizes) > 1], gains.rows, small.rows, strict=True
     ):
+        if math.isnan(row.estimate):
+            told.append(f"{one.where}: agreement with people is not known ({row.reason})")
+            continue
         k = max(one.sizes)
         first, last = (told_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
         text = (

@@ -25,6 +25,7 @@ from judgestats.judges.journal import Journal
 from judgestats.judges.prices import PriceTable
 from judgestats.protocols.answering import Answering
 from judgestats.protocols.template import PromptTemplate
+from judgestats.stats.notation import counted
 from judgestats.stats.result import to_plain
 
 __all__ = ["ANSWERING", "TOP_K", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]
@@ -313,6 +314,8 @@ def _why(answered: Answered) -> str:
     """The commonest reasons why answers are missing."""
     frame = answered.collected.read()
     failed = frame[frame["transport"] != "answered"]
-    counted = (failed["judge"] + ": " + failed["failure"]).value_counts().head(3)
-    told = [f"{what} ({n} times)" for what, n in counted.items()] + list(answered.collected.notes)
+    kinds = (failed["judge"] + ": " + failed["failure"]).value_counts().head(3)
+    told = [f"{what} ({counted(n, 'time', 'times')})" for what, n in kinds.items()] + list(
+        answered.collected.notes
+    )
     return f"Reasons: {'; '.join(told)}." if told else ""

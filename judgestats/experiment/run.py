@@ -24,6 +24,7 @@ from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
 from judgestats.protocols.base import ReplyMode
+from judgestats.stats.notation import counted
 
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal
@@ -304,7 +305,7 @@ def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
 def _reasons(rows: pd.DataFrame) -> str:
     """Why judgments failed: the commonest kinds."""
     kinds = rows["failure"].value_counts().head(3)
-    return "; ".join(f"{why} ({n} times)" for why, n in kinds.items())
+    return "; ".join(f"{why} ({counted(n, 'time', 'times')})" for why, n in kinds.items())
 
 
 def _asked_without(notes: Sequence[str]) -> list[str]:

@@ -76,8 +76,8 @@ class ItemSetSummary:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.items} items in {self.clusters} clusters",
-            f"{self.responses} responses",
+            f"{_counted(self.items, 'item')} in {_counted(self.clusters, 'cluster')}",
+            _counted(self.responses, "response"),
         ]
         named = [category for category in self.categories if category]
         if named:
@@ -88,8 +88,8 @@ class ItemSetSummary:
             parts.append(f"{self.with_reference} with a reference")
         if self.labels:
             parts.append(
-                f"{self.labels} labels on {self.labelled_pairs} pairs by "
-                f"{len(self.annotators)} annotators"
+                f"{_counted(self.labels, 'label')} on {_counted(self.labelled_pairs, 'pair')} by "
+                f"{_counted(len(self.annotators), 'annotator')}"
             )
         return ", ".join(parts) + f" (sha {self.sha})"
 
@@ -110,7 +110,7 @@ def describe_items(items: Sequence[Item]) -> ItemSetSummary:
     >>> from judgestats.items.schema import Response
     >>> item = Item(id="q1", cluster="q1", turns=("Why?",), responses=(Response(turns=("So.",)),))
     >>> print(describe_items([item]))
-    1 items in 1 clusters, 1 responses (sha ...)
+    1 item in 1 cluster, 1 response (sha ...)
     """
     labels = [(item.id, label) for item in items for label in item.labels]
     return ItemSetSummary(
@@ -199,3 +199,7 @@ def select_items(
         if depth < len(indices)
     ]
     return tuple(pool[index] for index in sorted(chosen[:limit]))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

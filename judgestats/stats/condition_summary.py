@@ -212,8 +212,8 @@ def condition_summary(
 
 
 def need_scores(cells: Cells, *, function: str) -> None:
-    """Refuse cells that were made from variances only."""
-    if not cells.n_scores.any():
+    """Refuse cells that were made from variances only; nothing read at all is no such fault."""
+    if not cells.n_scores.any() and np.isfinite(cells.variance).any():
         raise InputError(
             f"{function}: needs scores, got cells without any. Give X as a 3-d array of scores, "
             "items x conditions x replications."

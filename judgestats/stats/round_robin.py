@@ -88,7 +88,7 @@ class RoundRobin(Result):
         who = ", ".join(str(i) for i in self.leaders())
         return (
             f"candidate {who} leads with {self.points.max():g} "
-            f"point{'s' * (self.points.max() != 1)} "
+            f"point{'' if self.points.max() == 1 else 's'} "
             f"({self.n_pairs_read} of {self.n_pairs} pairs read)"
         )
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.condition_summary import condition_summary
+from judgestats.stats.equivalence import equivalence_of_means
 from judgestats.stats.mean_shift import mean_shift
 
 
@@ -136,3 +137,11 @@ def test_mean_shift_from_a_table_of_means(rng: np.random.Generator) -> None:
     assert a.p_value == pytest.approx(b.p_value, rel=1e-10)
     with pytest.raises(InputError, match="at least 2 conditions"):
         mean_shift(x[:, :1])
+
+
+def test_a_judge_of_whom_nothing_could_be_read_is_told_not_refused():
+    unread = np.full((6, 2, 3), np.nan)
+    summary = condition_summary(unread)
+    assert [r.mean.reason for r in summary.rows] == ["no score", "no score"]
+    for found in (mean_shift(unread), equivalence_of_means(unread, margin=0.5)):
+        assert found.rows[0].reason == "no item has a score under both conditions"

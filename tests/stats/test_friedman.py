@@ -125,7 +125,7 @@ def test_missing_blocks_are_left_out_and_counted() -> None:
     assert found.sample.n_excluded == 1
     assert found.sample.excluded == {"missing score": 1}
     assert [n.code for n in found.notes] == ["incomplete_blocks"]
-    with pytest.raises(InputError, match="1 of 10 items have a missing score"):
+    with pytest.raises(InputError, match="1 of 10 items has a missing score"):
         friedman_test(holes, missing="raise")
     all_used = skillings_mack_test(holes)
     assert all_used.sample.n_items == 10

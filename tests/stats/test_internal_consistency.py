@@ -131,7 +131,7 @@ def test_a_perfect_judge_has_no_interval_and_a_warning():
         (np.full((4, 3), np.nan), "no judgment is left"),
         (np.full((4, 3), 8.0), "no replication varies"),
         (np.full((4, 3), 0.1), "no replication varies"),
-        ([[1.0, np.nan], [2.0, 3.0], [4.0, 4.0]], "1 of 3 items have a missing judgment"),
+        ([[1.0, np.nan], [2.0, 3.0], [4.0, 4.0]], "1 of 3 items has a missing judgment"),
         (np.empty((0, 3)), "no judgment is left"),
     ],
 )
@@ -152,7 +152,7 @@ def test_constant_replications_are_kept_or_named():
     assert "constant_replications" in [n.code for n in raw.notes]
     for out in (cronbach_alpha(x, standardized=True, **BARE), guttman_lambda6(x, **BARE)):
         assert np.isnan(out.estimate)
-        assert "1 of 3 replications are constant" in out.reason
+        assert "1 of 3 replications is constant" in out.reason
 
 
 def test_columns_that_cancel_have_no_reliability():

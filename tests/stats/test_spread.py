@@ -141,7 +141,7 @@ def test_items_without_two_scores_are_left_out_and_counted(rng: np.random.Genera
     assert out.sample.n_items == 29
     assert out.sample.n_excluded == 1
     assert {n.code for n in out.notes} == {"items_excluded", "unequal_replications"}
-    assert "warning: 1 of 30 items are left out" in str(out)
+    assert "warning: 1 of 30 items is left out" in str(out)
 
 
 def test_all_alike_is_said_not_tested() -> None:
