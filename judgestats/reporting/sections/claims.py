@@ -18,10 +18,16 @@ def _claims(run: Run) -> list[dict[str, Any]]:
     return [dict(c) for c in run.results.get("claims") or []]
 
 
+_CITED = ("schroeder2024", "llmasjudge")
+"""Studies that references.bib knows, by the name that `replicate` gives them."""
+
+
 def study(run: Run) -> Markdown:
     """Which study, on which data; that no judge was asked."""
     source = run.design.get("item_source")
-    text = "No judge was asked: the study's own data were analysed again."
+    name = str(run.results.get("experiment") or "").removeprefix("replicate ")
+    cited = f" [@{name}]" if name in _CITED else ""
+    text = f"No judge was asked: the study's own data were analysed again{cited}."
     if source:
         text += f" Data: {escape_markdown(source)}."
     return Markdown(text)

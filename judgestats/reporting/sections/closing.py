@@ -16,6 +16,7 @@ __all__ = [
     "limitations",
     "methods",
     "session",
+    "sources_of_tests",
 ]
 
 
@@ -70,6 +71,29 @@ _INTERVALS = (
     "reach the observed value. CI: confidence interval; SD: standard deviation; ICC: intraclass "
     "correlation; T: sampling temperature."
 )
+
+
+_NAMED_TESTS = {
+    "page": ("Page's trend test", "@page1963"),
+    "friedman": ("Friedman's test", "@friedman1937"),
+    "kruskal": ("Kruskal and Wallis' test", "@kruskal1952"),
+    "mann-whitney": ("Mann and Whitney's test", "@mann1947"),
+    "wilcoxon": ("Wilcoxon's signed-rank test", "@wilcoxon1945"),
+    "levene": ("Levene's test", "@levene1960"),
+    "mcnemar": ("McNemar's test", "@mcnemar1947"),
+    "spearman": ("Spearman's rank correlation", "@spearman1904"),
+}
+"""Word in a result's method: the test and its source."""
+
+
+def sources_of_tests(run: Run) -> Markdown:
+    """The tests that a replication's results name, with their sources."""
+    said = " ".join(
+        str((r.get("glance") or [{}])[0].get("method") or "")
+        for r in run.results.get("results") or []
+    ).lower()
+    named = [f"{name} [{key}]" for word, (name, key) in _NAMED_TESTS.items() if word in said]
+    return Markdown(f"Tests named above: {'; '.join(named)}.") if named else Markdown("")
 
 
 def methods(run: Run) -> Markdown:

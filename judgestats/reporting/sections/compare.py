@@ -338,7 +338,14 @@ def _told(rows: Sequence[dict[str, Any]], number: int) -> str:
         )
     items = max((int(r["n"]) for r in rows if r.get("n")), default=0)
     how = " (adjusted p below .05). What is not detected is not shown to be absent."
-    text = "; ".join(parts) + how if parts else "nothing could be tested."
+    # Without a p the differences do not vary; a shift of 0 then says that every one is 0.
+    same = bool(rows) and all(r.get("shift") == 0 for r in rows)
+    nothing = (
+        "the mean of every item's scores is the same in both, so there is no difference to test."
+        if same
+        else "nothing could be tested."
+    )
+    text = "; ".join(parts) + how if parts else nothing
     return f"On the {items} items that both runs judged, Run {number} held to Run 1: {text}" + (
         _FEW_SHARED if items < _MANY_SHARED else ""
     )
