@@ -75,7 +75,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         ]
         for a in said:
             source = _object(a.get("source"))
-            if source.get("source_type") in {"LLM_JUDGE", "AI_JUDGE"}:
+            if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         kept.append((*_judged(trace, info), said))
     rules: set[str] = set()

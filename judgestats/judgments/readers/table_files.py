@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,12 +19,14 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.untrusted import (
     MAX_BYTES,
+    cut,
     head,
     json_document,
     opened,
     plain_file,
     records,
     short,
+    text,
 )
 
 __all__ = ["ENDINGS", "NoTableError", "table_of"]
@@ -61,12 +63,12 @@ def table_of(path: Path, names: Callable[[pd.DataFrame], Collection[str]]) -> pd
     if name.endswith((".csv", ".tsv")):
         return _separated(path, "\t" if name.endswith(".tsv") else ",", names)
     if name.endswith((".jsonl", ".ndjson")):
-        return pd.DataFrame([row for _, row in records(path)])
+        return pd.DataFrame([_cells(row) for _, row in records(path)])
     if name.endswith(".json"):
         value = json_document(path)
         if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
             raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
-        return pd.DataFrame(value)
+        return pd.DataFrame([_cells(row) for row in value])
     if name.endswith(".parquet"):
         from pyarrow import ArrowException
 
@@ -79,6 +81,11 @@ def table_of(path: Path, names: Callable[[pd.DataFrame], Collection[str]]) -> pd
         f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in .gz). "
         "Rename the file, or name a reader with --reader."
     )
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object as cells: a list or an object as its text, and text that UTF-8 can hold."""
+    return {cut(k): text(v) if isinstance(v, (str, list, dict)) else v for k, v in row.items()}
 
 
 def _separated(
