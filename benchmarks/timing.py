@@ -128,7 +128,8 @@ def r_seconds(x: np.ndarray, expression: str, *, repeats: int = 5) -> tuple[floa
             f"cat(median(replicate({repeats}, system.time(f())[['elapsed']])))"
         )
         done = subprocess.run([rscript, "-e", code], capture_output=True, text=True, check=False)
-    return (float(done.stdout), repeats) if done.returncode == 0 else (math.nan, 0)
+    # The expression may print what it fits; the seconds stand in the last line.
+    return (float(done.stdout.split()[-1]), repeats) if done.returncode == 0 else (math.nan, 0)
 
 
 def peer_text(row: Row) -> str:
