@@ -29,7 +29,7 @@ from judgestats.judges.simulated.server import serving
 from judgestats.judges.spec import parse_judge
 from judgestats.judgments.design import Condition, Task
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.stats.resampling import cluster_bootstrap
+from judgestats.stats.inference.resampling import cluster_bootstrap
 
 ITEMS, REPLICATES, LATENCY_S = 24, 10, 0.05
 

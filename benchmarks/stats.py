@@ -24,9 +24,9 @@ import stats_verdicts
 from statsmodels.regression.mixed_linear_model import MixedLM
 from timing import Row, compare, peer_text, print_rows, ratio_text, with_r
 
-from judgestats.stats.blas_threads import one_blas_thread
-from judgestats.stats.intraclass import icc, icc_forms
-from judgestats.stats.variance_components import variance_components
+from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.reliability.intraclass import icc, icc_forms
+from judgestats.stats.reliability.variance_components import variance_components
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "stats.md"
 PEERS = ("numpy", "scipy", "statsmodels", "pingouin", "factor_analyzer", "krippendorff")

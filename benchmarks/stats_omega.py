@@ -13,13 +13,13 @@ import pandas as pd
 import pingouin
 from timing import Row, compare, print_rows, with_r
 
-from judgestats.stats._factor_analyzer import factor_analysis
-from judgestats.stats.blas_threads import one_blas_thread
-from judgestats.stats.factor_extraction import minres_factors, oblimin
-from judgestats.stats.internal_consistency import cronbach_alpha
-from judgestats.stats.omega import omega_total
-from judgestats.stats.one_factor_solvers import minres_one_factor, ml_one_factor
-from judgestats.stats.polychoric import polychoric
+from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.reliability._factor_analyzer import factor_analysis
+from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
+from judgestats.stats.reliability.internal_consistency import cronbach_alpha
+from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats.reliability.one_factor_solvers import minres_one_factor, ml_one_factor
+from judgestats.stats.reliability.polychoric import polychoric
 
 RESAMPLES = 1_000
 LOOP = 50

@@ -20,11 +20,11 @@ import pingouin
 from scipy import stats
 from timing import Call, Row, compare, print_rows, with_r
 
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.kruskal import kruskal_test
-from judgestats.stats.mann_whitney import mann_whitney_test
-from judgestats.stats.result import Comparisons
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
+from judgestats.stats.comparison.mann_whitney import mann_whitney_test
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.result import Comparisons
 
 
 def square(found: Comparisons, names: list[str]) -> np.ndarray:

@@ -15,11 +15,11 @@ import statsmodels.formula.api as smf
 from scipy import stats
 from timing import Row, compare, print_rows
 
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.planning import PilotComponents, plan_study
-from judgestats.stats.spread import spread_test
-from judgestats.stats.variance_ratio import variance_ratio
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.planning.study_plan import PilotComponents, plan_study
+from judgestats.stats.spread.spread_between_conditions import spread_test
+from judgestats.stats.spread.variance_ratio import variance_ratio
 
 ITEMS, CONDITIONS, REPLICATIONS = 80, 11, 10
 PERMUTATIONS = 10_000

@@ -17,12 +17,12 @@ from tables import between, cell, markdown, p_text, pair
 
 from judgestats import read_judgments, score_array
 from judgestats.judgments.shapes import ScoreArray, status_table
-from judgestats.stats.condition_summary import condition_summary
-from judgestats.stats.intraclass import icc
-from judgestats.stats.omega import omega_total
-from judgestats.stats.resampling import cluster_bootstrap
-from judgestats.stats.spread import SpreadResult, spread_test
-from judgestats.stats.step_up import replications_needed
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats.reliability.step_up import replications_needed
+from judgestats.stats.spread.condition_summary import condition_summary
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 HERE = Path(__file__).resolve().parent
 FILES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from judgestats.stats.result import Comparison, Comparisons, Estimate, Interval, format_p
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Interval, format_p
 
 
 def cell(estimate: Estimate) -> str:

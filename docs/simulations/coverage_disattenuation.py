@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.stats.human_correlation import disattenuated_correlation
+from judgestats.stats.agreement.human_correlation import disattenuated_correlation
 
 HERE = Path(__file__).resolve().parent
 TRUTH = 0.7

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.stats.grade_score import grade_score, grade_score_difference
-from judgestats.stats.grade_score_items import grade_score_items
+from judgestats.stats.agreement.grade_score import grade_score, grade_score_difference
+from judgestats.stats.agreement.grade_score_items import grade_score_items
 
 HERE = Path(__file__).resolve().parent
 JUDGES = {

@@ -27,10 +27,10 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.omega import omega_total
-from judgestats.stats.omega_fit import weighted_covariances
-from judgestats.stats.one_factor import fit_stack, omegas
-from judgestats.stats.resampling import cluster_bootstrap
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats.reliability.omega_fit import weighted_covariances
+from judgestats.stats.reliability.one_factor import fit_stack, omegas
 
 HERE = Path(__file__).resolve().parent
 CUTS = stats.norm.ppf([0.55, 0.80, 0.95])

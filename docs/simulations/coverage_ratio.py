@@ -32,9 +32,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.cluster_jackknife import cluster_sums, log_ratio_of_sums
-from judgestats.stats.resampling import cluster_bootstrap
+from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.layouts.cell_statistics import cell_statistics
 
 HERE = Path(__file__).resolve().parent
 SCORES = HERE.parents[2] / "shared" / "data" / "llmasjudge" / "repeated_scores.csv.gz"

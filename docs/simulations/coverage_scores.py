@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.intraclass import icc
-from judgestats.stats.mean_squares import mean_squares, resampled_mean_squares
-from judgestats.stats.resampling import cluster_bootstrap
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.layouts.mean_squares import mean_squares, resampled_mean_squares
+from judgestats.stats.reliability.intraclass import icc
 
 HERE = Path(__file__).resolve().parent
 REPLICATIONS = 1000

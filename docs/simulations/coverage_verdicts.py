@@ -20,17 +20,21 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.stats.attainable import (
+from judgestats.stats.agreement.attainable_minimum import (
     least_against_even_chance,
     least_fleiss_kappa,
     least_vote_share,
 )
-from judgestats.stats.category_weights import agreement_weights
-from judgestats.stats.chance_corrected import agreement_statistic, chance_fleiss, chance_gwet
-from judgestats.stats.raw_agreement import mean_over_items
-from judgestats.stats.result import Sample
-from judgestats.stats.sum_statistics import estimate_from_sums
-from judgestats.stats.vote_share import pair_statistic
+from judgestats.stats.agreement.category_weights import agreement_weights
+from judgestats.stats.agreement.chance_corrected import (
+    agreement_statistic,
+    chance_fleiss,
+    chance_gwet,
+)
+from judgestats.stats.agreement.raw_agreement import mean_over_items
+from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.inference.result import Sample
+from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
 HERE = Path(__file__).resolve().parent
 SHAPES = {"even3": (1 / 3, 1 / 3, 1 / 3), "skew": (0.9, 0.1), "rare": (0.97, 0.03)}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.intraclass import icc
+from judgestats.stats.reliability.intraclass import icc
 
 HERE = Path(__file__).resolve().parent
 REPLICATIONS = 1000

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.stats.published_omega import PublishedOmega, published_omega_2412_12509
+from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "shared" / "data" / "schroeder2024"

@@ -20,21 +20,21 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.cochran import cochran_q_test
-from judgestats.stats.concordance import kendalls_w
-from judgestats.stats.effects_ranks import cliffs_delta
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.kendall import kendall_correlation
-from judgestats.stats.kruskal import kruskal_test
-from judgestats.stats.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
-from judgestats.stats.mann_whitney import mann_whitney_test
-from judgestats.stats.matched_effects import rank_biserial_paired
-from judgestats.stats.mcnemar import mcnemar_test
-from judgestats.stats.result import Estimate
-from judgestats.stats.rounding_noise import level_ranks
-from judgestats.stats.spearman import spearman_correlation
-from judgestats.stats.trend import page_trend_test
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.comparison.cochran import cochran_q_test
+from judgestats.stats.comparison.concordance import kendalls_w
+from judgestats.stats.comparison.effects_ranks import cliffs_delta
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.kendall import kendall_correlation
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
+from judgestats.stats.comparison.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
+from judgestats.stats.comparison.mann_whitney import mann_whitney_test
+from judgestats.stats.comparison.matched_effects import rank_biserial_paired
+from judgestats.stats.comparison.mcnemar import mcnemar_test
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.result import Estimate
+from judgestats.stats.inference.rounding_noise import level_ranks
 
 HERE = Path(__file__).resolve().parent
 ALPHA = 0.05

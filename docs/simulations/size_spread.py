@@ -37,11 +37,11 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.cells import Cells, cell_statistics
-from judgestats.stats.planning_simulation import blocked_f_p
-from judgestats.stats.rounding_noise import level_ranks
-from judgestats.stats.spread_published import spread_published
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.inference.rounding_noise import level_ranks
+from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
+from judgestats.stats.planning.simulated_design import blocked_f_p
+from judgestats.stats.spread.spread_published import spread_published
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = (

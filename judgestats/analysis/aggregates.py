@@ -13,10 +13,10 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.pair_description import describe_verdicts
 from judgestats.analysis.pair_methods import JudgedPairs
 from judgestats.analysis.selections import add_estimate, named
-from judgestats.stats.intraclass import icc
-from judgestats.stats.omega import omega_total
-from judgestats.stats.result import Estimate
-from judgestats.stats.transitivity import pairwise_from_scores
+from judgestats.stats.agreement.transitivity import pairwise_from_scores
+from judgestats.stats.inference.result import Estimate
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
 
 __all__ = ["Aggregated", "Answers", "described"]
 

@@ -32,7 +32,7 @@ from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.stats.result import Estimate, format_p
+from judgestats.stats.inference.result import Estimate, format_p
 
 __all__ = ["MARGIN", "analyse", "plan"]
 

@@ -20,17 +20,17 @@ from judgestats.analysis.pair_description import (
 from judgestats.analysis.pair_methods import AVERAGE, JudgedPairs, Method, baselines
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, condition_row, named
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.alignment import alignment_by_category
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_means
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.raw_agreement import percent_agreement
-from judgestats.stats.result import Comparisons, Note, TestResult
-from judgestats.stats.spearman import spearman_correlation
-from judgestats.stats.swap import swap_consistency
+from judgestats.stats.agreement.alignment import alignment_by_category
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.raw_agreement import percent_agreement
+from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Comparisons, Note, TestResult
+from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["Compared", "compare_methods", "compare_temperatures", "consistency_of", "describe"]
 

@@ -36,8 +36,8 @@ from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.stats.result import TestResult, format_p
-from judgestats.stats.spread import SpreadResult, spread_test
+from judgestats.stats.inference.result import TestResult, format_p
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 __all__ = ["audit", "audit_sentence", "comparison_results", "plan", "plan_for"]
 

@@ -12,11 +12,11 @@ from judgestats.analysis.best_of_n_reliability import FEWEST, disagreement
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, beside, named
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.order import option_win_rate
-from judgestats.stats.result import Estimate, TestResult
-from judgestats.stats.spearman import spearman_correlation
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.agreement.option_positions import option_win_rate
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = ["against_accuracy", "answers_right", "choices_right"]
 

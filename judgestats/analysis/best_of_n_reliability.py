@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.between_judges import agreement_across_judges
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.gwet import gwet_ac1
-from judgestats.stats.notation import apa_number
-from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import TestResult
-from judgestats.stats.trend import page_trend_test
-from judgestats.stats.vote_share import vote_share_reliability
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.agreement.between_judges import agreement_across_judges
+from judgestats.stats.agreement.gwet import gwet_ac1
+from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.notation import apa_number
+from judgestats.stats.inference.result import TestResult
 
 __all__ = [
     "FEWEST",

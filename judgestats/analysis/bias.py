@@ -32,7 +32,7 @@ from judgestats.analysis.selections import selection_limits
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.stats.result import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = ["MARGINS", "analyse", "plan"]
 

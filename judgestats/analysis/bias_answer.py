@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from judgestats.analysis.bias_probes import Probed
 from judgestats.analysis.outcome import Recommendation
-from judgestats.stats.adjust import Family
-from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.notation import apa_number, bounds_of, estimate_parts
-from judgestats.stats.result import Comparison, Comparisons, Result
+from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.notation import apa_number, bounds_of, estimate_parts
+from judgestats.stats.inference.result import Comparison, Comparisons, Result
+from judgestats.stats.spread.equivalence import EquivalenceResult
 
 __all__ = ["authorship_told", "length_told", "place_told", "what_to_do"]
 

@@ -17,9 +17,9 @@ from judgestats.analysis.selections import add_estimate, condition_row, metrics_
 from judgestats.items.schema import Item
 from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.protocols.scale import Scale
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.swap import swap_consistency
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["BiasTable", "bias_table", "own_authors"]
 

@@ -12,16 +12,16 @@ from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import named
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.equivalence import equivalence_of_means, equivalence_of_spread
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.position_noise import position_and_noise
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.preference_effects import equivalence_of_effects, preference_effects
-from judgestats.stats.result import Comparisons, TestResult
-from judgestats.stats.shape import normality_test
-from judgestats.stats.spread import spread_test
-from judgestats.stats.swap import swap_consistency
+from judgestats.stats.agreement.position_noise import position_and_noise
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
+from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.spread.distribution_shape import normality_test
+from judgestats.stats.spread.equivalence import equivalence_of_means, equivalence_of_spread
+from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.spread.spread_between_conditions import spread_test
 
 __all__ = [
     "OF_JUDGES",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
-from judgestats.stats.round_robin import RoundRobin, round_robin
+from judgestats.stats.agreement.round_robin import RoundRobin, round_robin
 
 __all__ = ["TIES", "Chosen", "chat_lines", "choose", "rule_in_words", "standings_csv"]
 

@@ -22,11 +22,11 @@ from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
-from judgestats.stats.cochran import cochran_q_test
-from judgestats.stats.equivalence import equivalence_of_means
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Comparisons
-from judgestats.stats.trend import page_trend_test
+from judgestats.stats.comparison.cochran import cochran_q_test
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.spread.equivalence import equivalence_of_means
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["analyse", "plan"]
 

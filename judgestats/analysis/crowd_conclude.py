@@ -14,7 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
 from judgestats.analysis.told import told_percent
 from judgestats.items.schema import Item
-from judgestats.stats.result import Comparison, Comparisons, format_p
+from judgestats.stats.inference.result import Comparison, Comparisons, format_p
 
 __all__ = ["better_than_vanilla", "limits_of", "recommended", "sentence_of"]
 

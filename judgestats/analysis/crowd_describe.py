@@ -17,11 +17,11 @@ from judgestats.analysis.selections import (
     named,
     spent_on_a_verdict,
 )
-from judgestats.stats.kappa import fleiss_kappa
-from judgestats.stats.mean_share import mean_of_groups, mean_share
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.raw_agreement import percent_agreement
-from judgestats.stats.swap import swap_consistency
+from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.mean_share import mean_of_groups, mean_share
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.raw_agreement import percent_agreement
+from judgestats.stats.agreement.swap import swap_consistency
 
 __all__ = ["describe"]
 

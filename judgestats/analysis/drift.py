@@ -19,9 +19,9 @@ from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
-from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Comparisons, Estimate, Result, format_p
-from judgestats.stats.spread import spread_test
+from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, format_p
+from judgestats.stats.spread.spread_between_conditions import spread_test
 
 __all__ = ["drift", "match_conditions"]
 

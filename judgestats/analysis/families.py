@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from judgestats.errors import InputError
-from judgestats.stats.adjust import Adjustment
-from judgestats.stats.result import Comparisons, Note
-from judgestats.stats.variance_ratio import with_adjusted
+from judgestats.stats.inference.adjust import Adjustment
+from judgestats.stats.inference.result import Comparisons, Note
+from judgestats.stats.spread.variance_ratio import with_adjusted
 
 __all__ = ["one_family"]
 
@@ -44,7 +44,7 @@ def one_family(
 
     Examples
     --------
-    >>> from judgestats.stats.mean_shift import mean_shift
+    >>> from judgestats.stats.spread.mean_shift import mean_shift
     >>> one = mean_shift([[1.0, 2.0], [2.0, 3.5], [4.0, 4.6]], conditions=["plain", "padded"])
     >>> two = mean_shift([[1.0, 1.1], [2.0, 1.8], [4.0, 4.3]], conditions=["plain", "padded"])
     >>> both = one_family({"judge 1": one, "judge 2": two}, family="padding")

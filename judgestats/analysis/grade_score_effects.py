@@ -13,11 +13,11 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.rotations import Rotations
 from judgestats.analysis.selections import named
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.grade_score import grade_score_difference
-from judgestats.stats.result import Estimate, TestResult
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.agreement.grade_score import grade_score_difference
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = ["OPTION", "effect_of_option", "effect_of_prompt", "family_of"]
 

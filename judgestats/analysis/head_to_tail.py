@@ -25,13 +25,13 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.gwet import gwet_ac1
-from judgestats.stats.order import option_win_rate
-from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Estimate, Sample, TestResult
-from judgestats.stats.vote_share import vote_share_reliability
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.agreement.gwet import gwet_ac1
+from judgestats.stats.agreement.option_positions import option_win_rate
+from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
 __all__ = ["analyse", "plan"]
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.large.reduced import ReducedJudgments
-from judgestats.stats.result import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = ["left_out", "named", "whole_counts"]
 

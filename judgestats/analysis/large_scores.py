@@ -16,16 +16,16 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import condition_metrics, condition_row
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.cells import Cells
-from judgestats.stats.cells_counts import cells_from_counts
-from judgestats.stats.condition_summary import condition_summary
-from judgestats.stats.intraclass_cells import icc_of_cells
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Estimate, Result, TestResult
-from judgestats.stats.spread import spread_test
-from judgestats.stats.two_way_sums import TwoWaySums
-from judgestats.stats.variance_ratio import variance_ratio
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats.layouts.cell_statistics import Cells
+from judgestats.stats.layouts.cells_from_counts import cells_from_counts
+from judgestats.stats.reliability.intraclass_cells import icc_of_cells
+from judgestats.stats.reliability.two_way_sums import TwoWaySums
+from judgestats.stats.spread.condition_summary import condition_summary
+from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.spread.spread_between_conditions import spread_test
+from judgestats.stats.spread.variance_ratio import variance_ratio
 
 __all__ = ["audit_scores", "column_sums"]
 

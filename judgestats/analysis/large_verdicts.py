@@ -14,12 +14,12 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
-from judgestats.stats.counts import CountTable
-from judgestats.stats.gwet import brennan_prediger, gwet_ac1
-from judgestats.stats.kappa import fleiss_kappa
-from judgestats.stats.raw_agreement import flip_rate, percent_agreement, verdict_entropy
-from judgestats.stats.result import Result
-from judgestats.stats.vote_share import vote_share_reliability
+from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.inference.result import Result
+from judgestats.stats.layouts.count_table import CountTable
 
 __all__ = ["audit_verdicts", "verdict_counts"]
 

@@ -15,8 +15,8 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.planning import PilotComponents, plan_study
-from judgestats.stats.result import Estimate, format_number
+from judgestats.stats.inference.result import Estimate, format_number
+from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 
 __all__ = [
     "NOT_REPEATED",

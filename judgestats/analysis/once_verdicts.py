@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.stats.cohen import cohen_kappa
-from judgestats.stats.krippendorff import krippendorff_alpha
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.result import Result
+from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.inference.result import Result
 
 __all__ = [
     "SHARE_OF",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.adjust import Family
-from judgestats.stats.result import Result, TestResult, format_number, to_plain
+from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.result import Result, TestResult, format_number, to_plain
 
 __all__ = ["Analysis", "NamedResult", "Recommendation"]
 

@@ -13,12 +13,12 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.pair_methods import JudgedPairs, baselines, credit_by_pair
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, named
-from judgestats.stats.accuracy import human_ceiling
-from judgestats.stats.cohen import cohen_kappa
-from judgestats.stats.equivalence import equivalence_of_means
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.permutation import permutation_null
-from judgestats.stats.result import Estimate, Sample
+from judgestats.stats.agreement.accuracy import human_ceiling
+from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.result import Estimate, Sample
+from judgestats.stats.spread.equivalence import equivalence_of_means
 
 __all__ = [
     "at_most_worse",

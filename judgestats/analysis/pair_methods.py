@@ -15,8 +15,8 @@ from judgestats.items.labelled import LabelledPairs, label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, combined, scores_of
 from judgestats.protocols.naming import pair_name, response_names
-from judgestats.stats.alignment import alignment_credit
-from judgestats.stats.transitivity import pairwise_from_scores
+from judgestats.stats.agreement.alignment import alignment_credit
+from judgestats.stats.agreement.transitivity import pairwise_from_scores
 
 __all__ = [
     "AVERAGE",

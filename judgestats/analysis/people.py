@@ -11,11 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.stats.accuracy import accuracy
-from judgestats.stats.alignment import alignment_score
-from judgestats.stats.cohen import cohen_kappa
-from judgestats.stats.permutation import permutation_null
-from judgestats.stats.result import Estimate, Note, Result, Sample
+from judgestats.stats.agreement.accuracy import accuracy
+from judgestats.stats.agreement.alignment import alignment_score
+from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
 __all__ = ["people_results"]
 

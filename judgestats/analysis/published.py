@@ -14,12 +14,12 @@ from judgestats.analysis.strata import (
     strata_of,
 )
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.cells import Cells, cell_statistics
-from judgestats.stats.kruskal import kruskal_test
-from judgestats.stats.mann_whitney import pairwise_mann_whitney
-from judgestats.stats.result import Note, Result, TestResult
-from judgestats.stats.spearman import spearman_correlation
-from judgestats.stats.spread_published import levene_of_variances, spread_published
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
+from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.inference.result import Note, Result, TestResult
+from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
+from judgestats.stats.spread.spread_published import levene_of_variances, spread_published
 
 __all__ = [
     "published_groups",

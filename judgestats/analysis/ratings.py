@@ -13,12 +13,12 @@ from scipy.stats import kendalltau, rankdata
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.human_correlation import CorrelationName, human_correlation
-from judgestats.stats.intraclass import icc
-from judgestats.stats.krippendorff import krippendorff_alpha
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.permutation import permutation_null
-from judgestats.stats.result import Estimate, Result
+from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
+from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["item_means", "judges_results", "ratings_of", "ratings_results"]
 

@@ -17,11 +17,11 @@ from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.ratio_of_ratios import ratio_of_ratios
-from judgestats.stats.result import Comparisons, TestResult, format_p
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Comparisons, TestResult, format_p
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 
 __all__ = ["analyse", "plan"]
 

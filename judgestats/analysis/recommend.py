@@ -8,8 +8,8 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Recommendation
 from judgestats.analysis.told import told_coefficient
-from judgestats.stats.notation import apa_number
-from judgestats.stats.step_up import replications_needed
+from judgestats.stats.inference.notation import apa_number
+from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = ["TARGET", "recommend_replicates"]
 

@@ -33,12 +33,12 @@ from judgestats.analysis.told import told_coefficient
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.stats.cochran import cochran_q_test
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.notation import apa_number
-from judgestats.stats.result import Comparisons
-from judgestats.stats.transitivity import intransitive_triads
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.agreement.transitivity import intransitive_triads
+from judgestats.stats.comparison.cochran import cochran_q_test
+from judgestats.stats.inference.notation import apa_number
+from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["analyse", "plan"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.stats.grade_score_items import grade_score_items
+from judgestats.stats.agreement.grade_score_items import grade_score_items
 
 __all__ = ["Rotations", "rotations_of"]
 

@@ -11,11 +11,11 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.condition_summary import ConditionRow, condition_summary
-from judgestats.stats.intraclass import icc
-from judgestats.stats.omega import omega_total
-from judgestats.stats.result import Estimate
+from judgestats.stats.inference.result import Estimate
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats.spread.condition_summary import ConditionRow, condition_summary
 
 __all__ = [
     "ScoreConditions",

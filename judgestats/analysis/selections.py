@@ -14,8 +14,8 @@ from judgestats.analysis.limits import few_questions
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
-from judgestats.stats.notation import apa_number
-from judgestats.stats.result import Estimate, Result
+from judgestats.stats.inference.notation import apa_number
+from judgestats.stats.inference.result import Estimate, Result
 
 __all__ = [
     "Choices",

@@ -22,10 +22,10 @@ from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
-from judgestats.stats.aggregate import AGGREGATES, aggregate_replications
-from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_means
-from judgestats.stats.mean_shift import mean_shift
-from judgestats.stats.result import Comparisons
+from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
+from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["MARGIN", "SIZES", "analyse", "plan"]
 

@@ -16,10 +16,10 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.strata import Stratum
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.stats.adjust import Family, adjust_family
-from judgestats.stats.equivalence import EquivalenceResult, equivalence_of_spread
-from judgestats.stats.result import Result
-from judgestats.stats.spread import SpreadResult, spread_test
+from judgestats.stats.inference.adjust import Family, adjust_family
+from judgestats.stats.inference.result import Result
+from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_spread
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 __all__ = [
     "compare_spread",

@@ -34,8 +34,8 @@ from judgestats.analysis.spread_plan import (
 )
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.spread import SpreadResult
+from judgestats.stats.spread.equivalence import EquivalenceResult
+from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
 __all__ = ["Compared", "LevelComparison"]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from judgestats.analysis.plan import Hypothesis
 from judgestats.analysis.spread_comparison import spread_family
-from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import format_p
-from judgestats.stats.spread import SpreadResult
+from judgestats.stats.inference.result import format_p
+from judgestats.stats.spread.equivalence import EquivalenceResult
+from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
 __all__ = ["BLOCKS", "MARGIN", "MISSING", "spread_hypotheses", "spread_sentence"]
 

@@ -36,9 +36,9 @@ from judgestats.analysis.strata import (
 from judgestats.analysis.told import told_sem
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.result import format_p
-from judgestats.stats.spread import SpreadResult
+from judgestats.stats.inference.result import format_p
+from judgestats.stats.spread.equivalence import EquivalenceResult
+from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
 __all__ = ["analyse", "plan"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgestats.analysis.once_verdicts import SHARE_OF
 from judgestats.analysis.told import told_coefficient
-from judgestats.stats.result import Estimate, Result
+from judgestats.stats.inference.result import Estimate, Result
 
 __all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
 

@@ -22,17 +22,17 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.judgments.shapes import status_table
-from judgestats.stats.alignment import alignment_credit
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.gwet import gwet_ac1
-from judgestats.stats.kappa import fleiss_kappa
-from judgestats.stats.position_noise import position_and_noise
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.raw_agreement import flip_rate
-from judgestats.stats.result import Comparisons, Result
-from judgestats.stats.swap import swap_consistency
-from judgestats.stats.vote_share import vote_share_reliability
-from judgestats.stats.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
+from judgestats.stats.agreement.alignment import alignment_credit
+from judgestats.stats.agreement.gwet import gwet_ac1
+from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.position_noise import position_and_noise
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
+from judgestats.stats.inference.result import Comparisons, Result
 
 __all__ = ["audit_verdicts", "verdict_plan"]
 

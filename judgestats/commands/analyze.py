@@ -19,8 +19,8 @@ from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
 from judgestats.protocols.scale import Scale
-from judgestats.stats.notation import counted
-from judgestats.stats.result import to_plain
+from judgestats.stats.inference.notation import counted
+from judgestats.stats.inference.result import to_plain
 
 __all__ = ["analyze_command"]
 

@@ -25,8 +25,8 @@ from judgestats.judges.journal import Journal
 from judgestats.judges.prices import PriceTable
 from judgestats.protocols.answering import Answering
 from judgestats.protocols.template import PromptTemplate
-from judgestats.stats.notation import counted
-from judgestats.stats.result import to_plain
+from judgestats.stats.inference.notation import counted
+from judgestats.stats.inference.result import to_plain
 
 __all__ = ["ANSWERING", "TOP_K", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from judgestats import __version__
 from judgestats.analysis.outcome import Analysis
-from judgestats.stats.result import to_plain
+from judgestats.stats.inference.result import to_plain
 
 __all__ = ["file_name", "session", "write_json", "write_results", "write_tables"]
 

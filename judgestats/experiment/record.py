@@ -12,7 +12,7 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.judges.account import Collected
-from judgestats.stats.result import to_plain
+from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.runs import RunWriter, artifact_folder
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from judgestats.experiment import console
 from judgestats.experiment.design import ReplicationDesign, project_folder
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
-from judgestats.stats.result import to_plain
+from judgestats.stats.inference.result import to_plain
 
 __all__ = ["data_folder", "run_replication"]
 

@@ -24,7 +24,7 @@ from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
 from judgestats.protocols.base import ReplyMode
-from judgestats.stats.notation import counted
+from judgestats.stats.inference.notation import counted
 
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal

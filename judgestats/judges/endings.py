@@ -6,7 +6,7 @@ from judgestats.judges.account import Account, Stop
 from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
-from judgestats.stats.notation import counted
+from judgestats.stats.inference.notation import counted
 
 __all__ = ["kept", "message"]
 

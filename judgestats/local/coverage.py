@@ -18,9 +18,9 @@ from judgestats.items.schema import Item
 from judgestats.local.models import load
 from judgestats.local.needs import need
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.stats.attention_coverage import attention_coverage
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.result import Estimate
+from judgestats.stats.agreement.attention_coverage import attention_coverage
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.inference.result import Estimate
 
 __all__ = ["CoverageModel", "covered", "coverage_table"]
 

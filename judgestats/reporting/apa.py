@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = ["apa"]
 
@@ -31,7 +31,7 @@ def apa(result: Result, *, digits: int = 2) -> str:
 
     Examples
     --------
-    >>> from judgestats.stats.result import Estimate, Interval, Sample
+    >>> from judgestats.stats.inference.result import Estimate, Interval, Sample
     >>> e = Estimate(name="icc_1_1", label="ICC(1,1)", estimate=0.8134, sample=Sample(n_items=40),
     ...              interval=Interval(low=0.751, high=0.866))
     >>> apa(e)

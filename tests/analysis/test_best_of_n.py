@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import best_of_n
-from judgestats.stats.between_judges import agreement_across_judges
+from judgestats.stats.agreement.between_judges import agreement_across_judges
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
 

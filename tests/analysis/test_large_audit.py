@@ -10,13 +10,13 @@ from judgestats.analysis.large_scores import column_sums
 from judgestats.analysis.large_verdicts import verdict_counts
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduce import reduce_parquet
-from judgestats.stats.gwet import brennan_prediger, gwet_ac1
-from judgestats.stats.internal_consistency import cronbach_alpha, guttman_lambda2
-from judgestats.stats.intraclass import icc
-from judgestats.stats.kappa import fleiss_kappa
-from judgestats.stats.omega import omega_total
-from judgestats.stats.raw_agreement import flip_rate, percent_agreement, verdict_entropy
-from judgestats.stats.vote_share import vote_share_reliability
+from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
 
 
 def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFrame:

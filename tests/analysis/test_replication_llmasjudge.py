@@ -312,7 +312,7 @@ def test_the_registry_names_its_studies():
 
 def _named(identity):
     from judgestats.analysis.replications.claims import now
-    from judgestats.stats.mean_share import mean_share
+    from judgestats.stats.agreement.mean_share import mean_share
 
     return now(identity, "t", mean_share([0.0, 1.0, 0.5]))
 

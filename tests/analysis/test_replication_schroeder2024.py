@@ -13,7 +13,7 @@ from judgestats.analysis.replications.claims import Options
 from judgestats.analysis.replications.schroeder2024 import STUDY, examine
 from judgestats.errors import InputError
 from judgestats.judgments.studies.schroeder2024 import authors_verdict, read_schroeder2024
-from judgestats.stats.published_omega import published_omega_2412_12509
+from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (

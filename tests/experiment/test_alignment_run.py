@@ -14,8 +14,8 @@ from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.judges.simulated.truth import truth
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.stats.blocked_f import blocked_f_test
-from judgestats.stats.friedman import friedman_test
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.comparison.friedman import friedman_test
 from tests.experiment.report_cells import shown_by, words_of
 
 SMALL = {"resamples": "199", "report": "none"}

@@ -13,7 +13,7 @@ from judgestats.experiment.item_sources import benchmarks, source_name
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.truth import truth
-from judgestats.stats.grade_score_items import chance_grade_score, grade_score_items
+from judgestats.stats.agreement.grade_score_items import chance_grade_score, grade_score_items
 from tests.experiment.report_cells import shown_by
 
 SMALL = {"resamples": "99", "report": "none"}

@@ -10,7 +10,7 @@ import pytest
 from judgestats.analysis.pair_description import at_most_worse
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
-from judgestats.stats.step_up import spearman_brown
+from judgestats.stats.reliability.step_up import spearman_brown
 from tests.experiment.report_cells import shown_by, words_of
 
 GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "replicates": "10"}

@@ -15,9 +15,9 @@ from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
 from judgestats.reporting import load_run
 from judgestats.reporting.sections.sensitivity import left_out_primary
-from judgestats.stats.adjust import p_adjust
-from judgestats.stats.equivalence import equivalence_of_spread
-from judgestats.stats.spread import spread_test
+from judgestats.stats.inference.adjust import p_adjust
+from judgestats.stats.spread.equivalence import equivalence_of_spread
+from judgestats.stats.spread.spread_between_conditions import spread_test
 from tests.experiment.truths import holds, variance_of
 
 SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "replicates": "6"}

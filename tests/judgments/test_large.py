@@ -17,8 +17,8 @@ from judgestats.judgments.large import reduce as reduce_module
 from judgestats.judgments.large.dataset import is_parquet
 from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.judgments.shapes import score_array
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.cells_counts import cells_from_counts
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.layouts.cells_from_counts import cells_from_counts
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

@@ -15,8 +15,8 @@ from judgestats.reporting import Table, apa, load_run
 from judgestats.reporting.report import render_report
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import compare, design
-from judgestats.stats.friedman import friedman_test
-from judgestats.stats.result import (
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
     Estimate,

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.theme import COLOURS, theme
-from judgestats.stats.result import Comparison, Comparisons, Estimate, Sample, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample, TestResult
 
 LONG = (
     "gpt-4o-mini-2024-07-18",

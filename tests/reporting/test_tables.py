@@ -193,7 +193,7 @@ def test_without_the_builtin_renderer_there_is_no_fallback(
 
 def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
     from judgestats.analysis.head_to_tail import _published
-    from judgestats.stats.friedman import friedman_test
+    from judgestats.stats.comparison.friedman import friedman_test
 
     def plain(result: object) -> dict[str, object]:
         return {

@@ -19,7 +19,7 @@ import pytest
 
 from judgestats import stats
 from judgestats.errors import InputError
-from judgestats.stats.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 
 NAN, INF = math.nan, math.inf
 

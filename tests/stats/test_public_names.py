@@ -1,12 +1,16 @@
-"""Every public statistic can be had from judgestats.stats, and says what it is."""
+"""Every public statistic can be had from judgestats.stats, says what it is, and comes alone."""
 
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
 from judgestats import stats
+
+HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels", "pandera"}
 
 
 @pytest.mark.parametrize("name", stats.__all__)
@@ -17,3 +21,42 @@ def test_each_name_is_a_documented_function_with_keyword_only_options(name):
     for heading in ("Parameters", "Returns", "Examples"):
         assert f"{heading}\n---" in doc, (name, heading)
     assert not name.startswith("test")
+    assert function.__name__ == name
+
+
+def test_the_package_shows_its_public_names_and_nothing_else():
+    assert dir(stats) == sorted(stats.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'fleis_kappa'"):
+        stats.fleis_kappa  # noqa: B018
+
+
+def loaded_after(code: str) -> set[str]:
+    """Modules in a fresh interpreter after some code has run."""
+    shown = f"{code}\nimport sys\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_one_function_loads_its_branch_alone():
+    loaded = loaded_after("from judgestats.stats import fleiss_kappa")
+    rooms = {m.split(".")[2] for m in loaded if m.startswith("judgestats.stats.")}
+    assert rooms == {"agreement", "inference", "layouts"}
+    assert "judgestats.stats.agreement.kappa" in loaded
+    assert "judgestats.stats.agreement.grade_score" not in loaded
+    assert not loaded & HEAVY
+
+
+def test_the_package_itself_loads_no_room_and_everything_loads_nothing_heavy():
+    loaded = loaded_after("import judgestats, judgestats.stats")
+    assert not {m for m in loaded if m.startswith("judgestats.stats.")}
+    assert not loaded & {"numpy", "scipy", "pandas"}
+    assert not loaded_after("from judgestats.stats import *") & HEAVY
+
+
+def test_a_name_means_the_function_whatever_was_imported_before():
+    code = (
+        "import judgestats.stats.spread.spread_trend, judgestats.stats.agreement.grade_score\n"
+        "from judgestats import stats\n"
+        "assert all(type(getattr(stats, n)).__name__ == 'function' for n in stats.__all__)"
+    )
+    assert "judgestats.stats" in loaded_after(code)

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.stats.adjust import p_adjust
-from judgestats.stats.cochran import cochran_q_test
-from judgestats.stats.effects_means import (
+from judgestats.stats.comparison.cochran import cochran_q_test
+from judgestats.stats.comparison.effects_means import (
     hedges_correction,
 )
-from judgestats.stats.friedman import nemenyi_critical_difference
-from judgestats.stats.mcnemar import mcnemar_test
-from judgestats.stats.proportions import proportion_limits
-from judgestats.stats.studentized_range import studentized_range_isf, studentized_range_sf
-from judgestats.stats.symmetry import bowker_test, stuart_maxwell_test
+from judgestats.stats.comparison.friedman import nemenyi_critical_difference
+from judgestats.stats.comparison.mcnemar import mcnemar_test
+from judgestats.stats.comparison.symmetry import bowker_test, stuart_maxwell_test
+from judgestats.stats.inference.adjust import p_adjust
+from judgestats.stats.inference.proportions import proportion_limits
+from judgestats.stats.inference.studentized_range import studentized_range_isf, studentized_range_sf
 from validation.base import Case, load
 from validation.paired_and_two_samples import pair
 from validation.ranks import QTUKEY, bounds, pick, test_numbers

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.omega import OmegaEstimate, omega_total
-from judgestats.stats.omega_delta import omega_std_error
-from judgestats.stats.omega_fiml import fiml_one_factor
-from judgestats.stats.omega_fit import covariances_of_stack
-from judgestats.stats.one_factor_solvers import minres_one_factor
-from judgestats.stats.ordinal_omega import green_yang_omega, omega_ordinal
-from judgestats.stats.polychoric import polychoric
-from judgestats.stats.schmid_leiman import schmid_leiman
+from judgestats.stats.reliability.omega import OmegaEstimate, omega_total
+from judgestats.stats.reliability.omega_delta import omega_std_error
+from judgestats.stats.reliability.omega_fiml import fiml_one_factor
+from judgestats.stats.reliability.omega_fit import covariances_of_stack
+from judgestats.stats.reliability.one_factor_solvers import minres_one_factor
+from judgestats.stats.reliability.ordinal_omega import green_yang_omega, omega_ordinal
+from judgestats.stats.reliability.polychoric import polychoric
+from judgestats.stats.reliability.schmid_leiman import schmid_leiman
 from validation.base import Case, matrix, reference
 
 COMPLETE = ("congeneric6", "tau8", "parallel20x10", "reverse6", "ordinal7", "shrout_fleiss")

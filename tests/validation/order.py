@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgestats.stats.position_preference import first_position_preference
-from judgestats.stats.swap import clopper_pearson, swap_consistency
+from judgestats.stats.agreement.position_preference import first_position_preference
+from judgestats.stats.agreement.swap import clopper_pearson, swap_consistency
 from validation.base import Case, load
 
 

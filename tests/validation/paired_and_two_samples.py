@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.effects_means import (
+from judgestats.stats.comparison.effects_means import (
     cohens_d,
     cohens_dz,
     glass_delta,
     hedges_g,
 )
-from judgestats.stats.effects_ranks import cliffs_delta, rank_biserial, vargha_delaney_a
-from judgestats.stats.kendall import kendall_correlation
-from judgestats.stats.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
-from judgestats.stats.mann_whitney import mann_whitney_test
-from judgestats.stats.matched_effects import rank_biserial_paired
-from judgestats.stats.result import TestResult
-from judgestats.stats.spearman import spearman_correlation
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.comparison.effects_ranks import cliffs_delta, rank_biserial, vargha_delaney_a
+from judgestats.stats.comparison.kendall import kendall_correlation
+from judgestats.stats.comparison.location_shift import hodges_lehmann_paired, hodges_lehmann_shift
+from judgestats.stats.comparison.mann_whitney import mann_whitney_test
+from judgestats.stats.comparison.matched_effects import rank_biserial_paired
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.result import TestResult
 from validation.base import Case, load, matrix
 from validation.ranks import ROOT, bounds, pick, test_numbers
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.concordance import kendalls_w
-from judgestats.stats.friedman import FriedmanResult, friedman_test
-from judgestats.stats.kruskal import KruskalResult, kruskal_test
-from judgestats.stats.mann_whitney import pairwise_mann_whitney
-from judgestats.stats.quade import quade_test
-from judgestats.stats.rank_distributions import friedman_null, page_null
-from judgestats.stats.result import Comparisons, Estimate, TestResult
-from judgestats.stats.skillings_mack import skillings_mack_test
-from judgestats.stats.trend import jonckheere_test, page_trend_test
-from judgestats.stats.variance_tests import bartlett_test, fligner_test, levene_test
-from judgestats.stats.wilcoxon import pairwise_wilcoxon
+from judgestats.stats.comparison.concordance import kendalls_w
+from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
+from judgestats.stats.comparison.kruskal_wallis import KruskalResult, kruskal_test
+from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
+from judgestats.stats.comparison.ordered_conditions import jonckheere_test, page_trend_test
+from judgestats.stats.comparison.quade import quade_test
+from judgestats.stats.comparison.skillings_mack import skillings_mack_test
+from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon
+from judgestats.stats.inference.rank_distributions import friedman_null, page_null
+from judgestats.stats.inference.result import Comparisons, Estimate, TestResult
+from judgestats.stats.spread.variance_tests import bartlett_test, fligner_test, levene_test
 from validation.base import Case, load, matrix
 
 QTUKEY = 1e-6

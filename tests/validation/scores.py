@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.component_tests import component_likelihood_ratio
-from judgestats.stats.generalizability import generalizability
-from judgestats.stats.internal_consistency import (
+from judgestats.stats.layouts.mean_squares import mean_squares
+from judgestats.stats.layouts.score_matrix import prepare_scores
+from judgestats.stats.reliability.component_tests import component_likelihood_ratio
+from judgestats.stats.reliability.generalizability import generalizability
+from judgestats.stats.reliability.internal_consistency import (
     cronbach_alpha,
     guttman_lambda2,
     guttman_lambda6,
 )
-from judgestats.stats.intraclass import icc, icc_forms
-from judgestats.stats.item_statistics import ColumnStatistics, column_statistics
-from judgestats.stats.lower_bounds import greatest_lower_bound, split_halves, ten_berge_mu
-from judgestats.stats.mean_squares import mean_squares
-from judgestats.stats.score_matrix import prepare_scores
-from judgestats.stats.step_up import spearman_brown
-from judgestats.stats.variance_components import VarianceComponents, variance_components
+from judgestats.stats.reliability.intraclass import icc, icc_forms
+from judgestats.stats.reliability.item_statistics import ColumnStatistics, column_statistics
+from judgestats.stats.reliability.lower_bounds import (
+    greatest_lower_bound,
+    split_halves,
+    ten_berge_mu,
+)
+from judgestats.stats.reliability.step_up import spearman_brown
+from judgestats.stats.reliability.variance_components import VarianceComponents, variance_components
 from validation.base import Case, load, matrix
 
 MATRICES = (

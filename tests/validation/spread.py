@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats.condition_summary import condition_summary
-from judgestats.stats.result import TestResult
-from judgestats.stats.spread import SpreadResult, spread_test
-from judgestats.stats.spread_published import spread_published
-from judgestats.stats.spread_trend import trend_over_cells
+from judgestats.stats.inference.result import TestResult
+from judgestats.stats.spread.condition_summary import condition_summary
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
+from judgestats.stats.spread.spread_published import spread_published
+from judgestats.stats.spread.spread_trend import trend_over_cells
 from validation.base import Case, load, matrix
 
 

@@ -7,8 +7,8 @@ from importlib import resources
 
 import pandas as pd
 
-from judgestats.stats.grade_score_items import exceeds_grade_score_bound
-from judgestats.stats.result import Result
+from judgestats.stats.agreement.grade_score_items import exceeds_grade_score_bound
+from judgestats.stats.inference.result import Result
 
 __all__ = ["PaperTable", "crowd_table", "grade_score_table", "omega_tables", "read_printed"]
 

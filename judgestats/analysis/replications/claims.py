@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
-from judgestats.stats.result import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined"]
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.replications.claims import Options
 from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
-from judgestats.stats.adjust import Family
-from judgestats.stats.equivalence import EquivalenceResult
-from judgestats.stats.notation import apa_number
-from judgestats.stats.result import Comparisons, TestResult, format_p
-from judgestats.stats.spread import SpreadResult, spread_test
+from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.notation import apa_number
+from judgestats.stats.inference.result import Comparisons, TestResult, format_p
+from judgestats.stats.spread.equivalence import EquivalenceResult
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 __all__ = [
     "MARGIN",

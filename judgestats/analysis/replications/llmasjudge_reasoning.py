@@ -16,13 +16,13 @@ from judgestats.analysis.replications.llmasjudge_common import (
     paired,
 )
 from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
-from judgestats.stats.equivalence import equivalence_of_spread
-from judgestats.stats.kruskal import kruskal_test
-from judgestats.stats.mann_whitney import mann_whitney_test
-from judgestats.stats.ratio_of_ratios import ratio_of_ratios
-from judgestats.stats.result import Comparison, TestResult, format_p
-from judgestats.stats.spread_published import levene_of_variances
-from judgestats.stats.variance_ratio import variance_ratio
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
+from judgestats.stats.comparison.mann_whitney import mann_whitney_test
+from judgestats.stats.inference.result import Comparison, TestResult, format_p
+from judgestats.stats.spread.equivalence import equivalence_of_spread
+from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
+from judgestats.stats.spread.spread_published import levene_of_variances
+from judgestats.stats.spread.variance_ratio import variance_ratio
 
 __all__ = ["reasoning", "reasoning_by_judge"]
 

@@ -20,16 +20,16 @@ from judgestats.analysis.replications.llmasjudge_common import (
     paired,
 )
 from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
-from judgestats.stats.adjust import adjust_family
-from judgestats.stats.equivalence import equivalence_of_spread
-from judgestats.stats.kruskal import kruskal_test
-from judgestats.stats.mann_whitney import pairwise_mann_whitney
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.result import Estimate, TestResult, format_p
-from judgestats.stats.shape import kurtosis_change, normality_test
-from judgestats.stats.spearman import spearman_correlation
-from judgestats.stats.variance_ratio import variance_ratio
-from judgestats.stats.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
+from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
+from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Estimate, TestResult, format_p
+from judgestats.stats.spread.distribution_shape import kurtosis_change, normality_test
+from judgestats.stats.spread.equivalence import equivalence_of_spread
+from judgestats.stats.spread.variance_ratio import variance_ratio
 
 __all__ = [
     "distribution",

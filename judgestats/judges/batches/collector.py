@@ -26,7 +26,7 @@ from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
 from judgestats.judges.terms import Terms
 from judgestats.judgments.design import Task
-from judgestats.stats.notation import counted
+from judgestats.stats.inference.notation import counted
 
 __all__ = ["BatchCollector"]
 

@@ -14,7 +14,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.formats import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH
-from judgestats.stats.result import Estimate
+from judgestats.stats.inference.result import Estimate
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
 from judgestats.reporting.theme import COLOURS, INK, PAPER_WIDTH
-from judgestats.stats.result import Comparisons, TestResult
+from judgestats.stats.inference.result import Comparisons, TestResult
 
 __all__ = ["CriticalDifference", "cliques"]
 

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.formats import number
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
-from judgestats.stats.result import Estimate
+from judgestats.stats.inference.result import Estimate
 
 __all__ = ["NullRow", "NullStrip", "ReliabilityByK", "ReliabilityCurve", "stepped_up"]
 

@@ -12,8 +12,8 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.mean_share import mean_share
-from judgestats.stats.step_up import replications_needed
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = ["in_short", "not_repeated", "prices", "recommendation", "uses"]
 

@@ -19,7 +19,7 @@ from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.show import Captioned, Markdown, Showable, pointer
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.adjust import p_adjust
+from judgestats.stats.inference.adjust import p_adjust
 
 __all__ = [
     "commands",

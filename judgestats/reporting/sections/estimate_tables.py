@@ -9,7 +9,7 @@ from typing import Any
 from judgestats.reporting.formats import DASH, interval, is_missing, number
 from judgestats.reporting.runs import number_of
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.notation import at_most_one
+from judgestats.stats.inference.notation import at_most_one
 
 __all__ = ["estimates_table", "said_once", "with_condition"]
 

@@ -25,8 +25,8 @@ from judgestats.reporting.sections.estimate_tables import (
     with_condition,
 )
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.notation import at_most_one, symbol_of
-from judgestats.stats.result import format_number
+from judgestats.stats.inference.notation import at_most_one, symbol_of
+from judgestats.stats.inference.result import format_number
 
 __all__ = [
     "comparisons_table",

@@ -22,11 +22,11 @@ from judgestats.reporting.sections.missing import (
 from judgestats.reporting.sections.selections import in_rotations
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.cells import cell_statistics
-from judgestats.stats.counts import count_table
-from judgestats.stats.grade_score_items import grade_score_items
-from judgestats.stats.intraclass import icc
-from judgestats.stats.vote_share import pair_statistic
+from judgestats.stats.agreement.grade_score_items import grade_score_items
+from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.layouts.count_table import count_table
+from judgestats.stats.reliability.intraclass import icc
 
 __all__ = ["left_out", "left_out_estimates", "left_out_primary"]
 

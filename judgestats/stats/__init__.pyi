@@ -1,0 +1,328 @@
+"""The public list of `judgestats.stats`, read by type checkers and by the package itself."""
+
+from judgestats.stats.agreement.accuracy import (
+    accuracy as accuracy,
+)
+from judgestats.stats.agreement.accuracy import (
+    human_ceiling as human_ceiling,
+)
+from judgestats.stats.agreement.alignment import (
+    alignment_by_category as alignment_by_category,
+)
+from judgestats.stats.agreement.alignment import (
+    alignment_score as alignment_score,
+)
+from judgestats.stats.agreement.between_judges import (
+    agreement_across_judges as agreement_across_judges,
+)
+from judgestats.stats.agreement.cohen import (
+    cohen_kappa as cohen_kappa,
+)
+from judgestats.stats.agreement.grade_score import (
+    grade_score as grade_score,
+)
+from judgestats.stats.agreement.grade_score import (
+    grade_score_difference as grade_score_difference,
+)
+from judgestats.stats.agreement.gwet import (
+    brennan_prediger as brennan_prediger,
+)
+from judgestats.stats.agreement.gwet import (
+    gwet_ac1 as gwet_ac1,
+)
+from judgestats.stats.agreement.gwet import (
+    gwet_ac2 as gwet_ac2,
+)
+from judgestats.stats.agreement.human_correlation import (
+    disattenuated_correlation as disattenuated_correlation,
+)
+from judgestats.stats.agreement.human_correlation import (
+    human_correlation as human_correlation,
+)
+from judgestats.stats.agreement.kappa import (
+    conger_kappa as conger_kappa,
+)
+from judgestats.stats.agreement.kappa import (
+    fleiss_kappa as fleiss_kappa,
+)
+from judgestats.stats.agreement.kappa import (
+    light_kappa as light_kappa,
+)
+from judgestats.stats.agreement.krippendorff import (
+    krippendorff_alpha as krippendorff_alpha,
+)
+from judgestats.stats.agreement.option_positions import (
+    option_win_rate as option_win_rate,
+)
+from judgestats.stats.agreement.option_positions import (
+    position_test as position_test,
+)
+from judgestats.stats.agreement.position_noise import (
+    position_and_noise as position_and_noise,
+)
+from judgestats.stats.agreement.position_preference import (
+    first_position_preference as first_position_preference,
+)
+from judgestats.stats.agreement.raw_agreement import (
+    flip_rate as flip_rate,
+)
+from judgestats.stats.agreement.raw_agreement import (
+    modal_agreement as modal_agreement,
+)
+from judgestats.stats.agreement.raw_agreement import (
+    percent_agreement as percent_agreement,
+)
+from judgestats.stats.agreement.raw_agreement import (
+    unanimous_agreement as unanimous_agreement,
+)
+from judgestats.stats.agreement.raw_agreement import (
+    verdict_entropy as verdict_entropy,
+)
+from judgestats.stats.agreement.round_robin import (
+    round_robin as round_robin,
+)
+from judgestats.stats.agreement.stability import (
+    majority_stability as majority_stability,
+)
+from judgestats.stats.agreement.swap import (
+    swap_consistency as swap_consistency,
+)
+from judgestats.stats.agreement.transitivity import (
+    intransitive_triads as intransitive_triads,
+)
+from judgestats.stats.agreement.transitivity import (
+    pairwise_from_scores as pairwise_from_scores,
+)
+from judgestats.stats.agreement.vote_share import (
+    vote_share_reliability as vote_share_reliability,
+)
+from judgestats.stats.comparison.cochran import (
+    cochran_q_test as cochran_q_test,
+)
+from judgestats.stats.comparison.concordance import (
+    kendalls_w as kendalls_w,
+)
+from judgestats.stats.comparison.effects_counts import (
+    cohens_h as cohens_h,
+)
+from judgestats.stats.comparison.effects_counts import (
+    odds_ratio as odds_ratio,
+)
+from judgestats.stats.comparison.effects_means import (
+    cohens_d as cohens_d,
+)
+from judgestats.stats.comparison.effects_means import (
+    cohens_dz as cohens_dz,
+)
+from judgestats.stats.comparison.effects_means import (
+    glass_delta as glass_delta,
+)
+from judgestats.stats.comparison.effects_means import (
+    hedges_g as hedges_g,
+)
+from judgestats.stats.comparison.effects_ranks import (
+    cliffs_delta as cliffs_delta,
+)
+from judgestats.stats.comparison.effects_ranks import (
+    rank_biserial as rank_biserial,
+)
+from judgestats.stats.comparison.effects_ranks import (
+    vargha_delaney_a as vargha_delaney_a,
+)
+from judgestats.stats.comparison.friedman import (
+    friedman_test as friedman_test,
+)
+from judgestats.stats.comparison.friedman import (
+    nemenyi_critical_difference as nemenyi_critical_difference,
+)
+from judgestats.stats.comparison.kendall import (
+    kendall_correlation as kendall_correlation,
+)
+from judgestats.stats.comparison.kruskal_wallis import (
+    epsilon_squared as epsilon_squared,
+)
+from judgestats.stats.comparison.kruskal_wallis import (
+    eta_squared_ranks as eta_squared_ranks,
+)
+from judgestats.stats.comparison.kruskal_wallis import (
+    kruskal_test as kruskal_test,
+)
+from judgestats.stats.comparison.location_shift import (
+    hodges_lehmann_paired as hodges_lehmann_paired,
+)
+from judgestats.stats.comparison.location_shift import (
+    hodges_lehmann_shift as hodges_lehmann_shift,
+)
+from judgestats.stats.comparison.mann_whitney import (
+    mann_whitney_test as mann_whitney_test,
+)
+from judgestats.stats.comparison.mann_whitney import (
+    pairwise_mann_whitney as pairwise_mann_whitney,
+)
+from judgestats.stats.comparison.matched_effects import (
+    rank_biserial_paired as rank_biserial_paired,
+)
+from judgestats.stats.comparison.mcnemar import (
+    mcnemar_test as mcnemar_test,
+)
+from judgestats.stats.comparison.ordered_conditions import (
+    jonckheere_test as jonckheere_test,
+)
+from judgestats.stats.comparison.ordered_conditions import (
+    page_trend_test as page_trend_test,
+)
+from judgestats.stats.comparison.quade import (
+    quade_test as quade_test,
+)
+from judgestats.stats.comparison.skillings_mack import (
+    skillings_mack_test as skillings_mack_test,
+)
+from judgestats.stats.comparison.spearman import (
+    spearman_correlation as spearman_correlation,
+)
+from judgestats.stats.comparison.symmetry import (
+    bowker_test as bowker_test,
+)
+from judgestats.stats.comparison.symmetry import (
+    stuart_maxwell_test as stuart_maxwell_test,
+)
+from judgestats.stats.comparison.wilcoxon import (
+    pairwise_wilcoxon as pairwise_wilcoxon,
+)
+from judgestats.stats.comparison.wilcoxon import (
+    wilcoxon_signed_rank as wilcoxon_signed_rank,
+)
+from judgestats.stats.inference.adjust import (
+    adjust_family as adjust_family,
+)
+from judgestats.stats.inference.adjust import (
+    p_adjust as p_adjust,
+)
+from judgestats.stats.inference.permutation import (
+    permutation_null as permutation_null,
+)
+from judgestats.stats.inference.resampling import (
+    cluster_bootstrap as cluster_bootstrap,
+)
+from judgestats.stats.planning.priced_plan import (
+    priced_plan as priced_plan,
+)
+from judgestats.stats.planning.study_plan import (
+    plan_study as plan_study,
+)
+from judgestats.stats.reliability.generalizability import (
+    d_study as d_study,
+)
+from judgestats.stats.reliability.generalizability import (
+    generalizability as generalizability,
+)
+from judgestats.stats.reliability.internal_consistency import (
+    cronbach_alpha as cronbach_alpha,
+)
+from judgestats.stats.reliability.internal_consistency import (
+    guttman_lambda2 as guttman_lambda2,
+)
+from judgestats.stats.reliability.internal_consistency import (
+    guttman_lambda6 as guttman_lambda6,
+)
+from judgestats.stats.reliability.intraclass import (
+    icc as icc,
+)
+from judgestats.stats.reliability.intraclass import (
+    icc_forms as icc_forms,
+)
+from judgestats.stats.reliability.lower_bounds import (
+    greatest_lower_bound as greatest_lower_bound,
+)
+from judgestats.stats.reliability.lower_bounds import (
+    split_halves as split_halves,
+)
+from judgestats.stats.reliability.lower_bounds import (
+    ten_berge_mu as ten_berge_mu,
+)
+from judgestats.stats.reliability.measurement_error import (
+    smallest_detectable_change as smallest_detectable_change,
+)
+from judgestats.stats.reliability.measurement_error import (
+    standard_error_of_measurement as standard_error_of_measurement,
+)
+from judgestats.stats.reliability.omega import (
+    omega_total as omega_total,
+)
+from judgestats.stats.reliability.ordinal_omega import (
+    omega_ordinal as omega_ordinal,
+)
+from judgestats.stats.reliability.polychoric import (
+    polychoric as polychoric,
+)
+from judgestats.stats.reliability.published_omega import (
+    published_omega_2412_12509 as published_omega_2412_12509,
+)
+from judgestats.stats.reliability.schmid_leiman import (
+    omega_hierarchical as omega_hierarchical,
+)
+from judgestats.stats.reliability.schmid_leiman import (
+    schmid_leiman as schmid_leiman,
+)
+from judgestats.stats.reliability.score_reliability import (
+    reliability_of_scores as reliability_of_scores,
+)
+from judgestats.stats.reliability.step_up import (
+    replications_needed as replications_needed,
+)
+from judgestats.stats.reliability.step_up import (
+    spearman_brown as spearman_brown,
+)
+from judgestats.stats.reliability.variance_components import (
+    variance_components as variance_components,
+)
+from judgestats.stats.spread.condition_summary import (
+    condition_summary as condition_summary,
+)
+from judgestats.stats.spread.distribution_shape import (
+    normality_test as normality_test,
+)
+from judgestats.stats.spread.equivalence import (
+    equivalence_of_means as equivalence_of_means,
+)
+from judgestats.stats.spread.equivalence import (
+    equivalence_of_spread as equivalence_of_spread,
+)
+from judgestats.stats.spread.mean_shift import (
+    mean_shift as mean_shift,
+)
+from judgestats.stats.spread.ratio_of_ratios import (
+    ratio_of_ratios as ratio_of_ratios,
+)
+from judgestats.stats.spread.spread_between_conditions import (
+    spread_test as spread_test,
+)
+from judgestats.stats.spread.spread_published import (
+    levene_of_variances as levene_of_variances,
+)
+from judgestats.stats.spread.spread_published import (
+    spread_published as spread_published,
+)
+from judgestats.stats.spread.spread_trend import (
+    spread_trend as spread_trend,
+)
+from judgestats.stats.spread.variance_ratio import (
+    pooled_variance as pooled_variance,
+)
+from judgestats.stats.spread.variance_ratio import (
+    variance_ratio as variance_ratio,
+)
+from judgestats.stats.spread.variance_tests import (
+    bartlett_test as bartlett_test,
+)
+from judgestats.stats.spread.variance_tests import (
+    brown_forsythe_test as brown_forsythe_test,
+)
+from judgestats.stats.spread.variance_tests import (
+    fligner_test as fligner_test,
+)
+from judgestats.stats.spread.variance_tests import (
+    levene_test as levene_test,
+)
+
+__all__: list[str]

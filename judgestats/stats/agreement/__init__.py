@@ -1,0 +1,1 @@
+"""Do verdicts agree: with each other, with people, and wherever an option stands."""

@@ -1,0 +1,319 @@
+"""Position: where the chosen options stood, tested with items as the unit; how often one wins."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
+from judgestats.stats.inference.sum_statistics import (
+    IntervalMethod,
+    SumStatistic,
+    estimate_from_sums,
+)
+from judgestats.stats.layouts.count_table import encode_verdicts
+
+__all__ = ["option_win_rate", "position_test"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def _ratio() -> SumStatistic:
+    """Share: sum of the second column over the sum of the first."""
+    return SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+
+
+def _cyclic(n_items: int, n_columns: int, n_options: int) -> IntArray:
+    """Option at each position when column s is rotation s: (p + s) mod N."""
+    one = (np.arange(n_options) + np.arange(n_columns)[:, None]) % n_options
+    return np.broadcast_to(one, (n_items, n_columns, n_options))
+
+
+def position_test(
+    positions: ArrayLike,
+    *,
+    n_options: int | None = None,
+    orders: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    n_permutations: int = 9999,
+    seed: int | None = 0,
+) -> TestResult:
+    r"""Are some positions chosen more often than the options standing there explain?
+
+    Parameters
+    ----------
+    positions : array-like, shape (n_items, n_orders)
+        Position chosen (0 = shown first) in each order; NaN or -1 where not read.
+    n_options : int, optional
+        Options shown, the same for all items; by default the number of orders.
+    orders : array-like of int, shape (n_items, n_orders, n_options), optional
+        The option standing at each position; by default the cyclic rotations: in order s position
+        p shows option (p + s) mod N.
+    cluster : array-like, shape (n_items,), optional
+        Cluster of each item; items of one cluster share their permutation, intervals resample
+        clusters.
+    level : float
+        Confidence level of the shares' intervals.
+    n_permutations : int
+    seed : int or None
+
+    Returns
+    -------
+    TestResult
+        ``effects``: the share of each position with its interval. ``estimates``: the shares.
+
+    Raises
+    ------
+    InputError
+        If positions and orders do not fit.
+
+    Notes
+    -----
+    The statistic is Pearson's :math:`X^2 = \sum_p (O_p - M/N)^2 / (M/N)`. Its chi-squared
+    p-value would treat the orders of one item as independent; here the *options* chosen for an item
+    are exchanged between its orders, which leaves a judge without position preference unchanged
+    in distribution, and the positions follow.
+
+    References
+    ----------
+    STATISTICS sections 3 and 8 of the project's design.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> follows_option = (rng.integers(3, size=(30, 1)) - np.arange(3)) % 3
+    >>> always_first = np.zeros((30, 3))
+    >>> p = [position_test(x, n_permutations=199).p_value for x in (follows_option, always_first)]
+    >>> p
+    [1.0, 0.005]
+    """
+    where = "position_test"
+    values = np.asarray(positions, dtype=float)
+    if values.ndim != 2 or values.size == 0 or values.shape[1] < 2:
+        raise InputError(
+            f"{where}: positions must have shape (items, orders) with two or more orders, got "
+            f"{values.shape}. Put the orders of one item in one row."
+        )
+    n_items, n_orders = values.shape
+    q = n_orders if n_options is None else int(n_options)
+    if np.isinf(values).any():
+        raise InputError(
+            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got an "
+            "infinite value. Use NaN where no position was read."
+        )
+    chosen = np.where(np.isnan(values), -1, values).astype(np.int64)
+    if q < 2 or np.any(chosen >= q) or np.any(chosen < -1):
+        raise InputError(
+            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got "
+            f"values from {chosen.min()} to {chosen.max()}. Pass n_options=."
+        )
+    shown = _cyclic(n_items, n_orders, q) if orders is None else np.asarray(orders, dtype=np.int64)
+    if shown.shape != (n_items, n_orders, q) or np.any(np.sort(shown, axis=-1) != np.arange(q)):
+        raise InputError(
+            f"{where}: orders must give, for each item and order, the options 0 to {q - 1} by "
+            f"position, got shape {shown.shape}. Expected {(n_items, n_orders, q)}."
+        )
+    place = np.argsort(shown, axis=-1)  # position of each option
+    options = np.where(
+        chosen >= 0, np.take_along_axis(shown, np.maximum(chosen, 0)[..., None], -1)[..., 0], -1
+    )
+
+    def counts(opts: IntArray) -> FloatArray:
+        """Chosen positions counted: (..., n_items, q) for options (..., n_items, n_orders)."""
+        index = np.broadcast_to(place, (*opts.shape, q))
+        at = np.take_along_axis(index, np.maximum(opts, 0)[..., None], -1)[..., 0]
+        at = np.where(opts >= 0, at, -1)
+        return np.stack([np.sum(at == p, axis=-1) for p in range(q)], axis=-1).astype(float)
+
+    def statistic(opts: IntArray) -> FloatArray:
+        total = counts(opts).sum(axis=-2)
+        expected = total.sum(axis=-1, keepdims=True) / q
+        return np.asarray(np.sum((total - expected) ** 2 / expected, axis=-1))
+
+    per_item = counts(options)
+    m = float(per_item.sum())
+    read = per_item.sum(axis=1) > 0
+    groups = cluster_codes(cluster, n_items, where=where)
+    n_unread = int(np.sum(options < 0))
+    sample = Sample(
+        n_items=int(read.sum()),
+        n_clusters=int(np.unique(groups[read]).size) if cluster is not None else None,
+        n_replications=n_orders,
+        n_excluded=int(np.sum(~read)),
+        excluded={"no order was read": int(np.sum(~read))} if np.any(~read) else {},
+        repeated="order",
+    )
+    result = TestResult(
+        name=where,
+        method="Permutation test of the chosen positions (items as clusters)",
+        statistic=math.nan,
+        statistic_name="X-squared",
+        p_value=math.nan,
+        sample=sample,
+        null_hypothesis="the order in which options are shown does not matter",
+        alternative="some positions are chosen more often",
+        why="verdicts on one item in several orders are not independent, so whole items are the "
+        "unit and chosen options are exchanged between the orders of an item",
+    )
+    if m == 0:
+        return result.replace(reason="no verdict was read")
+    notes = []
+    if n_unread:
+        message = (
+            f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not "
+            "read; the shares are over those "
+            "read, so an option missing in some positions can imitate a position effect."
+        )
+        notes.append(Note(code="unread_orders", message=message))
+    null = permutation_distribution(
+        options,
+        statistic,
+        scheme="positions",
+        cluster=cluster,
+        n_permutations=n_permutations,
+        seed=seed,
+        vectorized=True,
+    )
+    effects = tuple(
+        estimate_from_sums(
+            _ratio(),
+            np.column_stack([per_item.sum(axis=1), per_item[:, p]]),
+            name=f"position_{p + 1}_share",
+            label=f"Share of verdicts for position {p + 1}",
+            estimator="verdicts read, cluster jackknife",
+            sample=sample,
+            reason="no verdict was read",
+            where=where,
+            cluster=cluster,
+            level=level,
+            scale="logit",
+            proportion=True,
+        )
+        for p in range(q)
+    )
+    return result.replace(
+        statistic=float(null.observed),
+        p_value=null.null.p_value,
+        effects=effects,
+        estimates={f"position {p + 1}": e.estimate for p, e in enumerate(effects)},
+        notes=(*notes, *null.notes),
+        details={
+            "expected_share": 1 / q,
+            "null_mean": null.null.mean,
+            "null_q95": null.null.q95,
+            "n_permutations": n_permutations,
+            "seed": seed,
+        },
+    )
+
+
+def option_win_rate(
+    options: ArrayLike,
+    *,
+    option: Any,
+    n_options: int | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    seed: int | None = 0,
+) -> Estimate:
+    """How often one option (a random extra answer, say) is chosen.
+
+    Parameters
+    ----------
+    options : array-like, shape (n_items,) or (n_items, n_orders)
+        The option chosen (not its position); None, NaN or empty text where not read.
+    option : object
+        The option whose wins are counted; an array of shape (n_items,) where it differs by item.
+    n_options : int, optional
+        Options shown: its inverse is reported as the chance reference.
+    cluster : array-like, shape (n_items,), optional
+    level : float
+        Confidence level.
+    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
+    n_resamples : int
+    seed : int or None
+
+    Returns
+    -------
+    Estimate
+        Share of the verdicts read. ``details``: wins, verdicts, chance.
+
+    Raises
+    ------
+    InputError
+        If the shape does not fit.
+
+    Notes
+    -----
+    A ratio of sums over clusters; verdicts of one item are not taken for independent.
+
+    References
+    ----------
+    STATISTICS section 8 of the project's design.
+
+    Examples
+    --------
+    >>> out = option_win_rate([["A", "A"], ["X", "B"], ["B", None]], option="X", n_options=3)
+    >>> out.estimate, round(out.details["chance"], 4)
+    (0.2, 0.3333)
+    """
+    where = "option_win_rate"
+    codes, named = encode_verdicts(options, where=where)
+    if codes.ndim == 1:
+        codes = codes[:, None]
+    if codes.ndim != 2 or codes.shape[0] == 0:
+        raise InputError(
+            f"{where}: options must have shape (items,) or (items, orders), got {codes.shape}. "
+            "Put one item in each row."
+        )
+    if isinstance(option, (np.ndarray, list, tuple)):
+        if len(option) != codes.shape[0]:
+            raise InputError(
+                f"{where}: option must be one value or one per item ({codes.shape[0]}), got "
+                f"{len(option)}. Align it with the items."
+            )
+        wanted = np.array([named.index(o) if o in named else -2 for o in option])[:, None]
+    else:
+        wanted = np.array([[named.index(option) if option in named else -2]])
+    data = np.column_stack([np.sum(codes >= 0, axis=1), np.sum(codes == wanted, axis=1)])
+    n_read = data[data[:, 0] > 0, 0]
+    n_out = int(np.sum(data[:, 0] == 0))
+    return estimate_from_sums(
+        _ratio(),
+        data.astype(float),
+        name=where,
+        label="Share of verdicts for the option",
+        estimator="verdicts read",
+        sample=Sample(
+            n_items=codes.shape[0] - n_out,
+            n_replications=int(n_read.min()) if n_read.size else 0,
+            n_replications_max=int(n_read.max()) if n_read.size else 0,
+            n_excluded=n_out,
+            excluded={"no verdict was read": n_out} if n_out else {},
+            repeated="verdict",
+        ),
+        reason="no verdict was read",
+        where=where,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        scale="logit",
+        n_resamples=n_resamples,
+        seed=seed,
+        proportion=True,
+        details={
+            "wins": int(data[:, 1].sum()),
+            "verdicts": int(data[:, 0].sum()),
+            "chance": 1 / n_options if n_options else math.nan,
+        },
+    )

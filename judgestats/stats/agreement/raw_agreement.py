@@ -1,0 +1,451 @@
+"""Agreement of replications without a chance correction: pairs, unanimity, mode, flips, entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.agreement.category_weights import WeightName, weights_for
+from judgestats.stats.agreement.chance_corrected import agreement_terms
+from judgestats.stats.inference.result import Estimate, Note
+from judgestats.stats.inference.sum_statistics import (
+    IntervalMethod,
+    Scale,
+    SumStatistic,
+    estimate_from_sums,
+)
+from judgestats.stats.layouts.count_table import CountTable, count_table, counts_of_codes
+
+__all__ = [
+    "flip_rate",
+    "modal_agreement",
+    "percent_agreement",
+    "unanimous_agreement",
+    "verdict_entropy",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def mean_over_items(values: Callable[[NDArray[Any]], FloatArray], *, least: int) -> SumStatistic:
+    """Mean of an item value over the items with at least `least` verdicts.
+
+    Examples
+    --------
+    >>> share = mean_over_items(lambda counts: counts[..., 0] / counts.sum(axis=-1), least=2)
+    >>> share.value(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
+    array(0.75)
+    """
+
+    def per_item(counts: NDArray[Any]) -> FloatArray:
+        used = counts.sum(axis=-1) >= least
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(used, values(counts), 0.0)
+        return np.stack([used.astype(float), value], axis=-1)
+
+    return SumStatistic(per_item=per_item, combine=lambda s: np.asarray(s[..., 1] / s[..., 0]))
+
+
+def _mean_estimate(
+    verdicts: ArrayLike | CountTable,
+    values: Callable[[NDArray[Any]], FloatArray],
+    *,
+    name: str,
+    label: str,
+    estimator: str,
+    categories: Sequence[Any] | None,
+    cluster: ArrayLike | None,
+    level: float,
+    interval: IntervalMethod,
+    n_resamples: int,
+    n_permutations: int,
+    seed: int | None,
+    scale: Scale = "logit",
+    alternative: Literal["greater", "less"] = "greater",
+    notes: tuple[Note, ...] = (),
+    details: dict[str, Any] | None = None,
+) -> Estimate:
+    """A mean over items with two or more verdicts as an `Estimate`."""
+    table = count_table(verdicts, categories=categories, where=name)
+    q = len(table.categories)
+    return estimate_from_sums(
+        mean_over_items(values, least=2),
+        table.counts,
+        name=name,
+        label=label,
+        estimator=estimator,
+        sample=table.sample(least=2),
+        reason="no item has two verdicts",
+        where=name,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        scale=scale,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        codes=table.codes,
+        from_codes=lambda codes: counts_of_codes(codes, q),
+        seed=seed,
+        proportion=scale == "logit",
+        alternative=alternative,
+        notes=notes,
+        details={"categories": table.categories} | (details or {}),
+    )
+
+
+def percent_agreement(
+    verdicts: ArrayLike | CountTable,
+    *,
+    categories: Sequence[Any] | None = None,
+    weights: WeightName | ArrayLike = "unweighted",
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    seed: int | None = 0,
+) -> Estimate:
+    """Share of pairs of replications of an item that agree, averaged over items.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+        None, NaN or empty text where nothing was read; items with fewer than two are left out.
+    categories : sequence, optional
+    weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
+    cluster : array-like, shape (n_items,), optional
+        Cluster of each item (its question).
+    level : float
+        Confidence level.
+    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
+        The first two are symmetric on the logit scale. Where every pair agrees the bound is
+        Clopper-Pearson's on clusters.
+    n_resamples, n_permutations, seed
+        See `judgestats.stats.fleiss_kappa`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If a verdict is no category, or the shape is wrong.
+
+    Notes
+    -----
+    irrCAC's ``pa.coeff`` gives the same value; with missing verdicts its standard error counts
+    items with fewer than two as if all their pairs disagreed.
+
+    References
+    ----------
+    Gwet (2021), Handbook of Inter-Rater Reliability, 5th ed.
+
+    Examples
+    --------
+    >>> percent_agreement([["A", "A", "B"], ["B", "B", "B"]]).estimate.__round__(4)
+    0.6667
+    >>> percent_agreement([["A", "A"]] * 20).interval.low.__round__(4)
+    0.8316
+    """
+    table = count_table(verdicts, categories=categories, where="percent_agreement")
+    matrix, weight_name = weights_for(table, weights, where="percent_agreement")
+    return _mean_estimate(
+        table,
+        lambda counts: agreement_terms(counts, matrix)[..., 2],
+        name="percent_agreement",
+        label="Raw agreement of pairs",
+        estimator=f"{weight_name}; pairs of replications, items weigh equally",
+        categories=None,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+
+
+def unanimous_agreement(
+    verdicts: ArrayLike | CountTable,
+    *,
+    categories: Sequence[Any] | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    seed: int | None = 0,
+) -> Estimate:
+    """Share of items on which all replications agree (irr::agree, as a share).
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+    categories, cluster, level, interval, n_resamples, n_permutations, seed
+        See `percent_agreement`. It falls as replications are added: compare equal numbers only.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If a verdict is no category, or the shape is wrong.
+
+    Notes
+    -----
+    All verdicts *read* count; irr leaves out items with a missing one.
+
+    References
+    ----------
+    irr::agree.
+
+    Examples
+    --------
+    >>> unanimous_agreement([["A", "A", "B"], ["B", "B", "B"]]).estimate
+    0.5
+    """
+    return _mean_estimate(
+        verdicts,
+        lambda counts: (counts.max(axis=-1, initial=0.0) == counts.sum(axis=-1)).astype(float),
+        name="unanimous_agreement",
+        label="Items on which all replications agree",
+        estimator="share of items; all verdicts read",
+        categories=categories,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+
+
+def modal_agreement(
+    verdicts: ArrayLike | CountTable,
+    *,
+    categories: Sequence[Any] | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    seed: int | None = 0,
+) -> Estimate:
+    """Share of replications that give the item's most frequent verdict, averaged over items.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+    categories, cluster, level, interval, n_resamples, n_permutations, seed
+        See `percent_agreement`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If a verdict is no category, or the shape is wrong.
+
+    Notes
+    -----
+    The mode is taken from the same replications, so the share is biased upwards for few of them
+    (it cannot be below 1/q, nor below 1/R): compare equal numbers of replications only.
+
+    References
+    ----------
+    STATISTICS section 2 of the project's design.
+
+    Examples
+    --------
+    >>> modal_agreement([["A", "A", "B", "A"], ["B", "B", "B", "B"]]).estimate
+    0.875
+    """
+    return _mean_estimate(
+        verdicts,
+        lambda counts: counts.max(axis=-1, initial=0.0) / counts.sum(axis=-1),
+        name="modal_agreement",
+        label="Agreement with the item's modal verdict",
+        estimator="mean over items of the largest vote share",
+        categories=categories,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+
+
+def flip_rate(
+    verdicts: ArrayLike | CountTable,
+    *,
+    kind: Literal["pairs", "items", "mode"] = "pairs",
+    categories: Sequence[Any] | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    seed: int | None = 0,
+) -> Estimate:
+    """How often asking again changes the verdict.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+    kind : {"pairs", "items", "mode"}
+        ``pairs`` (default): probability that two judgments of an item differ, unbiased and
+        independent of the number of replications; ``items``: share of items whose replications
+        are not unanimous; ``mode``: share of replications off the item's modal verdict. The last
+        two change with the number of replications.
+    categories, cluster, level, interval, n_resamples, n_permutations, seed
+        See `percent_agreement`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If `kind` is unknown or the verdicts are unusable.
+
+    Notes
+    -----
+    1 minus `percent_agreement`, `unanimous_agreement` or `modal_agreement`.
+
+    References
+    ----------
+    STATISTICS section 2 of the project's design.
+
+    Examples
+    --------
+    >>> verdicts = [["A", "A", "B"], ["B", "B", "B"]]
+    >>> [round(flip_rate(verdicts, kind=k).estimate, 4) for k in ("pairs", "items", "mode")]
+    [0.3333, 0.5, 0.1667]
+    """
+    labels = {
+        "pairs": "Two judgments of an item differ",
+        "items": "Items whose replications are not unanimous",
+        "mode": "Replications off the item's modal verdict",
+    }
+    if kind not in labels:
+        raise InputError(
+            f"flip_rate: kind must be pairs, items or mode, got {kind!r}. 'pairs' does not depend "
+            "on the number of replications."
+        )
+
+    def values(counts: NDArray[Any]) -> FloatArray:
+        r = counts.sum(axis=-1)
+        if kind == "pairs":
+            return np.asarray(1.0 - np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
+        top = counts.max(axis=-1, initial=0.0)
+        return np.asarray((top < r).astype(float) if kind == "items" else 1.0 - top / r)
+
+    return _mean_estimate(
+        verdicts,
+        values,
+        alternative="less",
+        name="flip_rate" if kind == "pairs" else f"flip_rate_{kind}",
+        label=f"Flip rate: {labels[kind].lower()}",
+        estimator=f"{kind}, items weigh equally",
+        categories=categories,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+
+
+def verdict_entropy(
+    verdicts: ArrayLike | CountTable,
+    *,
+    correction: Literal["plugin", "miller-madow"] = "plugin",
+    categories: Sequence[Any] | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    seed: int | None = 0,
+) -> Estimate:
+    r"""Entropy of an item's verdicts in bits, averaged over items.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+    correction : {"plugin", "miller-madow"}
+        ``plugin``: entropy of the shares, biased downwards for few replications; ``miller-madow``
+        adds (categories seen - 1) / (2 R ln 2).
+    categories, cluster, level, interval, n_resamples, n_permutations, seed
+        See `percent_agreement`. The interval is symmetric on the natural scale.
+
+    Returns
+    -------
+    Estimate
+        In bits; ``details``: the largest possible value, log2 q.
+
+    Raises
+    ------
+    InputError
+        If `correction` is unknown or the verdicts are unusable.
+
+    Notes
+    -----
+    .. math:: \bar H = \frac1N \sum_i -\sum_k \hat p_{ik} \log_2 \hat p_{ik}
+
+    References
+    ----------
+    Miller (1955), Note on the bias of information estimates.
+
+    Examples
+    --------
+    >>> verdict_entropy([["A", "B"], ["B", "B"]]).estimate
+    0.5
+    """
+    if correction not in {"plugin", "miller-madow"}:
+        raise InputError(
+            f"verdict_entropy: correction must be plugin or miller-madow, got {correction!r}. "
+            "Choose one."
+        )
+
+    def values(counts: NDArray[Any]) -> FloatArray:
+        r = counts.sum(axis=-1)
+        p = counts / r[..., None]
+        bits = -np.sum(
+            np.where(counts > 0, p * np.log2(np.where(counts > 0, p, 1.0)), 0.0), axis=-1
+        )
+        if correction == "miller-madow":
+            bits = bits + (np.sum(counts > 0, axis=-1) - 1) / (2 * r * np.log(2))
+        return np.asarray(np.abs(bits))
+
+    table = count_table(verdicts, categories=categories, where="verdict_entropy")
+    q = len(table.categories)
+    return _mean_estimate(
+        table,
+        values,
+        name="verdict_entropy",
+        label="Entropy of an item's verdicts (bits)",
+        estimator=f"{correction}, items weigh equally",
+        categories=None,
+        cluster=cluster,
+        level=level,
+        interval=interval,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        seed=seed,
+        scale="identity",
+        alternative="less",
+        details={"largest": float(np.log2(q)) if q else float("nan")},
+    )

@@ -1,0 +1,455 @@
+"""Kruskal and Wallis' test of independent groups with Dunn's and Conover's post hoc tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.noncentral import share_interval
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    TestResult,
+)
+from judgestats.stats.inference.rounding_noise import level_ranks
+from judgestats.stats.inference.studentized_range import studentized_range_sf
+from judgestats.stats.layouts.formula import Missing
+from judgestats.stats.layouts.groups import Groups, read_groups
+
+__all__ = ["KruskalResult", "epsilon_squared", "eta_squared_ranks", "kruskal_test"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Distribution = Literal["chi2", "permutation"]
+
+_WHY = (
+    "The Kruskal-Wallis test was used because the groups are independent and only the order of "
+    "the values is compared."
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class KruskalResult(TestResult):
+    """Kruskal and Wallis' test with what its post hoc tests need.
+
+    Attributes
+    ----------
+    groups : tuple of str
+    sizes, mean_ranks : ndarray, shape (k,)
+    rank_variance : float
+        Variance of the pooled ranks (n - 1 divisor), which holds the ties.
+    h : float
+        The tie-corrected H, whatever the p-value came from.
+    """
+
+    groups: tuple[str, ...]
+    sizes: IntArray = dataclasses.field(compare=False)
+    mean_ranks: FloatArray = dataclasses.field(compare=False)
+    rank_variance: float
+    h: float
+
+    def dunn(self, *, adjust: Adjustment = "holm") -> Comparisons:
+        """All pairs by Dunn's normal test on mean ranks, tie-corrected, two-sided."""
+        difference, scale, a, b = self._pairs()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = difference / np.sqrt(self.rank_variance * scale)
+        raw = 2 * stats.norm.sf(np.abs(z))
+        return self._family(
+            "dunn", "Dunn's all-pairs test after Kruskal-Wallis", adjust, (a, b, difference, z, raw)
+        )
+
+    def conover(self, *, adjust: Adjustment = "holm") -> Comparisons:
+        """All pairs by Conover and Iman's t test on ranks, df n - k; for after a rejection only."""
+        difference, scale, a, b = self._pairs()
+        n, k = int(self.sizes.sum()), len(self.groups)
+        rest = (n - 1 - self.h) / (n - k) if n > k else math.nan
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = difference / np.sqrt(self.rank_variance * max(rest, 0.0) * scale)
+        raw = 2 * stats.t.sf(np.abs(t), n - k)
+        return self._family(
+            "conover",
+            "Conover-Iman all-pairs test after Kruskal-Wallis",
+            adjust,
+            (a, b, difference, t, raw),
+            df=float(n - k),
+        )
+
+    def nemenyi(self) -> Comparisons:
+        """All pairs by Nemenyi's test (studentised range, no tie correction, as PMCMRplus)."""
+        difference, scale, a, b = self._pairs()
+        n, k = int(self.sizes.sum()), len(self.groups)
+        q = difference / np.sqrt(n * (n + 1) / 12 * scale / 2)
+        raw = studentized_range_sf(np.abs(q), k=k)
+        return self._family(
+            "nemenyi",
+            "Nemenyi's all-pairs test after Kruskal-Wallis",
+            "single-step (studentised range)",
+            (a, b, difference, q, raw),
+        )
+
+    def _pairs(self) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+        """Mean-rank differences, 1/n_a + 1/n_b and the index pairs."""
+        a, b = np.triu_indices(len(self.groups), 1)
+        scale = 1 / self.sizes[a] + 1 / self.sizes[b]
+        return self.mean_ranks[a] - self.mean_ranks[b], scale, a, b
+
+    def _family(
+        self,
+        name: str,
+        method: str,
+        adjust: str,
+        columns: tuple[Any, Any, Any, Any, Any],
+        *,
+        df: float = math.nan,
+    ) -> Comparisons:
+        a, b, difference, statistic, raw = columns
+        raw = np.where(np.isnan(statistic) | bool(self.reason), np.nan, raw)
+        adjusted = raw if name == "nemenyi" else p_adjust(raw, method=adjust)  # type: ignore[arg-type]
+        notes = list(self.notes)
+        if self.sample.n_clusters is not None:
+            message = "These p-values take values as independent, but values share clusters."
+            notes.append(Note(code="clusters_ignored", message=message))
+        return Comparisons(
+            name=name,
+            method=method,
+            adjust=adjust,
+            family=f"pairs of {len(self.groups)} groups",
+            rows=tuple(
+                Comparison(
+                    a=self.groups[int(i)],
+                    b=self.groups[int(j)],
+                    estimate=float(d),
+                    estimate_name="difference of mean ranks",
+                    statistic=float(s) if not math.isnan(p) else math.nan,
+                    df=df,
+                    p_value=float(p),
+                    p_adjusted=float(q),
+                    n=int(self.sizes[int(i)] + self.sizes[int(j)]),
+                    reason=(self.reason or "the ranks do not vary") if math.isnan(p) else "",
+                )
+                for i, j, d, s, p, q in zip(a, b, difference, statistic, raw, adjusted, strict=True)
+            ),
+            sample=self.sample,
+            notes=tuple(notes),
+        )
+
+
+def _rank_share(
+    counts: FloatArray, sums: FloatArray, squares: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Between-group share of the rank variance for rows of cluster counts (B, G).
+
+    `counts`, `sums` (G, k) and `squares` (G,) are the clusters' sums over their values.
+    """
+    size, total = weights @ counts, weights @ sums
+    n = size.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = total.sum(axis=1) ** 2 / n
+        between = np.sum(np.where(size > 0, total**2 / size, 0.0), axis=1)
+        result: FloatArray = (between - middle) / (weights @ squares - middle)
+    return result
+
+
+def _effects(
+    data: Groups, ranks: FloatArray, h: float, reason: str, level: float, seed: int | None
+) -> tuple[Estimate, Estimate]:
+    """Rank epsilon squared and rank eta squared with the interval of what both estimate."""
+    n, k = data.values.size, len(data.names)
+    epsilon = h / (n - 1) if not reason else math.nan
+    eta = (h - k + 1) / (n - k) if not reason and n > k else math.nan
+    interval: Interval | None = None
+    notes: list[Note] = []
+    if not reason and data.cluster is not None:
+        n_clusters = int(data.cluster.max()) + 1
+        centred = ranks - ranks.mean()
+        counts, sums = np.zeros((2, n_clusters, k))
+        np.add.at(counts, (data.cluster, data.codes), 1.0)
+        np.add.at(sums, (data.cluster, data.codes), centred)
+        boot = cluster_bootstrap(
+            (counts, sums, np.bincount(data.cluster, weights=centred**2)),
+            _rank_share,
+            level=level,
+            seed=seed,
+            vectorized=True,
+            names=("epsilon squared",),
+        )
+        notes += boot.notes
+        interval = boot.interval if math.isfinite(boot.interval.low) else None
+    elif not reason and n > k and 0 < epsilon < 1:
+        f = (epsilon / (k - 1)) / ((1 - epsilon) / (n - k))
+        low, high = share_interval(f, k - 1, n - k, n, level)
+        interval = Interval(
+            low=low, high=max(high, epsilon), level=level, method="noncentral F on ranks"
+        )
+    elif not reason:
+        message = "No interval: the groups' ranks coincide or separate completely."
+        notes.append(Note(code="boundary", message=message))
+    first = Estimate(
+        name="epsilon_squared",
+        label="rank epsilon squared",
+        estimator="H / (n - 1)",
+        estimate=epsilon,
+        interval=interval,
+        sample=data.sample,
+        notes=tuple(notes),
+        reason=reason,
+    )
+    second = first.replace(
+        name="eta_squared_ranks",
+        label="rank eta squared",
+        estimator="(H - k + 1) / (n - k), not cut at 0",
+        estimate=eta,
+        interval=interval if n > k else None,
+        reason=reason or ("" if n > k else "every group holds one value, so n - k is 0"),
+    )
+    return first, second
+
+
+def kruskal_test(
+    values: object,
+    groups: object = None,
+    *,
+    distribution: Distribution | None = None,
+    names: Sequence[Any] | None = None,
+    cluster: object = None,
+    missing: Missing = "drop",
+    level: float = 0.95,
+    n_permutations: int = 9999,
+    seed: int | None = 0,
+) -> KruskalResult:
+    r"""Kruskal and Wallis' test: do independent groups differ in location?
+
+    Parameters
+    ----------
+    values : array-like of shape (n,), mapping, list of samples, or str
+        Values with their labels in `groups`; or name -> sample; or samples; or
+        ``"score ~ group"``.
+    groups : array-like of shape (n,) or DataFrame, optional
+        Group labels, or the frame of the formula.
+    distribution : {"chi2", "permutation"}, optional
+        Chi-squared as R (default), or permutation (default with `cluster`): labels are exchanged
+        within clusters where a cluster holds several groups, otherwise between whole clusters.
+    names : sequence, optional
+        Names of the samples of a list.
+    cluster : array-like of shape (n,) or str, optional
+        Cluster of each value.
+    missing : {"drop", "raise"}
+        Missing values are left out and counted, or refused.
+    level : float
+        Level of the effects' interval.
+    n_permutations : int
+    seed : int or None
+
+    Returns
+    -------
+    KruskalResult
+        With `.dunn()`, `.conover()` and `.nemenyi()`. Effects: rank epsilon squared, rank eta
+        squared.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read as groups.
+
+    Notes
+    -----
+    :math:`H = (n-1) \sum_j n_j (\bar R_j - \bar R)^2 / \sum_i (r_i - \bar R)^2`, tie-corrected as
+    R's ``kruskal.test``. scipy's ``kruskal`` gives the same H; pingouin's has no effect size. Rank
+    eta squared may be negative (rstatix); effectsize cuts it at 0. The interval is for the share of
+    the variance of the ranks that lies between the groups, by inverting the noncentral F of the
+    ranks; with `cluster` it is a BCa bootstrap over clusters, which cannot reach 0. On paired items
+    `friedman_test` is primary.
+
+    References
+    ----------
+    Kruskal & Wallis (1952), JASA 47, 583-621; Dunn (1964), Technometrics 6, 241-252; Conover &
+    Iman (1979), LA-7677-MS.
+
+    Examples
+    --------
+    >>> result = kruskal_test({"a": [1, 2, 3, 4], "b": [3, 5, 6, 7], "c": [6, 8, 9, 9]})
+    >>> round(result.statistic, 4), round(result.p_value, 5)
+    (8.1723, 0.0168)
+    >>> [(r.a, r.b, round(r.p_adjusted, 4)) for r in result.dunn().rows][1]
+    ('a', 'c', 0.0128)
+    """
+    where = "kruskal_test"
+    if distribution not in {None, "chi2", "permutation"}:
+        raise InputError(
+            f"{where}: distribution must be chi2 or permutation, got {distribution!r}. Choose one."
+        )
+    data = read_groups(values, groups, where=where, names=names, cluster=cluster, missing=missing)
+    n, k = data.values.size, len(data.names)
+    if k < 2:
+        raise InputError(
+            f"{where}: at least 2 groups with values are required, got {k}. Check the labels."
+        )
+    ranks = level_ranks(data.values)
+    variance = float(ranks.var(ddof=1)) if n > 1 else 0.0
+    reason = "all values are equal" if variance == 0 else ""
+    sizes = data.sizes
+    means = np.bincount(data.codes, weights=ranks, minlength=k) / sizes
+    h = math.nan if reason else float(np.sum(sizes * (means - (n + 1) / 2) ** 2) / variance)
+    chosen = distribution or ("chi2" if data.cluster is None else "permutation")
+    method = "Kruskal-Wallis rank sum test"
+    notes = list(data.notes)
+    p = math.nan
+    details: dict[str, Any] = {"distribution": chosen}
+    if not reason and chosen == "chi2":
+        p = float(stats.chi2.sf(h, k - 1))
+        if data.cluster is not None:
+            message = "This p-value takes values as independent, but values share clusters."
+            notes.append(Note(code="clusters_ignored", message=message))
+    elif not reason:
+        p, what = group_permutation_p(
+            ranks - (n + 1) / 2, data, n_permutations=n_permutations, seed=seed, side="two-sided"
+        )
+        method += f" ({n_permutations} permutations of labels {what})"
+        details |= {"n_permutations": n_permutations, "seed": seed}
+    return KruskalResult(
+        name=where,
+        method=method,
+        statistic=h,
+        statistic_name="Kruskal-Wallis chi-squared",
+        df=MappingProxyType({"df": float(k - 1)}),
+        p_value=p,
+        sample=data.sample,
+        null_hypothesis="the groups are alike",
+        why=_WHY,
+        effects=_effects(data, ranks, h, reason, level, seed),
+        estimates=MappingProxyType(
+            {f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)}
+        ),
+        data_name=data.data_name,
+        notes=tuple(notes),
+        reason=reason,
+        details=MappingProxyType(details),
+        groups=data.names,
+        sizes=sizes,
+        mean_ranks=means,
+        rank_variance=variance,
+        h=h,
+    )
+
+
+def group_permutation_p(
+    centred: FloatArray, data: Groups, *, n_permutations: int, seed: int | None, side: str
+) -> tuple[float, str]:
+    """Permutation p of a rank statistic of groups, and what was permuted.
+
+    ``two-sided`` takes sum_j S_j^2 / n_j (for two groups the squared rank sum); ``greater`` and
+    ``less`` take the first group's rank sum. Where a cluster holds several groups, labels move
+    within clusters; otherwise whole clusters change groups, and group sizes may then vary.
+    """
+    k = len(data.names)
+    codes, cluster = data.codes, data.cluster
+    weights, sums = np.ones(codes.size), centred
+    strata: IntArray | None = None
+    what = "over values"
+    if cluster is not None:
+        n_clusters = int(cluster.max()) + 1
+        first = np.zeros(n_clusters, dtype=np.int64)
+        first[cluster] = codes
+        differs = first[cluster] != codes
+        if differs.any():
+            mixed = np.unique(cluster[differs]).size
+            strata, what = cluster, f"within clusters, {mixed} of {n_clusters} hold several groups"
+        else:
+            weights = np.bincount(cluster, minlength=n_clusters).astype(float)
+            sums = np.bincount(cluster, weights=centred, minlength=n_clusters).astype(float)
+            codes, what = first, "over whole clusters"
+
+    def statistic(labels: IntArray) -> FloatArray:
+        total: FloatArray = np.zeros(labels.shape[0])
+        if side != "two-sided":
+            # The mean centred rank of the first group: group sizes vary when clusters move.
+            here = labels == 0
+            return np.asarray((here @ sums) / (here @ weights), dtype=float)
+        for g in range(k):
+            here = labels == g
+            total = total + np.asarray((here @ sums) ** 2 / (here @ weights), dtype=float)
+        return total
+
+    null = permutation_distribution(
+        codes,
+        statistic,
+        scheme="labels",
+        strata=strata,
+        n_permutations=n_permutations,
+        seed=seed,
+        alternative="less" if side == "less" else "greater",
+        vectorized=True,
+    )
+    return null.null.p_value, what
+
+
+def epsilon_squared(
+    values: object, groups: object = None, *, cluster: object = None, level: float = 0.95
+) -> Estimate:
+    """Rank epsilon squared, H / (n - 1): the share of rank variance between groups.
+
+    Parameters
+    ----------
+    values, groups, cluster, level
+        See `kruskal_test`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read as groups.
+
+    Examples
+    --------
+    >>> round(epsilon_squared([[1, 2, 3, 4], [3, 5, 6, 7], [6, 8, 9, 9]]).estimate, 4)
+    0.7429
+    """
+    return kruskal_test(values, groups, cluster=cluster, level=level, distribution="chi2").effects[
+        0
+    ]
+
+
+def eta_squared_ranks(
+    values: object, groups: object = None, *, cluster: object = None, level: float = 0.95
+) -> Estimate:
+    """Rank eta squared, (H - k + 1) / (n - k), not cut at 0.
+
+    Parameters
+    ----------
+    values, groups, cluster, level
+        See `kruskal_test`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read as groups.
+
+    Examples
+    --------
+    >>> round(eta_squared_ranks([[1, 2, 3, 4], [3, 5, 6, 7], [6, 8, 9, 9]]).estimate, 4)
+    0.6858
+    """
+    return kruskal_test(values, groups, cluster=cluster, level=level, distribution="chi2").effects[
+        1
+    ]

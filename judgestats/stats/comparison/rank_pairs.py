@@ -1,0 +1,167 @@
+"""What Spearman's and Kendall's correlations share: reading pairs, clustered p, bootstrap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.wilcoxon import Alternative
+from judgestats.stats.inference.notation import counted
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.resampling import cluster_bootstrap
+from judgestats.stats.inference.result import Interval, Note
+from judgestats.stats.inference.rounding_noise import level_ranks
+from judgestats.stats.layouts.blocks import as_paired
+from judgestats.stats.layouts.formula import Missing, parse_formula
+
+__all__ = [
+    "SIDE",
+    "bootstrap_interval",
+    "check_interval",
+    "clustered_p",
+    "is_untied",
+    "read_pairs",
+    "refusal",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+SIDE = {"two-sided": "not equal to", "greater": "greater than", "less": "less than"}
+
+
+def read_pairs(
+    x: ArrayLike | str, y: object, cluster: object, missing: Missing, where: str
+) -> tuple[FloatArray, FloatArray, IntArray | None, Any, tuple[Note, ...], str]:
+    """Complete pairs from arrays or ``"y ~ x"`` and a frame."""
+    if isinstance(x, str):
+        terms = parse_formula(x, where=where)
+        if not isinstance(y, pd.DataFrame):
+            raise InputError(
+                f"{where}: a formula needs a pandas DataFrame as second argument, got "
+                f"{type(y).__name__}. Call {where}('variance ~ temperature', frame)."
+            )
+        names = [terms.response, terms.factor] + ([cluster] if isinstance(cluster, str) else [])
+        names += [terms.block] if terms.block else []
+        lacking = [n for n in names if n not in y.columns]
+        if lacking:
+            raise InputError(
+                f"{where}: the frame has no column {', '.join(map(repr, lacking))}; it has: "
+                f"{', '.join(map(str, y.columns))}. Correct the formula or the frame."
+            )
+        labels = y[cluster].to_numpy() if isinstance(cluster, str) else cluster
+        if terms.block and cluster is None:
+            # In 'variance ~ temperature | item' the bar names the cluster.
+            labels = y[terms.block].to_numpy()
+        blocks = as_paired(
+            y[terms.factor].to_numpy(dtype=float),
+            y[terms.response].to_numpy(dtype=float),
+            where=where,
+            cluster=labels,
+            missing=missing,
+        )
+        data_name = f"{terms.factor} and {terms.response}"
+    else:
+        blocks = as_paired(x, y, where=where, cluster=cluster, missing=missing)
+        data_name = "x and y"
+    notes = blocks.notes
+    if blocks.sample.n_excluded:
+        what = ("pair has a missing value and is", "pairs have a missing value and are")
+        message = f"{counted(blocks.sample.n_excluded, *what)} left out."
+        notes = (Note(code="missing_values", message=message),)
+    first, second = blocks.scores[:, 0], blocks.scores[:, 1]
+    return first, second, blocks.cluster, blocks.sample, notes, data_name
+
+
+def refusal(x: FloatArray, y: FloatArray, least: int) -> str:
+    """Why no rank correlation can be computed, or nothing."""
+    if x.size < least:
+        return f"at least {least} complete pairs are required, got {x.size}"
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return f"{'x' if np.ptp(x) == 0 else 'y'} does not vary"
+    return ""
+
+
+def is_untied(x: FloatArray) -> bool:
+    """Whether no two values are equal (to 12 digits)."""
+    return bool(np.unique(level_ranks(x)).size == x.size)
+
+
+def clustered_p(
+    x: FloatArray,
+    y: FloatArray,
+    cluster: IntArray,
+    coefficient: Callable[[FloatArray, FloatArray], float],
+    batch: Callable[[FloatArray], FloatArray] | None,
+    alternative: Alternative,
+    n_permutations: int,
+    seed: int | None,
+) -> tuple[float, str, list[Note]]:
+    """P-value: y exchanged within clusters where x varies there, else a jackknife t."""
+    order = np.argsort(cluster, kind="stable")
+    spans = np.split(x[order], np.flatnonzero(np.diff(cluster[order])) + 1)
+    varies = np.array([np.ptp(s) > 0 for s in spans])
+    if varies.mean() > 0.5:
+        null = permutation_distribution(
+            y,
+            batch if batch is not None else (lambda rows: coefficient(x, rows)),
+            scheme="labels",
+            strata=cluster,
+            n_permutations=n_permutations,
+            seed=seed,
+            alternative=alternative,
+            vectorized=batch is not None,
+        )
+        return null.null.p_value, f"{n_permutations} permutations within clusters", []
+    n_clusters = int(cluster.max()) + 1
+    left_out = np.array([coefficient(x[cluster != g], y[cluster != g]) for g in range(n_clusters)])
+    if n_clusters < 3 or not np.isfinite(left_out).all():
+        message = "No p-value: the jackknife over clusters is undefined."
+        return math.nan, "jackknife over clusters", [Note(code="no_p_value", message=message)]
+    spread = math.sqrt((n_clusters - 1) / n_clusters * np.sum((left_out - left_out.mean()) ** 2))
+    t = coefficient(x, y) / spread if spread > 0 else math.nan
+    p = 2 * stats.t.sf(abs(t), n_clusters - 1)
+    if alternative != "two-sided":
+        p = stats.t.sf(t if alternative == "greater" else -t, n_clusters - 1)
+    message = "x does not vary within most clusters: p is from a jackknife over clusters."
+    return float(p), "jackknife over clusters", [Note(code="cluster_jackknife", message=message)]
+
+
+def check_interval(where: str, interval: str | None, allowed: tuple[str, ...]) -> None:
+    """Refuse an unknown interval method."""
+    if interval is not None and interval not in allowed:
+        raise InputError(
+            f"{where}: interval must be one of {', '.join(allowed)}, got {interval!r}. "
+            "Choose one of these."
+        )
+
+
+def bootstrap_interval(
+    x: FloatArray,
+    y: FloatArray,
+    cluster: IntArray | None,
+    coefficient: Callable[[FloatArray, FloatArray], float],
+    level: float,
+    n_resamples: int,
+    seed: int | None,
+    label: str,
+) -> tuple[Interval | None, list[Note]]:
+    """BCa interval of a coefficient of (x, y), whole clusters resampled."""
+    boot = cluster_bootstrap(
+        (x, y),
+        coefficient,
+        cluster=cluster,
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+        names=(label,),
+    )
+    found = boot.interval if math.isfinite(boot.interval.low) else None
+    return found, list(boot.notes)

@@ -1,0 +1,277 @@
+"""Adjusting p-values for the number of comparisons in a declared family."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.notation import apa_p, format_p
+from judgestats.stats.inference.result import Result, TestResult
+
+__all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]
+
+Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
+
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
+
+_MOST_NAMED = 8
+"""Tests of a family that its sentence names; a family of dozens would fill a page."""
+_CONTROLS = {
+    "BH": "false discovery rate",
+    "BY": "false discovery rate under any dependence",
+    "none": "nothing (unadjusted)",
+}
+
+FloatArray = NDArray[np.float64]
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate((m - np.arange(m)) * p[order])
+    out = np.empty(m)
+    out[order] = stepped
+    return out
+
+
+def _step_up(p: FloatArray, factors: FloatArray) -> FloatArray:
+    """Cumulative minimum from the largest p down; `factors` belong to the descending order."""
+    order = np.argsort(-p, kind="stable")
+    out = np.empty(p.size)
+    out[order] = np.minimum.accumulate(factors * p[order])
+    return out
+
+
+def _hochberg(p: FloatArray) -> FloatArray:
+    return _step_up(p, np.arange(1, p.size + 1, dtype=float))
+
+
+def _benjamini_hochberg(p: FloatArray) -> FloatArray:
+    m = p.size
+    return _step_up(p, m / np.arange(m, 0, -1))
+
+
+def _benjamini_yekutieli(p: FloatArray) -> FloatArray:
+    m = p.size
+    return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
+
+
+def _hommel(p: FloatArray) -> FloatArray:
+    """Hommel (1988) by the algorithm of Wright (1992), as R's p.adjust."""
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    sorted_p = p[order]
+    rank = np.arange(1, m + 1)
+    best = np.full(m, np.min(m * sorted_p / rank))
+    adjusted = best.copy()
+    for j in range(m - 1, 1, -1):
+        lower, upper = slice(0, m - j + 1), slice(m - j + 1, m)
+        smallest = np.min(j * sorted_p[upper] / np.arange(2, j + 1))
+        adjusted[lower] = np.minimum(j * sorted_p[lower], smallest)
+        adjusted[upper] = adjusted[m - j]
+        best = np.maximum(best, adjusted)
+    out = np.empty(m)
+    out[order] = np.maximum(best, sorted_p)
+    return out
+
+
+_RULES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "holm": _holm,
+    "hochberg": _hochberg,
+    "hommel": _hommel,
+    "bonferroni": lambda p: p.size * p,
+    "BH": _benjamini_hochberg,
+    "BY": _benjamini_yekutieli,
+    "none": lambda p: p,
+}
+
+
+def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
+    r"""Adjust p-values for multiplicity within one family.
+
+    Parameters
+    ----------
+    p_values : array-like, shape (m,)
+        p-values in [0, 1]. NaN (a test that could not be computed) stays NaN and does not count,
+        as in R.
+    method : {"holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"}
+        Holm, Hochberg, Hommel and Bonferroni control the chance of any false claim in the family
+        (Hochberg and Hommel under independence or positive dependence); BH and BY the expected
+        share of false claims (BY under any dependence).
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        Adjusted p-values in the order given.
+
+    Raises
+    ------
+    InputError
+        If a p-value lies outside [0, 1] or the method is unknown.
+
+    Notes
+    -----
+    Holm: :math:`\tilde p_{(i)} = \max_{j \le i} \min\{1, (m - j + 1) p_{(j)}\}`. Same numbers as
+    R's ``p.adjust``.
+
+    References
+    ----------
+    Holm (1979), Scand. J. Statist. 6, 65-70; Hommel (1988), Biometrika 75, 383-386; Benjamini &
+    Yekutieli (2001), Ann. Statist. 29, 1165-1188.
+
+    Examples
+    --------
+    >>> p_adjust([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    >>> p_adjust([0.01, 0.04, 0.03], method="BH").round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    p = np.asarray(p_values, dtype=float)
+    if p.ndim != 1:
+        raise InputError(
+            f"p_adjust: p_values must be one-dimensional, got shape {p.shape}. "
+            "Give the p-values of one family as a list."
+        )
+    if method not in _RULES:
+        raise InputError(
+            f"p_adjust: method must be one of {', '.join(ADJUSTMENTS)}, got {method!r}. "
+            "Choose one of these."
+        )
+    known = ~np.isnan(p)
+    if np.any((p[known] < 0) | (p[known] > 1)):
+        bad = p[known][(p[known] < 0) | (p[known] > 1)][0]
+        raise InputError(
+            f"p_adjust: p_values must lie between 0 and 1, got {bad}. "
+            "Give p-values, not statistics."
+        )
+    out = np.full(p.size, np.nan)
+    if known.any():
+        out[known] = np.minimum(_RULES[method](p[known]), 1.0)
+    return out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Family(Result):
+    """The tests of one hypothesis of the analysis plan, adjusted together.
+
+    Attributes
+    ----------
+    name : str
+        The family: which hypothesis its tests answer.
+    adjust : str
+        The adjustment.
+    tests : mapping of str to TestResult
+        The tests by label.
+    p_adjusted : mapping of str to float
+        Adjusted p-values by label, NaN where a test was not computed.
+    """
+
+    name: str
+    adjust: str
+    tests: Mapping[str, TestResult]
+    p_adjusted: Mapping[str, float]
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per test: its `glance` with label, adjusted p and family."""
+        rows = [
+            test.glance().assign(
+                term=label,
+                test=test.name,
+                p_adjusted=self.p_adjusted[label],
+                adjust=self.adjust,
+                family=self.name,
+            )
+            for label, test in self.tests.items()
+        ]
+        return pd.concat(rows, ignore_index=True)
+
+    def apa(self, *, digits: int = 2) -> str:
+        """Every test with its adjusted p: see `Result.apa`."""
+        return "; ".join(
+            f"{label}: {test.apa(digits=digits)}"
+            + (
+                f", adjusted {apa_p(self.p_adjusted[label])}"
+                if not math.isnan(self.p_adjusted[label])
+                else ""
+            )
+            for label, test in self.tests.items()
+        )
+
+    def sentence(self) -> str:
+        """Which tests of the family stand after adjustment."""
+        stands = [k for k, p in self.p_adjusted.items() if p < 0.05]
+        controls = _CONTROLS.get(self.adjust, "chance of any false claim in the family")
+        head = (
+            f"Family '{self.name}' ({len(self.tests)} tests, {self.adjust}, which controls the "
+            f"{controls})"
+        )
+        if not stands:
+            return (
+                f"{head}: no test stands at the .05 level, which does not show that nothing is "
+                "there."
+            )
+        told = stands if len(stands) <= _MOST_NAMED else stands[: _MOST_NAMED - 1]
+        named = "; ".join(f"{k} (adjusted p {format_p(self.p_adjusted[k])})" for k in told)
+        more = len(stands) - len(told)
+        also = f"; and {more} more, in the table of the family" if more else ""
+        verb = "stands" if len(stands) == 1 else "stand"
+        return f"{head}: {len(stands)} {verb} at the .05 level: {named}{also}."
+
+    def __str__(self) -> str:
+        frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]
+        table = frame.to_string(index=False, float_format=lambda v: f"{v:.4g}")
+        return f"\n\tFamily: {self.name} ({self.adjust})\n\n{table}\n"
+
+
+def adjust_family(
+    tests: Mapping[str, TestResult], *, family: str, method: Adjustment = "holm"
+) -> Family:
+    """Adjust the p-values of named tests that answer one declared hypothesis.
+
+    Parameters
+    ----------
+    tests : mapping of str to TestResult
+        Label -> test.
+    family : str
+        Name of the hypothesis of the analysis plan that these tests answer together.
+    method : str
+        See `p_adjust`.
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    InputError
+        If there is no test or the method is unknown.
+
+    Examples
+    --------
+    >>> from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+    >>> a = wilcoxon_signed_rank([1.0, 2.5, 3.1, 4.7, 5.2, 6.6], [0.0] * 6)
+    >>> b = wilcoxon_signed_rank([1.0, -2.5, 3.1, -4.7, 5.2, 6.6], [0.0] * 6)
+    >>> fam = adjust_family({"judge 1": a, "judge 2": b}, family="order effect")
+    >>> {k: round(p, 4) for k, p in fam.p_adjusted.items()}
+    {'judge 1': 0.0625, 'judge 2': 0.4375}
+    """
+    if not tests:
+        raise InputError(
+            "adjust_family: tests must hold at least one test, got none. "
+            "Give a mapping from label to result."
+        )
+    raw = [t.p_value if not math.isnan(t.p_value) else math.nan for t in tests.values()]
+    adjusted = p_adjust(raw, method=method)
+    return Family(
+        name=family,
+        adjust=method,
+        tests=dict(tests),
+        p_adjusted=dict(zip(tests, adjusted.tolist(), strict=True)),
+    )

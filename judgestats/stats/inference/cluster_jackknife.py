@@ -1,0 +1,209 @@
+"""Intervals over clusters without resampling: ratios of sums on the log scale, and means.
+
+Both are exact where exactness exists (a mean of unclustered items gives Student's t) and were
+chosen by simulation where it does not (`docs/simulations/coverage_ratio.csv`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgestats.stats.inference.result import Interval, Note
+
+__all__ = ["LogRatio", "MeanOverClusters", "log_ratio_of_sums", "mean_over_clusters"]
+
+FloatArray = NDArray[np.float64]
+
+FEW_CLUSTERS = 10
+"""With fewer effective clusters the interval was seen to cover below .93."""
+
+MIN_CLUSTERS = 2
+
+
+def cluster_sums(values: FloatArray, codes: NDArray[np.int64]) -> FloatArray:
+    """Sums of `values` (items, or items x q) over the clusters in `codes`."""
+    present, compact = np.unique(codes, return_inverse=True)
+    columns = values[:, None] if values.ndim == 1 else values
+    out = np.zeros((present.size, columns.shape[1]))
+    np.add.at(out, compact.reshape(-1), columns)
+    return out[:, 0] if values.ndim == 1 else out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LogRatio:
+    """A product of powers of sums over clusters, inferred on the log scale.
+
+    Attributes
+    ----------
+    log : float
+        Natural logarithm of the ratio; -inf, inf or NaN where a sum is 0.
+    std_error : float
+        Jackknife standard error of `log`.
+    df : float
+        Effective number of clusters minus 1, at least 1.
+    effective_clusters : float
+        (sum s)^2 / sum s^2 over the clusters' sums s, the smallest over the columns: how many
+        equally large clusters would be as concentrated.
+    notes : tuple of Note
+    reason : str
+        Why there is no standard error.
+    """
+
+    log: float
+    std_error: float = math.nan
+    df: float = math.nan
+    effective_clusters: float = math.nan
+    notes: tuple[Note, ...] = ()
+    reason: str = ""
+
+    def interval(self, level: float) -> Interval | None:
+        """Interval of the ratio itself (exponentiated), None where undefined."""
+        if math.isnan(self.std_error):
+            return None
+        half = float(stats.t.ppf((1 + level) / 2, self.df)) * self.std_error
+        # At 1 effective cluster the upper end can exceed what a float holds: it is then infinite.
+        with np.errstate(over="ignore"):
+            low, high = np.exp([self.log - half, self.log + half])
+        return Interval(
+            low=float(low),
+            high=float(high),
+            level=level,
+            method="jackknife over clusters on the log scale, t with effective df",
+        )
+
+    def p_value(self, log_null: float = 0.0) -> float:
+        """Two-sided p of the ratio being exp(`log_null`)."""
+        if math.isnan(self.std_error):
+            return math.nan
+        return float(2 * stats.t.sf(abs(self.statistic(log_null)), self.df))
+
+    def statistic(self, log_null: float = 0.0) -> float:
+        """Student's t of the log ratio."""
+        return (self.log - log_null) / self.std_error if self.std_error > 0 else math.nan
+
+
+def log_ratio_of_sums(sums: FloatArray, exponents: tuple[float, ...]) -> LogRatio:
+    r"""Infer :math:`\prod_j (\sum_g s_{gj})^{e_j}` by the jackknife over clusters.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (G, q)
+        Non-negative sums of each cluster.
+    exponents : tuple of float, length q
+
+    Returns
+    -------
+    LogRatio
+
+    Notes
+    -----
+    The standard error is :math:`\sqrt{\frac{G-1}{G}\sum_g(\theta_{-g}-\theta)^2}`, deviations
+    taken from the full-sample value (Efron & Stein's upward biased form). Degrees of freedom are
+    the effective number of clusters minus 1: a sum in which two items hold most of the variance
+    knows about as much as two items, whatever G is. With G - 1 degrees of freedom the interval of
+    a variance ratio covers .74 where this one covers .84 and the percentile bootstrap .69 (a
+    published judge, N = 50, R = 3); in ordinary cases all differ little.
+    """
+    totals = sums.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = float(np.dot(exponents, np.log(totals)))
+    if not np.all(totals > 0):
+        return LogRatio(log=log, reason="a pooled sum is 0")
+    n = sums.shape[0]
+    effective = float(np.min(totals**2 / np.sum(sums**2, axis=0)))
+    if n < MIN_CLUSTERS:
+        return LogRatio(
+            log=log, effective_clusters=effective, reason="one cluster shows no variation"
+        )
+    left = totals - sums
+    if np.any(left <= 1e-12 * totals):
+        return LogRatio(
+            log=log,
+            effective_clusters=effective,
+            reason="all of a pooled variance comes from one cluster",
+        )
+    shifts = np.log(left) @ np.asarray(exponents) - log
+    std_error = math.sqrt((n - 1) / n * float(np.sum(shifts**2)))
+    if std_error <= 1e-12:
+        return LogRatio(
+            log=log,
+            effective_clusters=effective,
+            reason="the ratio is the same in every cluster",
+        )
+    notes: tuple[Note, ...] = ()
+    if effective < FEW_CLUSTERS:
+        message = (
+            f"The pooled variance is concentrated in few clusters ({effective:.1f} effective of "
+            f"{n}): the interval may cover less than its level (below .93 for 95 %)."
+        )
+        notes = (Note(code="few_effective_clusters", message=message),)
+    return LogRatio(
+        log=log,
+        std_error=std_error,
+        df=max(effective - 1.0, 1.0),
+        effective_clusters=effective,
+        notes=notes,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeanOverClusters:
+    """A mean over items with a standard error over clusters."""
+
+    mean: float
+    std_error: float
+    df: float
+    reason: str = ""
+
+    def interval(self, level: float) -> Interval | None:
+        """Student interval, None where undefined."""
+        if math.isnan(self.std_error):
+            return None
+        half = float(stats.t.ppf((1 + level) / 2, self.df)) * self.std_error
+        return Interval(
+            low=self.mean - half,
+            high=self.mean + half,
+            level=level,
+            method="t over clusters",
+        )
+
+    def statistic(self, null: float = 0.0) -> float:
+        """Student's t."""
+        return (self.mean - null) / self.std_error if self.std_error > 0 else math.nan
+
+    def p_value(self) -> float:
+        """Two-sided p of the mean being 0."""
+        if math.isnan(self.std_error):
+            return math.nan
+        return float(2 * stats.t.sf(abs(self.statistic()), self.df))
+
+
+def mean_over_clusters(values: FloatArray, codes: NDArray[np.int64]) -> MeanOverClusters:
+    r"""Mean over items; standard error from the clusters' sums of deviations, df = G - 1.
+
+    Notes
+    -----
+    :math:`se^2 = \frac{G}{G-1}\sum_g e_g^2 / N^2` with :math:`e_g` the sum of deviations from the
+    mean in cluster g. Without clusters it is exactly s / sqrt(N).
+    """
+    mean = float(np.mean(values))
+    sums = cluster_sums(values - mean, codes)
+    g = sums.size
+    if g < MIN_CLUSTERS:
+        return MeanOverClusters(
+            mean=mean, std_error=math.nan, df=math.nan, reason="one cluster shows no variation"
+        )
+    variance = g / (g - 1) * float(np.sum(sums**2)) / values.size**2
+    if variance <= (1e-14 * max(1.0, float(np.max(np.abs(values))))) ** 2:
+        return MeanOverClusters(
+            mean=mean,
+            std_error=math.nan,
+            df=float(g - 1),
+            reason=f"the value is {mean:g} in every cluster, which leaves no variation to test by",
+        )
+    return MeanOverClusters(mean=mean, std_error=math.sqrt(variance), df=float(g - 1))

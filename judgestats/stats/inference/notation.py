@@ -1,0 +1,268 @@
+"""How numbers are written: as R prints them, and as the APA manual asks for (7th edition)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = [
+    "apa_estimate",
+    "apa_number",
+    "apa_p",
+    "as_sentence",
+    "at_most_one",
+    "bounds_of",
+    "counted",
+    "estimate_parts",
+    "format_number",
+    "format_p",
+    "symbol_of",
+    "told",
+]
+
+
+def format_number(value: float, *, digits: int = 4) -> str:
+    """Format a number for print with `digits` significant digits; NaN prints as ``NA``.
+
+    Examples
+    --------
+    >>> format_number(0.123456), format_number(float("nan")), format_number(12.0)
+    ('0.1235', 'NA', '12')
+    """
+    if value is None or math.isnan(value):
+        return "NA"
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.{digits}e}"
+
+
+def format_p(p: float) -> str:
+    """Format a p-value exactly, or as ``< .001`` (APA: no leading zero, three decimals).
+
+    Examples
+    --------
+    >>> format_p(0.0312), format_p(0.00001), format_p(1.0), format_p(float("nan"))
+    ('= .031', '< .001', '> .999', '= NA')
+    """
+    if p is None or math.isnan(p):
+        return "= NA"
+    if p < 0.001:
+        return "< .001"
+    if p >= 0.9995:
+        return "> .999"
+    return "= " + f"{p:.3f}".removeprefix("0")
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "answer", "answers"), counted(2000, "answer", "answers")
+    ('1 answer', '2,000 answers')
+    """
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def as_sentence(text: str) -> str:
+    """Text with a capital at its start and a full stop at its end.
+
+    Examples
+    --------
+    >>> as_sentence("items are paired")
+    'Items are paired.'
+    """
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+MINUS = "\u2212"
+_MOST_DECIMALS = 4
+_AT_MOST_ONE = {
+    "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan",
+    "ceiling", "cliffs",
+    "concordance", "consistency", "correlation", "epsilon", "eta", "generalizability", "glb",
+    "grade", "kappa", "kendall", "kendalls", "lambda2", "lambda6", "omega", "preference",
+    "probability", "proportion", "rate", "reliability", "rho", "share", "spearman", "stability",
+    "tau", "trend", "vargha",
+}  # fmt: skip
+_MAY_EXCEED = {"entropy", "glass", "ratio", "odds", "sem", "variance"}
+_SYMBOLS = {
+    "alpha": "α",
+    "cliffs_delta": "δ",
+    "cohen_kappa": "κ",
+    "cohens_d": "d",
+    "cohens_h": "h",
+    "cronbach_alpha": "α",
+    "d_z": "dz",
+    "epsilon_squared": "ε²",
+    "eta_squared": "η²",
+    "fleiss_kappa": "κ",
+    "hedges_g": "g",
+    "kendall_tau": "τ",
+    "kendall_tau_b": "τb",
+    "kendalls_w": "W",
+    "krippendorff_alpha": "α",
+    "omega_hierarchical": "ωh",
+    "omega_total": "ωt",
+    "partial_eta_squared": "ηp²",
+    "rank_biserial": "r",
+    "rank_biserial_paired": "r",
+    "spearman_rho": "rs",
+    "vargha_delaney_a": "A",
+}
+
+
+def at_most_one(name: str) -> bool:
+    """Whether a quantity of this machine name cannot exceed 1, and so has no leading zero.
+
+    Examples
+    --------
+    >>> at_most_one("partial_eta_squared"), at_most_one("icc_1_1"), at_most_one("variance_ratio")
+    (True, True, False)
+    """
+    words = set(name.lower().replace("-", "_").split("_"))
+    if words & _MAY_EXCEED:
+        return False
+    return bool(words & _AT_MOST_ONE) or any(w.startswith("icc") for w in words)
+
+
+def symbol_of(name: str, label: str = "") -> str:
+    """The symbol of a quantity, or its label where it has none.
+
+    Examples
+    --------
+    >>> symbol_of("partial_eta_squared"), symbol_of("icc_1_1", "ICC(1,1)")
+    ('ηp²', 'ICC(1,1)')
+    """
+    return _SYMBOLS.get(name, label or name.replace("_", " "))
+
+
+def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
+    """A number with fixed decimals and a real minus sign; no leading zero where `bounded`.
+
+    Small numbers get as many decimals as show one figure, so that ``0.004`` is not told as 0.
+
+    Examples
+    --------
+    >>> apa_number(0.3155, bounded=True), apa_number(-1.256), apa_number(0.0042)
+    ('.32', '−1.26', '0.004')
+    """
+    if math.isnan(value):
+        return "NA"
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    if abs(value) >= 1e6:
+        return f"{value:.{digits}e}".replace("-", MINUS)
+    needed = next(
+        (d for d in range(digits, _MOST_DECIMALS + 1) if abs(value) >= 0.5 * 10.0**-d), digits
+    )
+    return _fixed(value, needed, bounded=bounded)
+
+
+def _fixed(value: float, decimals: int, *, bounded: bool) -> str:
+    text = f"{abs(value):.{decimals}f}"
+    negative = value < 0 and float(text) != 0
+    if bounded and text.startswith("0."):
+        text = text[1:]
+    return f"{MINUS}{text}" if negative else text
+
+
+def apa_p(p: float) -> str:
+    """``p = .031``, ``p < .001`` or ``p > .999``.
+
+    Examples
+    --------
+    >>> apa_p(0.0312), apa_p(1e-9), apa_p(1.0)
+    ('p = .031', 'p < .001', 'p > .999')
+    """
+    return f"p {format_p(p)}"
+
+
+def estimate_parts(
+    value: float, low: float, high: float, *, digits: int = 2, bounded: bool = False
+) -> tuple[str, str]:
+    """An estimate and the bounds of its interval as texts with the same decimals.
+
+    The decimals are those that show two figures of the interval's width: `digits` of them at least,
+    and 4 at most unless `digits` is more. Further ones would pretend to a precision that is not
+    there, fewer would hide what is.
+
+    Parameters
+    ----------
+    value, low, high : float
+        NaN bounds: there is no interval.
+    digits : int
+        The fewest decimals.
+    bounded : bool
+        Whether the quantity cannot exceed 1, and so has no leading zero.
+
+    Returns
+    -------
+    tuple of str
+        The estimate, and ``[low, high]`` or an empty text.
+
+    Examples
+    --------
+    >>> estimate_parts(0.8229, 0.79, 0.8542, bounded=True)
+    ('.823', '[.790, .854]')
+    >>> estimate_parts(2.0428, 1.5713, 2.66)
+    ('2.04', '[1.57, 2.66]')
+    >>> estimate_parts(0.004, -0.14, 0.15)
+    ('0.00', '[−0.14, 0.15]')
+    >>> estimate_parts(0.5, math.nan, math.nan)
+    ('0.50', '')
+    """
+    width = high - low
+    known = math.isfinite(width) and max(abs(value), abs(low), abs(high)) < 1e6
+    if not known or width <= 0:
+        texts = [apa_number(v, digits=digits, bounded=bounded) for v in (value, low, high)]
+    else:
+        shown = 1 - math.floor(math.log10(width))
+        decimals = max(digits, min(shown, _MOST_DECIMALS))
+        texts = [_fixed(v, decimals, bounded=bounded) for v in (value, low, high)]
+    if math.isnan(low) or math.isnan(high):
+        return texts[0], ""
+    return texts[0], f"[{texts[1]}, {texts[2]}]"
+
+
+def told(
+    value: float,
+    low: float = math.nan,
+    high: float = math.nan,
+    *,
+    digits: int = 2,
+    bounded: bool = False,
+) -> str:
+    """An estimate with its interval as a sentence tells it: see `estimate_parts`.
+
+    Examples
+    --------
+    >>> told(0.8229, 0.79, 0.8542, bounded=True), told(0.8229, bounded=True), told(math.nan)
+    ('.823 [.790, .854]', '.82', 'NA')
+    """
+    number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
+    return f"{number} {bounds}" if bounds else number
+
+
+def bounds_of(interval: Any) -> tuple[float, float]:
+    """The bounds of an `Interval`; NaN where there is none."""
+    return (interval.low, interval.high) if interval else (math.nan, math.nan)
+
+
+def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool = False) -> str:
+    """``.81, 95% CI [.75, .87]``: an estimate with its `Interval`, if there is one.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Interval
+    >>> apa_estimate(0.8134, Interval(low=0.751, high=0.862), bounded=True)
+    '.81, 95% CI [.75, .86]'
+    >>> apa_estimate(0.8134, None)
+    '0.81'
+    """
+    low, high = bounds_of(interval)
+    number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
+    return f"{number}, {100 * interval.level:g}% CI {bounds}" if bounds else number

@@ -1,0 +1,460 @@
+"""What a coefficient yields when there is nothing to find: permutation of the right thing.
+
+The null depends on the coefficient (STATISTICS section 3), so the schemes have names, and the
+result says what was permuted and which hypothesis that stands for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.engine import map_blocks
+from judgestats.errors import InputError
+from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.permuters import AnyArray, IntArray, draw_permutations
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note, NullReference
+
+__all__ = [
+    "Alternative",
+    "PermutationResult",
+    "Scheme",
+    "permutation_distribution",
+    "permutation_null",
+    "permutations_needed",
+]
+
+Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
+Alternative = Literal["greater", "less", "two-sided"]
+
+FloatArray = NDArray[np.float64]
+
+CHUNK = 50
+"""Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
+
+SCHEMES: dict[str, tuple[str, str]] = {
+    "replications": ("the item does not matter", "each replication's column over items"),
+    "questions": (
+        "replications are independent",
+        "each question's judgments over replications",
+    ),
+    "cells": ("the condition does not matter", "whole item x condition cells within items"),
+    "positions": ("order does not matter", "positions within items"),
+    "labels": ("no relation", "labels over items within strata"),
+    "levels": ("the component is 0", "levels of the facet within the other facets"),
+}
+"""Scheme -> (null hypothesis, what is permuted)."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PermutationResult:
+    """The null reference together with the distribution it summarises.
+
+    Attributes
+    ----------
+    observed : float
+        The statistic on the data as given.
+    null : NullReference
+        Hypothesis, what was permuted, mean, 95th percentile and p-value.
+    distribution : ndarray, shape (n_permutations,)
+        The statistic on every permutation, NaN where undefined.
+    n_failed : int
+        Permutations in which the statistic is undefined; they count as at least as extreme as the
+        observed value, so that p stays valid.
+    notes : tuple of Note
+        Warnings as data.
+    """
+
+    observed: float
+    null: NullReference
+    distribution: FloatArray
+    n_failed: int = 0
+    notes: tuple[Note, ...] = ()
+
+
+def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
+    r"""Smallest number of permutations whose smallest p-value reaches a Bonferroni-adjusted level.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the family, in (0, 1).
+    n_comparisons : int
+        Size of the family.
+
+    Returns
+    -------
+    int
+        Smallest B with 1 / (B + 1) <= alpha / n_comparisons.
+
+    Raises
+    ------
+    InputError
+        If `alpha` or `n_comparisons` is out of range.
+
+    Examples
+    --------
+    >>> permutations_needed(0.05, 1), permutations_needed(0.05, 10)
+    (19, 199)
+    """
+    if not 0 < alpha < 1 or n_comparisons < 1:
+        raise InputError(
+            "permutations_needed: alpha must lie in (0, 1) and n_comparisons be at least 1, got "
+            f"{alpha} and {n_comparisons}. Give the family's level and its number of comparisons."
+        )
+    # The small slack keeps 10 / 0.05 = 200.00000000000003 from asking for one more.
+    return max(1, math.ceil(n_comparisons / alpha * (1 - 1e-12)) - 1)
+
+
+@one_blas_thread()
+def _chunk(
+    arrays: tuple[AnyArray, ...],
+    statistic: Callable[..., Any],
+    size: int,
+    seed: np.random.SeedSequence,
+    vectorized: bool,
+    drawing: tuple[str, list[IntArray], IntArray | None, int, tuple[int, ...]],
+) -> tuple[FloatArray, str]:
+    """The statistic on `size` permutations, and the first refusal's message."""
+    rng = np.random.default_rng(seed)
+    drawn = draw_permutations(arrays[0], rng, size, *drawing)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if vectorized:
+            return np.asarray(statistic(drawn, *arrays[1:]), dtype=float).reshape(size), ""
+        values, refusal = np.full(size, np.nan), ""
+        for b in range(size):
+            try:
+                values[b] = float(statistic(drawn[b], *arrays[1:]))
+            except (InputError, np.linalg.LinAlgError, ZeroDivisionError) as error:
+                # A permutation the statistic refuses stays NaN: counted and noted by the caller.
+                refusal = refusal or str(error)
+    return values, refusal
+
+
+def permutation_distribution(
+    arrays: ArrayLike | tuple[NDArray[Any], ...],
+    statistic: Callable[..., Any],
+    *,
+    scheme: Scheme,
+    n_permutations: int = 999,
+    seed: int | None = 0,
+    strata: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    axis: int = 1,
+    together: tuple[int, ...] | None = None,
+    n_jobs: int = 1,
+    alternative: Alternative = "greater",
+    vectorized: bool = False,
+) -> PermutationResult:
+    r"""Permutation null of a statistic, with its distribution.
+
+    Parameters
+    ----------
+    arrays : array-like, or tuple of arrays
+        Items on the first axis. The *first* array is permuted; the others are handed on as given.
+    statistic : callable
+        ``statistic(*arrays)`` returns a number. With ``vectorized=True`` the first array arrives
+        as a stack of permutations, shape (B, ...), and B numbers are returned.
+    scheme : str
+        What is permuted, and so the null hypothesis:
+
+        - ``replications``: X (items, replications): each column over items, within `strata`
+          (the item does not matter);
+        - ``questions``: X (items, replications): each item's row over replications
+          (replications are independent: the null of the procedure with questions as columns);
+        - ``cells``: X (items, conditions, ...): whole cells within items, whatever further axes
+          hold moves along (the condition does not matter); a `cluster`'s items share a shuffle;
+        - ``positions``: X (items, positions, ...): as ``cells`` (order does not matter);
+        - ``labels``: labels (items, ...): over items within `strata`; with `cluster`, whole
+          clusters change places with clusters of equal size (no relation);
+        - ``levels``: X with one axis per facet: levels of the facet on `axis`, independently for
+          every combination of the other facets, axes in `together` moving as a block (the facet's
+          component is 0).
+    n_permutations : int
+        B; see `permutations_needed` for the least that reaches an adjusted level.
+    seed : int or None
+    strata : array-like, shape (n_items,), optional
+    cluster : array-like, shape (n_items,), optional
+    axis : int
+        The facet's axis for ``levels`` (not negative).
+    together : tuple of int, optional
+        Axes that move as one block for ``levels``; default every axis after the first two that is
+        not `axis` (replicates stay in their cell).
+    n_jobs : int
+        joblib workers; the result does not depend on it.
+    alternative : {"greater", "less", "two-sided"}
+        Two-sided: twice the smaller one-sided p, at most 1.
+    vectorized : bool
+        See `statistic`.
+
+    Returns
+    -------
+    PermutationResult
+
+    Raises
+    ------
+    InputError
+        If the scheme does not fit the data or the options.
+
+    Notes
+    -----
+    p = (b + 1) / (B + 1) with b the number of permutations at least as extreme as the observed
+    value (up to a relative 1e-10, so that equal arrangements count as ties). Undefined permutations
+    count as extreme. Where no shuffle of ``labels`` changes the statistic (every cluster carries
+    the same labels, or no two have the same size), the null is the estimate itself and says
+    nothing: p is NaN and the null's `reason` says why. NaN (missing) moves with the values. The
+    null of ``replications`` is that the item matters in nothing: items that differ in spread only
+    are rejected more often than the level says (.11-.13 for .05, docs/simulations/scores.md), as
+    they are by the F test.
+
+    References
+    ----------
+    Phipson & Smyth (2010), Permutation p-values should never be zero. SAGMB 9(1), 39.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=(30, 1)) + rng.normal(size=(30, 2))
+    >>> r = lambda a: np.corrcoef(a, rowvar=False)[0, 1]
+    >>> out = permutation_distribution(x, r, scheme="replications", n_permutations=199)
+    >>> out.null.hypothesis, bool(out.null.p_value < 0.05)
+    ('the item does not matter', True)
+    """
+    where = "permutation_distribution"
+    data: tuple[AnyArray, ...] = (
+        tuple(np.asarray(a) for a in arrays) if isinstance(arrays, tuple) else (np.asarray(arrays),)
+    )
+    x = data[0]
+    if scheme not in SCHEMES:
+        raise InputError(
+            f"{where}: scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}. "
+            "Choose what the coefficient's null permutes."
+        )
+    if alternative not in {"greater", "less", "two-sided"}:
+        raise InputError(
+            f"{where}: alternative must be greater, less or two-sided, got {alternative!r}. "
+            "Choose one of these."
+        )
+    if n_permutations < 1:
+        raise InputError(
+            f"{where}: n_permutations must be at least 1, got {n_permutations}. Use 999."
+        )
+    least = 1 if scheme == "labels" else 2
+    if x.ndim < least or x.size == 0:
+        raise InputError(
+            f"{where}: scheme {scheme!r} needs a non-empty array of at least {least} axes, got "
+            f"shape {x.shape}. Put items on axis 0 and what is permuted on the next."
+        )
+    if strata is not None and scheme not in {"replications", "labels"}:
+        raise InputError(
+            f"{where}: strata has no meaning for scheme {scheme!r}, which permutes within items. "
+            "Leave it out."
+        )
+    if cluster is not None and scheme in {"replications", "questions", "levels"}:
+        raise InputError(
+            f"{where}: cluster has no meaning for scheme {scheme!r}. Use strata to keep a shuffle "
+            "within groups, or leave it out."
+        )
+    n_items = x.shape[0]
+    codes = None if cluster is None else cluster_codes(cluster, n_items, where=where)
+    groups = [np.arange(n_items)]
+    if strata is not None:
+        stratum = cluster_codes(strata, n_items, where=where)
+        groups = [np.flatnonzero(stratum == s) for s in range(int(stratum.max()) + 1)]
+    drawing = (
+        scheme,
+        groups,
+        codes,
+        _axis(where, scheme, x, axis),
+        _together(scheme, x, axis, together),
+    )
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if vectorized:
+            observed = float(np.asarray(statistic(x[None], *data[1:]), dtype=float).reshape(-1)[0])
+        else:
+            observed = float(statistic(*data))
+    sizes = [min(CHUNK, n_permutations - start) for start in range(0, n_permutations, CHUNK)]
+    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+    jobs = [(data, statistic, n, s, vectorized, drawing) for n, s in zip(sizes, seeds, strict=True)]
+    parts = map_blocks(_chunk, jobs, n_jobs=n_jobs)
+    distribution = np.concatenate([values for values, _ in parts])
+    refusal = next((why for _, why in parts if why), "")
+
+    return _summarise(
+        observed,
+        distribution,
+        refusal=refusal,
+        fixed=_fixed_labels(x, codes) if scheme == "labels" else "",
+        clustered=scheme == "labels" and codes is not None,
+        alternative=alternative,
+        scheme=scheme,
+        seed=seed,
+    )
+
+
+def _summarise(
+    observed: float,
+    distribution: FloatArray,
+    *,
+    refusal: str,
+    fixed: str,
+    clustered: bool,
+    alternative: str,
+    scheme: str,
+    seed: int | None,
+) -> PermutationResult:
+    """Mean, 95th percentile and p-value of a finished null distribution.
+
+    Where no permutation moves the statistic and `fixed` knows why, there is no p-value: one near 1
+    would read as a finding of the data.
+    """
+    n = distribution.size
+    defined = distribution[~np.isnan(distribution)]
+    n_failed = n - defined.size
+    notes: list[Note] = []
+    if n_failed:
+        message = f"The statistic is undefined in {n_failed} of {n} permutations"
+        message += f" ({refusal})" if refusal else ""
+        message += "; they count as at least as extreme as the observed value."
+        notes.append(Note(code="undefined_permutations", message=message))
+    if math.isnan(observed):
+        notes.append(
+            Note(code="undefined_estimate", message="No p-value: the statistic is undefined.")
+        )
+    slack = 1e-10 * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
+    above = (np.sum(defined >= observed - slack) + n_failed + 1) / (n + 1)
+    below = (np.sum(defined <= observed + slack) + n_failed + 1) / (n + 1)
+    p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}[alternative]
+    hypothesis, permuted = SCHEMES[scheme]
+    permuted = "the labels of whole clusters of equal size" if clustered else permuted
+    still = n > n_failed == 0 and bool(np.all(np.abs(defined - observed) <= slack))
+    silent = fixed if still else ""
+    if silent:
+        notes.append(Note(code="uninformative_null", message=f"No p-value: {silent}."))
+    null = NullReference(
+        hypothesis=hypothesis,
+        permuted=permuted,
+        mean=float(np.mean(defined)) if defined.size else math.nan,
+        q95=float(np.quantile(defined, 0.95)) if defined.size else math.nan,
+        p_value=math.nan if math.isnan(observed) or silent else float(p),
+        n_permutations=n,
+        seed=seed,
+        reason=silent,
+    )
+    return PermutationResult(
+        observed=observed,
+        null=null,
+        distribution=distribution,
+        n_failed=n_failed,
+        notes=tuple(notes),
+    )
+
+
+def _fixed_labels(x: AnyArray, codes: IntArray | None) -> str:
+    """Why a shuffle of labels may leave the statistic where it is."""
+    if codes is None:
+        return "every shuffle of the labels over items gives the same value"
+    sizes = np.bincount(codes)
+    if len(set(sizes.tolist())) == sizes.size:
+        return (
+            "labels move with their cluster, no two clusters have the same number of items, and "
+            "so none can change places"
+        )
+    patterns = {
+        size: {x[codes == c].tobytes() for c in np.flatnonzero(sizes == size)}
+        for size in set(sizes.tolist())
+    }
+    if all(len(found) == 1 for found in patterns.values()):
+        return (
+            "labels move with their cluster, and clusters of equal size carry the same labels, so "
+            "every shuffle gives the same value"
+        )
+    return "labels move with their cluster, and every such shuffle gives the same value"
+
+
+def _axis(where: str, scheme: str, x: AnyArray, axis: int) -> int:
+    """The axis along which a scheme permutes."""
+    if scheme != "levels":
+        return 1
+    if not 0 <= axis < x.ndim:
+        raise InputError(
+            f"{where}: axis must be one of the array's axes 0 to {x.ndim - 1}, got {axis}. Give "
+            "the axis of the facet whose component is tested."
+        )
+    return axis
+
+
+def _together(
+    scheme: str, x: AnyArray, axis: int, together: tuple[int, ...] | None
+) -> tuple[int, ...]:
+    """The axes that move as one block."""
+    if scheme in {"cells", "positions"}:
+        return tuple(range(2, x.ndim))
+    if scheme == "levels":
+        return tuple(k for k in range(2, x.ndim) if k != axis) if together is None else together
+    return ()
+
+
+def permutation_null(
+    arrays: ArrayLike | tuple[NDArray[Any], ...],
+    statistic: Callable[..., Any],
+    *,
+    scheme: Scheme,
+    n_permutations: int = 999,
+    seed: int | None = 0,
+    strata: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    axis: int = 1,
+    together: tuple[int, ...] | None = None,
+    n_jobs: int = 1,
+    alternative: Alternative = "greater",
+    vectorized: bool = False,
+) -> NullReference:
+    """Null reference of a statistic: `permutation_distribution` without the distribution.
+
+    Parameters
+    ----------
+    arrays, statistic, scheme, n_permutations, seed, strata, cluster, axis, together
+        See `permutation_distribution`.
+    n_jobs, alternative, vectorized
+        See `permutation_distribution`.
+
+    Returns
+    -------
+    NullReference
+
+    Raises
+    ------
+    InputError
+        As `permutation_distribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(20.0)[:, None] + np.array([0.0, 0.5])
+    >>> r = lambda a: np.corrcoef(a, rowvar=False)[0, 1]
+    >>> permutation_null(x, r, scheme="replications", n_permutations=99).p_value
+    0.01
+    """
+    return permutation_distribution(
+        arrays,
+        statistic,
+        scheme=scheme,
+        n_permutations=n_permutations,
+        seed=seed,
+        strata=strata,
+        cluster=cluster,
+        axis=axis,
+        together=together,
+        n_jobs=n_jobs,
+        alternative=alternative,
+        vectorized=vectorized,
+    ).null

@@ -1,0 +1,471 @@
+"""Coefficients that depend on the items through sums: one engine for their intervals and nulls.
+
+Nearly every agreement coefficient is a smooth function of sums over items (of agreeing pairs, of
+category shares ...). That gives exact derivatives (hence influence values), a jackknife over
+clusters and a vectorised bootstrap from the same two functions, all linear in items.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import expit
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.notation import counted
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
+
+__all__ = [
+    "IntervalMethod",
+    "Scale",
+    "SumStatistic",
+    "estimate_from_sums",
+    "influence",
+    "jackknife",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+STACK = 40_000
+"""Terms of one permutation up to which 250 of them are computed in one stack (80 MB)."""
+
+IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
+Scale = Literal["identity", "logit", "log_complement", "log_ratio"]
+
+INTERVALS = ("jackknife", "linearised", "bca", "percentile", "none")
+BOUNDED = ("logit", "log_ratio")
+"""Scales with an end on both sides."""
+STEP = 1e-30
+"""Imaginary step of the derivative: its error is of order STEP**2, so none is visible."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SumStatistic:
+    """A statistic theta = combine(sum over items of per_item(data)).
+
+    Attributes
+    ----------
+    per_item : callable
+        Data (..., n_items, k), such as a count table, to terms (..., n_items, m). Leading axes are
+        permutations.
+    combine : callable
+        Sums (..., m), real or complex, to values (...). Must be analytic (no absolute values) for
+        the derivative; undefined values are NaN.
+    """
+
+    per_item: Callable[[NDArray[Any]], FloatArray]
+    combine: Callable[[NDArray[Any]], NDArray[Any]]
+
+    def value(self, data: NDArray[Any]) -> FloatArray:
+        """The statistic on data (..., n_items, k): one value for each leading index."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.combine(self.per_item(data).sum(axis=-2)), dtype=float)
+
+
+def cluster_sums(terms: FloatArray, codes: IntArray) -> FloatArray:
+    """Sum item terms within clusters: (n_items, m) to (n_clusters, m).
+
+    Examples
+    --------
+    >>> cluster_sums(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
+    array([[3.],
+           [4.]])
+    """
+    n_clusters = int(codes.max()) + 1
+    if n_clusters == terms.shape[0] and np.array_equal(codes, np.arange(n_clusters)):
+        return terms
+    out = np.zeros((n_clusters, terms.shape[1]))
+    np.add.at(out, codes, terms)
+    return out
+
+
+def influence(statistic: SumStatistic, terms: FloatArray) -> FloatArray:
+    r"""Influence of each row of terms on the statistic: its gradient times the row.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+    terms : ndarray, shape (n, m)
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        ``d theta / d w_i`` at weight 1 for every row. They sum to 0 for a ratio of sums.
+
+    Notes
+    -----
+    The derivative is by the complex step, exact to machine precision (Squire & Trapp, 1998).
+
+    Examples
+    --------
+    >>> mean = SumStatistic(per_item=lambda x: x, combine=lambda s: s[..., 1] / s[..., 0])
+    >>> influence(mean, np.array([[1.0, 2.0], [1.0, 4.0]]))
+    array([-0.5,  0.5])
+    """
+    total = terms.sum(axis=0)
+    # A block of directions at a time keeps memory small where there are many sums.
+    m = total.size
+    gradient = np.empty(m)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start in range(0, m, 500):
+            stop = min(start + 500, m)
+            moved = np.tile(total.astype(complex), (stop - start, 1))
+            moved[np.arange(stop - start), np.arange(start, stop)] += 1j * STEP
+            gradient[start:stop] = np.imag(statistic.combine(moved)) / STEP
+    return np.asarray(terms @ gradient)
+
+
+def jackknife(statistic: SumStatistic, sums: FloatArray) -> FloatArray:
+    """The statistic without each row of `sums` (one row per cluster): shape (n_clusters,).
+
+    Examples
+    --------
+    >>> mean = SumStatistic(per_item=lambda x: x, combine=lambda s: s[..., 1] / s[..., 0])
+    >>> jackknife(mean, np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]]))
+    array([5., 4., 3.])
+    """
+    out = np.empty(sums.shape[0])
+    total = sums.sum(axis=0)
+    block = max(1, 4_000_000 // max(1, sums.shape[1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start in range(0, sums.shape[0], block):
+            rows = slice(start, start + block)
+            out[rows] = np.real(statistic.combine(total - sums[rows]))
+    return out
+
+
+def forward(x: Any, scale: Scale, least: float = 0.0) -> Any:
+    """Move values to the scale on which the interval is symmetric.
+
+    Parameters
+    ----------
+    x : float or ndarray
+    scale : str
+    least : float
+        Where ``logit`` and ``log_ratio`` begin: log((x - least) / (1 - x)).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if scale in BOUNDED:
+            return np.log(np.asarray(x) - least) - np.log1p(-np.asarray(x))
+        if scale == "log_complement":
+            return -np.log1p(-np.asarray(x))
+        return np.asarray(x, dtype=float)
+
+
+def backward(y: Any, scale: Scale, least: float = 0.0) -> Any:
+    """Undo `forward`."""
+    if scale in BOUNDED:
+        return least + (1.0 - least) * expit(np.asarray(y))
+    if scale == "log_complement":
+        return -np.expm1(-np.asarray(y))
+    return np.asarray(y, dtype=float)
+
+
+def _slope(x: float, scale: Scale, least: float = 0.0) -> float:
+    """Derivative of `forward` at x."""
+    if scale in BOUNDED:
+        return 1.0 / (x - least) + 1.0 / (1.0 - x) if least < x < 1 else math.inf
+    if scale == "log_complement":
+        return 1.0 / (1.0 - x) if x < 1 else math.inf
+    return 1.0
+
+
+def _spread(
+    statistic: SumStatistic,
+    terms: FloatArray,
+    codes: IntArray,
+    *,
+    method: str,
+    scale: Scale,
+    least: float,
+) -> tuple[float, float]:
+    """Standard error of the statistic, and on the interval's scale."""
+    sums = cluster_sums(terms, codes)
+    n = sums.shape[0]
+    if method == "linearised":
+        values = influence(statistic, sums)
+        se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
+        theta = float(statistic.combine(terms.sum(axis=0)))
+        return se, se * _slope(theta, scale, least)
+    left_out = jackknife(statistic, sums)
+    if not np.all(np.isfinite(left_out)):
+        return math.nan, math.nan
+    se = math.sqrt((n - 1) / n * float(np.sum((left_out - left_out.mean()) ** 2)))
+    moved = forward(left_out, scale, least)
+    if scale == "logit" or not np.all(np.isfinite(moved)):
+        # A proportion that one cluster alone keeps from 0 or 1 has left-out logits without bound:
+        # the delta method covers as well (docs/simulations) and stays finite.
+        theta = float(statistic.combine(terms.sum(axis=0)))
+        return se, se * _slope(theta, scale, least)
+    return se, math.sqrt((n - 1) / n * float(np.sum((moved - moved.mean()) ** 2)))
+
+
+def _at_the_end(theta: float, n: int, level: float) -> Interval:
+    """Clopper-Pearson for n clusters that all show 0 (or all 1).
+
+    The mean of values in [0, 1] is at least the share of clusters that are exactly 1, so the bound
+    holds for the mean as well.
+    """
+    reach = float(((1 - level) / 2) ** (1 / n))
+    low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
+    method = f"Clopper-Pearson on {counted(n, 'cluster', 'clusters')}, all of them {theta:g}"
+    return Interval(low=low, high=high, level=level, method=method)
+
+
+def _interval(
+    statistic: SumStatistic,
+    terms: FloatArray,
+    codes: IntArray,
+    *,
+    theta: float,
+    level: float,
+    method: IntervalMethod,
+    scale: Scale,
+    least: float,
+    n_resamples: int,
+    seed: int | None,
+    proportion: bool,
+) -> tuple[Interval | None, float, list[Note]]:
+    """Interval, standard error and notes of a defined estimate."""
+    n = int(codes.max()) + 1 if codes.size else 0
+    if method == "none":
+        return None, math.nan, []
+    if proportion and theta in {0.0, 1.0}:
+        return _at_the_end(theta, n, level), math.nan, []
+    if n < 3:
+        message = (
+            f"No interval: it needs at least 3 clusters, there {'is' if n == 1 else 'are'} {n}."
+        )
+        return None, math.nan, [Note(code="too_few_clusters", message=message)]
+    if method in {"bca", "percentile"}:
+        boot = cluster_bootstrap(
+            terms,
+            lambda x, weights: statistic.combine(weights @ x),
+            cluster=codes,
+            n_resamples=n_resamples,
+            level=level,
+            method="bca" if method == "bca" else "percentile",
+            seed=seed,
+            vectorized=True,
+        )
+        found = boot.interval
+        usable = math.isfinite(found.low) and math.isfinite(found.high)
+        return (found if usable else None), boot.std_error, list(boot.notes)
+    se, se_scaled = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
+    centre = float(forward(theta, scale, least))
+    if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
+        message = (
+            "No interval: leaving out any one cluster leaves the estimate unchanged, so the data "
+            "cannot show how uncertain it is."
+            if se <= 1e-12
+            else "No interval: its standard error is undefined when some cluster is left out."
+        )
+        return None, math.nan, [Note(code="no_interval", message=message)]
+    notes = []
+    if n < 20:
+        message = (
+            f"Only {counted(n, 'cluster', 'clusters')}: the interval's coverage was studied from "
+            "20 clusters on."
+        )
+        notes.append(Note(code="few_clusters", message=message))
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * se_scaled
+    low, high = backward(np.array([centre - half, centre + half]), scale, least)
+    where = "" if scale == "identity" else f" on the {scale} scale"
+    if scale == "log_ratio":
+        where = f" on the scale log((x - L) / (1 - x)), L = {least:.4g} the least possible value"
+    name = f"{method} over clusters, t with {n - 1} df{where}"
+    return Interval(low=float(low), high=float(high), level=level, method=name), se, notes
+
+
+def estimate_from_sums(
+    statistic: SumStatistic,
+    data: NDArray[Any],
+    *,
+    name: str,
+    label: str,
+    estimator: str,
+    sample: Sample,
+    reason: str,
+    where: str,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    interval: IntervalMethod = "jackknife",
+    scale: Scale = "log_complement",
+    least: float = 0.0,
+    n_resamples: int = 2000,
+    n_permutations: int = 0,
+    codes: IntArray | None = None,
+    from_codes: Callable[[IntArray], NDArray[Any]] | None = None,
+    seed: int | None = 0,
+    proportion: bool = False,
+    alternative: Literal["greater", "less"] = "greater",
+    notes: tuple[Note, ...] = (),
+    details: Mapping[str, Any] | None = None,
+) -> Estimate:
+    """Value, interval, null and sample of a statistic of sums, as one `Estimate`.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+    data : ndarray, shape (n_items, k)
+    name, label, estimator, sample, notes, details
+        Fields of the result.
+    reason : str
+        Why the value is undefined, used where it is NaN.
+    where : str
+        Name of the public function, for messages.
+    cluster : array-like, shape (n_items,), optional
+    level : float
+        Confidence level.
+    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
+    scale : {"identity", "logit", "log_complement", "log_ratio"}
+        Scale on which the jackknife and linearised intervals are symmetric. ``log_ratio``,
+        log((x - least) / (1 - x)), keeps a coefficient within what its data can show; for a
+        reliability of one of R judgments, where `least` is -1 / (R - 1), it is the log of the
+        ratio of the mean squares between and within items. ``log_complement`` has no lower end.
+    least : float
+        Least value that data of this shape can give; where it is undefined ``log_ratio`` is
+        ``log_complement``.
+    n_resamples : int
+        Resamples of the bootstrap intervals.
+    n_permutations : int
+        Permutations of the null (each replication's column over items); 0 for none.
+    codes : ndarray of int, shape (n_items, n_replications), optional
+        What is permuted for the null.
+    from_codes : callable, optional
+        Codes (..., n_items, n_replications) to data; None if the data are the codes.
+    seed : int or None
+    proportion : bool
+        Whether the statistic is a mean of values in [0, 1]: an estimate of 0 or 1 then has an
+        exact one-sided interval instead of none.
+    alternative : {"greater", "less"}
+        On which side of its null the coefficient lies where there is something to find: ``less``
+        for a disagreement.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, or a null is asked for and the verdicts are not known.
+
+    Examples
+    --------
+    >>> mean = SumStatistic(per_item=lambda x: x, combine=lambda s: s[..., 1] / s[..., 0])
+    >>> data = np.column_stack([np.ones(30), np.arange(30) % 2])
+    >>> out = estimate_from_sums(mean, data, name="share", label="Share", estimator="mean",
+    ...     sample=Sample(n_items=30), reason="", where="share", scale="logit")
+    >>> out.estimate, bool(out.interval.low < 0.5 < out.interval.high)
+    (0.5, True)
+    """
+    if interval not in INTERVALS:
+        raise InputError(
+            f"{where}: interval must be one of {', '.join(INTERVALS)}, got {interval!r}. "
+            "The default is 'jackknife'."
+        )
+    if not 0 < level < 1:
+        raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
+    if scale == "log_ratio" and not math.isfinite(least):
+        scale = "log_complement"
+    groups = cluster_codes(cluster, data.shape[0], where=where)
+    terms = statistic.per_item(data)
+    # Items that contribute nothing (no verdict read) are no clusters either.
+    used = (np.abs(terms) @ np.ones(terms.shape[1])) > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        theta = float(statistic.combine(terms.sum(axis=0)))
+    if not used.all() and used.any():
+        groups = np.unique(groups[used], return_inverse=True)[1].astype(np.int64)
+        terms = terms[used]
+    if cluster is not None and used.any():
+        sample = dataclasses.replace(sample, n_clusters=int(groups.max()) + 1)
+    result = Estimate(
+        name=name,
+        label=label,
+        estimate=theta,
+        estimator=estimator,
+        sample=sample,
+        notes=notes,
+        details=details or {},
+    )
+    if not math.isfinite(theta):
+        return result.replace(estimate=math.nan, reason=reason)
+    found, se, more = _interval(
+        statistic,
+        terms,
+        groups,
+        theta=theta,
+        level=level,
+        method=interval,
+        scale=scale,
+        least=least,
+        n_resamples=n_resamples,
+        seed=seed,
+        proportion=proportion,
+    )
+    null: NullReference | None = None
+    if n_permutations:
+        null, null_notes = permutation_reference(
+            statistic,
+            codes,
+            from_codes,
+            n_permutations=n_permutations,
+            seed=seed,
+            where=where,
+            alternative=alternative,
+        )
+        more += null_notes
+    return result.replace(interval=found, std_error=se, null=null, notes=(*notes, *more))
+
+
+def permutation_reference(
+    statistic: SumStatistic,
+    codes: IntArray | None,
+    from_codes: Callable[[IntArray], NDArray[Any]] | None,
+    *,
+    n_permutations: int,
+    seed: int | None,
+    where: str,
+    alternative: Literal["greater", "less"] = "greater",
+) -> tuple[NullReference, list[Note]]:
+    """The statistic's null: each replication's column permuted over items.
+
+    Raises
+    ------
+    InputError
+        If only counts are known, not the verdicts themselves.
+    """
+    if codes is None:
+        raise InputError(
+            f"{where}: n_permutations needs the verdicts themselves, got a table of counts alone. "
+            "Pass the verdicts (items x replications), or n_permutations=0."
+        )
+    make = from_codes if from_codes is not None else (lambda c: c)
+    # Small problems go in one stack; large ones one permutation at a time.
+    width = max(codes.size, statistic.per_item(make(codes)).size)
+    stacked = width <= STACK
+
+    def value(permuted: NDArray[Any]) -> Any:
+        return (
+            statistic.value(make(permuted)) if stacked else float(statistic.value(make(permuted)))
+        )
+
+    out = permutation_distribution(
+        codes,
+        value,
+        scheme="replications",
+        n_permutations=n_permutations,
+        seed=seed,
+        alternative=alternative,
+        vectorized=stacked,
+    )
+    return out.null, list(out.notes)

@@ -1,0 +1,1 @@
+"""In what shape do judgments come: cells, blocks, groups, counts, matrices, crossed facets."""

@@ -1,0 +1,195 @@
+"""Independent groups: values with the label of the group each belongs to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note, Sample
+from judgestats.stats.layouts.formula import (
+    Missing,
+    as_numbers,
+    cluster_column,
+    factor_codes,
+    level_label,
+    need_columns,
+    parse_formula,
+)
+
+__all__ = ["Groups", "read_groups"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Independent groups: `values` with the code of each value's group."""
+
+    values: FloatArray
+    codes: IntArray
+    names: tuple[str, ...]
+    levels: tuple[Any, ...]
+    cluster: IntArray | None
+    sample: Sample
+    data_name: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of values of each group."""
+        result: IntArray = np.bincount(self.codes, minlength=len(self.names))
+        return result
+
+    def split(self) -> list[FloatArray]:
+        """The values of each group, in the order of `names`."""
+        return [self.values[self.codes == g] for g in range(len(self.names))]
+
+
+def read_groups(
+    values: object,
+    groups: object = None,
+    *,
+    where: str,
+    names: Sequence[Any] | None = None,
+    cluster: object = None,
+    missing: Missing = "drop",
+) -> Groups:
+    """Independent groups from arrays, a mapping, a list of samples, or a formula and a frame.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,), mapping, sequence of arrays, or str
+        Values with their labels in `groups`; or name -> sample; or one sample per group; or
+        ``"score ~ group"``.
+    groups : array-like of shape (n,) or DataFrame, optional
+        Group labels, or the frame of the formula.
+    where : str
+        Calling function, for messages.
+    names : sequence, optional
+        Names of the samples of a list.
+    cluster : array-like of shape (n,) or str, optional
+        Cluster of each value; with a formula a column's name.
+    missing : {"drop", "raise"}
+        Missing values are left out and counted, as in R, or refused.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read so.
+
+    Examples
+    --------
+    >>> g = read_groups([[1.0, 2.0], [3.0]], where="f", names=["a", "b"])
+    >>> g.names, g.sizes.tolist()
+    (('a', 'b'), [2, 1])
+    """
+    labels: NDArray[Any] | None
+    if isinstance(values, str):
+        terms = parse_formula(values, where=where)
+        if terms.block:
+            raise InputError(
+                f"{where}: this test is for independent groups and takes no block, got {values!r}. "
+                "Use a blocked test (friedman_test, wilcoxon_signed_rank), or drop the bar."
+            )
+        frame = need_columns(groups, [terms.response, terms.factor], where)
+        x = as_numbers(frame[terms.response], f"column {terms.response!r}", where)
+        codes, levels = factor_codes(frame[terms.factor])
+        labels = cluster_column(cluster, frame, where)
+        data_name = f"{terms.response} by {terms.factor}"
+    else:
+        x, codes, levels, data_name = _groups_from_arrays(values, groups, names, where)
+        labels = None if cluster is None else np.asarray(cluster)
+    keep = ~np.isnan(x) & (codes >= 0)
+    n_lost = int(x.size - keep.sum())
+    if n_lost and missing == "raise":
+        raise InputError(
+            f"{where}: {n_lost} of {x.size} values are missing. Leave them out with "
+            "missing='drop', which records the loss."
+        )
+    in_cluster = None if labels is None else cluster_codes(labels, x.size, where=where)[keep]
+    if in_cluster is not None:
+        in_cluster = np.unique(in_cluster, return_inverse=True)[1].astype(np.int64)
+    # A level whose values are all missing is gone, as in R after na.omit and factor().
+    used, packed = np.unique(codes[keep], return_inverse=True)
+    kept_levels = tuple(levels[int(u)] for u in used)
+    sample = Sample(
+        n_items=int(keep.sum()),
+        n_clusters=None if in_cluster is None else int(np.unique(in_cluster).size),
+        n_excluded=n_lost,
+        excluded=MappingProxyType({"missing value": n_lost} if n_lost else {}),
+    )
+    notes: tuple[Note, ...] = ()
+    if n_lost:
+        message = (
+            f"{n_lost} of {x.size} values {'is' if n_lost == 1 else 'are'} missing and left out."
+        )
+        notes = (Note(code="missing_values", message=message),)
+    return Groups(
+        values=x[keep],
+        codes=packed.astype(np.int64),
+        names=tuple(level_label(v) for v in kept_levels),
+        levels=kept_levels,
+        cluster=in_cluster,
+        sample=sample,
+        data_name=data_name,
+        notes=notes,
+    )
+
+
+def _groups_from_arrays(
+    values: object, groups: object, names: Sequence[Any] | None, where: str
+) -> tuple[FloatArray, IntArray, tuple[Any, ...], str]:
+    """Values, codes, levels and name of the data, from what is not a formula."""
+    if groups is not None:
+        x = as_numbers(values, "values", where)
+        column = groups if isinstance(groups, pd.Series) else pd.Series(_flat(groups, where))
+        if x.ndim != 1 or len(column) != x.size:
+            raise InputError(
+                f"{where}: values and groups must be one-dimensional and equally long, got shapes "
+                f"{x.shape} and {(len(column),)}. Give one group label per value."
+            )
+        codes, levels = factor_codes(column)
+        return x, codes, levels, "values by groups"
+    samples: list[FloatArray]
+    if isinstance(values, Mapping):
+        levels = tuple(values)
+        samples = [as_numbers(v, f"group {k!r}", where) for k, v in values.items()]
+    elif isinstance(values, (list, tuple)) and all(np.ndim(v) == 1 for v in values) and values:
+        samples = [as_numbers(v, f"group {i + 1}", where) for i, v in enumerate(values)]
+        levels = tuple(names or range(1, len(samples) + 1))
+    else:
+        raise InputError(
+            f"{where}: give values with group labels, a mapping from name to sample, a list of "
+            f"samples, or a formula with a frame; got {type(values).__name__} alone. "
+            f"Call {where}(values, groups)."
+        )
+    if len(levels) != len(samples) or any(s.ndim != 1 for s in samples):
+        raise InputError(
+            f"{where}: one name and one one-dimensional sample per group are required, got "
+            f"{len(levels)} names for {len(samples)} samples. Check names and shapes."
+        )
+    codes = np.repeat(np.arange(len(samples)), [s.size for s in samples])
+    return np.concatenate(samples), codes.astype(np.int64), levels, "samples"
+
+
+def _flat(groups: object, where: str) -> NDArray[Any]:
+    labels = np.asarray(groups)
+    if labels.ndim != 1:
+        raise InputError(
+            f"{where}: groups must be one-dimensional, got shape {labels.shape}. Give one group "
+            "label per value."
+        )
+    return labels

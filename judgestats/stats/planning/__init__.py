@@ -1,0 +1,1 @@
+"""How large must the next study be, and what does it cost?"""

@@ -1,0 +1,127 @@
+"""One simulated design: power of the blocked F test and the width of the effect's interval."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgestats.stats.planning.pilot import PilotComponents
+
+__all__ = ["Design", "blocked_f_p", "simulate_design"]
+
+FloatArray = NDArray[np.float64]
+
+BATCH_SCORES = 2_000_000
+"""Scores drawn at once; bounds memory."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Design:
+    """A study's size: replications are per item, condition and order."""
+
+    n_items: int
+    n_replications: int
+    n_orders: int = 1
+
+
+def simulate_design(
+    model: PilotComponents,
+    design: Design,
+    goal: str,
+    alpha: float,
+    n_simulations: int,
+    seed: np.random.SeedSequence,
+) -> tuple[float, float]:
+    """Share of simulated studies that reject, and the median width of the interval.
+
+    Power is NaN for reliability. The width for spread is upper over lower end; where an interval
+    is undefined it counts as infinite.
+    """
+    rng = np.random.default_rng(seed)
+    size = design.n_items * len(model.residual_variance) * design.n_orders * design.n_replications
+    batch = max(1, BATCH_SCORES // size)
+    rejected, widths = [], []
+    for start in range(0, n_simulations, batch):
+        x = _draw(model, design, min(batch, n_simulations - start), rng)
+        if goal == "reliability":
+            widths.append(_icc_widths(x, alpha))
+            continue
+        spread = goal == "spread"
+        cells = x.mean(axis=4)
+        if spread:
+            values = np.abs(x - cells[..., None]).mean(axis=4).mean(axis=3)
+        else:
+            values = cells.mean(axis=3)
+        rejected.append(blocked_f_p(values) < alpha)
+        if spread:
+            variances = x.var(axis=4, ddof=1).mean(axis=3)
+            widths.append(_ratio_widths(variances[:, :, -1], variances[:, :, 0], alpha))
+        else:
+            d = values[:, :, -1] - values[:, :, 0]
+            t = stats.t.ppf(1 - alpha / 2, design.n_items - 1)
+            widths.append(2 * t * d.std(axis=1, ddof=1) / math.sqrt(design.n_items))
+    power = float(np.mean(np.concatenate(rejected))) if rejected else math.nan
+    return power, float(np.median(np.concatenate(widths)))
+
+
+def _draw(
+    model: PilotComponents, design: Design, size: int, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of `size` studies: studies x items x conditions x orders x replications."""
+    n, r, o = design.n_items, design.n_replications, design.n_orders
+    k = len(model.residual_variance)
+    means = np.asarray(model.means or (0.0,) * k)
+    item = rng.normal(0, math.sqrt(model.item_variance), (size, n, 1, 1, 1))
+    shift = rng.normal(0, math.sqrt(model.item_condition_variance), (size, n, k, 1, 1))
+    order = rng.normal(0, math.sqrt(model.item_order_variance), (size, n, k, o, 1))
+    residual = np.sqrt(np.asarray(model.residual_variance))[None, None, :, None, None]
+    noise = rng.normal(size=(size, n, k, o, r)) * residual
+    if model.heterogeneity > 0:
+        shape = 1 / model.heterogeneity
+        noise = noise * np.sqrt(rng.gamma(shape, 1 / shape, (size, n, 1, 1, 1)))
+    return np.asarray(means[:, None, None] + item + shift + order + noise)
+
+
+def blocked_f_p(y: FloatArray) -> FloatArray:
+    """P of the blocked F test for a stack of tables, studies x items x conditions."""
+    _, n, k = y.shape
+    centred = y - y.mean(axis=2, keepdims=True)
+    columns = centred.mean(axis=1)
+    between = n * np.sum(columns**2, axis=1)
+    residual = np.sum(centred**2, axis=(1, 2)) - between
+    df1, df2 = k - 1, (n - 1) * (k - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = between / df1 / (residual / df2)
+    p = np.asarray(stats.f.sf(f, df1, df2))
+    return np.where(np.isnan(p), 1.0, p)
+
+
+def _ratio_widths(a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
+    """Upper over lower end of the variance ratio's interval, as `variance_ratio` makes it."""
+    n = a.shape[1]
+    total_a, total_b = a.sum(axis=1, keepdims=True), b.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shifts = np.log1p(-a / total_a) - np.log1p(-b / total_b)
+        se = np.sqrt((n - 1) / n * np.sum(shifts**2, axis=1))
+        effective = np.minimum(
+            total_a[:, 0] ** 2 / np.sum(a**2, axis=1), total_b[:, 0] ** 2 / np.sum(b**2, axis=1)
+        )
+        t = stats.t.ppf(1 - alpha / 2, np.maximum(effective - 1, 1))
+        width = np.exp(2 * t * se)
+    return np.where(np.isnan(width), np.inf, width)
+
+
+def _icc_widths(x: FloatArray, alpha: float) -> FloatArray:
+    """Width of the F interval of ICC(1), orders taken as further replications."""
+    scores = x[:, :, 0].reshape(x.shape[0], x.shape[1], -1)
+    _, n, r = scores.shape
+    means = scores.mean(axis=2)
+    f = r * means.var(axis=1, ddof=1) / scores.var(axis=2, ddof=1).mean(axis=1)
+    df = (n - 1, n * (r - 1))
+    ends = f[:, None] / np.array([stats.f.isf(alpha / 2, *df), stats.f.ppf(alpha / 2, *df)])
+    bounds = (ends - 1) / (ends + r - 1)
+    return np.asarray(bounds[:, 1] - bounds[:, 0])

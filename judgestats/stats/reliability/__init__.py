@@ -1,0 +1,1 @@
+"""How far can a score be repeated: alpha, omega, intraclass correlation, generalizability."""

@@ -1,0 +1,170 @@
+"""What `omega_total` accepts: its options checked, its scores made a complete table."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Sample
+from judgestats.stats.reliability.one_factor import Denominator, Estimator, Model
+
+__all__ = ["IntervalMethod", "check_missing", "check_options", "prepare", "too_little"]
+
+Floats = NDArray[np.float64]
+IntervalMethod = Literal[
+    "auto",
+    "feldt",
+    "delta",
+    "delta-logit",
+    "robust",
+    "robust-logit",
+    "bca",
+    "percentile",
+    "bootstrap-logit",
+]
+
+
+def check_options(
+    model: str,
+    estimator: str,
+    denominator: str,
+    interval: str | None,
+    lower: float | str | None,
+    level: float,
+) -> None:
+    """Refuse options that do not exist or do not go together."""
+    for argument, value, allowed in (
+        ("model", model, get_args(Model)),
+        ("estimator", estimator, get_args(Estimator)),
+        ("denominator", denominator, get_args(Denominator)),
+        ("interval", interval, (*get_args(IntervalMethod), None)),
+    ):
+        if value not in allowed:
+            names = ", ".join(str(a) for a in allowed)
+            msg = f"omega_total: {argument} must be one of {names}; got {value!r}. Choose one."
+            raise InputError(msg)
+    if isinstance(lower, str) and lower != "default":
+        msg = (
+            f"omega_total: lower must be a share of variance, None or 'default', got {lower!r}. "
+            "Give a number in [0, 1)."
+        )
+        raise InputError(msg)
+    if isinstance(lower, (int, float)) and not 0 <= lower < 1:
+        msg = (
+            f"omega_total: lower must lie in [0, 1), got {lower}. It is the smallest share of a "
+            "column's variance that is its own; None sets no bound."
+        )
+        raise InputError(msg)
+    if not 0 < level < 1:
+        msg = f"omega_total: level must lie in (0, 1), got {level}. Use .95."
+        raise InputError(msg)
+    if interval == "feldt" and model != "parallel":
+        msg = (
+            f"omega_total: interval 'feldt' is exact for model='parallel' only, got "
+            f"model={model!r}. Use interval='auto'."
+        )
+        raise InputError(msg)
+    if interval in {"delta", "delta-logit", "robust", "robust-logit"}:
+        if estimator != "ml" or model == "parallel":
+            msg = (
+                f"omega_total: interval {interval!r} belongs to estimator='ml' with a "
+                f"tau-equivalent or congeneric model, got {estimator!r} with {model!r}. "
+                "Use interval='auto'."
+            )
+            raise InputError(msg)
+        if denominator != "model":
+            msg = (
+                f"omega_total: interval {interval!r} is defined for denominator='model', got "
+                f"{denominator!r}. Use interval='bootstrap-logit'."
+            )
+            raise InputError(msg)
+
+
+def check_missing(
+    missing: str,
+    estimator: str,
+    denominator: str,
+    interval: str | None,
+    *,
+    standardize: bool,
+    null: bool,
+) -> None:
+    """Refuse what full-information ML does not offer."""
+    if missing not in {"listwise", "fiml"}:
+        msg = f"omega_total: missing must be listwise or fiml; got {missing!r}. Choose one."
+        raise InputError(msg)
+    fits = (
+        estimator == "ml"
+        and denominator == "model"
+        and interval in {"auto", "robust", "robust-logit", None}
+        and not standardize
+        and not null
+    )
+    if missing == "fiml" and not fits:
+        msg = (
+            "omega_total: missing='fiml' needs estimator='ml', denominator='model', raw scores, no "
+            f"null, and interval auto, robust, robust-logit or None; got {estimator!r}, "
+            f"{denominator!r}, {interval!r}. Use missing='listwise' for the others."
+        )
+        raise InputError(msg)
+
+
+def prepare(
+    X: ArrayLike, cluster: ArrayLike | None, *, keep_incomplete: bool = False
+) -> tuple[Floats, Sample, NDArray[np.int64] | None]:
+    """Usable rows as floats, what was left out, and the cluster codes of what is left.
+
+    Rows with a missing score are left out, or with `keep_incomplete` only those without any score.
+    """
+    try:
+        data = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"omega_total: X must be a table of numbers, got values that are not ({error}). "
+            "Give scores with items in rows and replications in columns."
+        )
+        raise InputError(msg) from error
+    if data.ndim != 2:
+        msg = (
+            f"omega_total: X must have two dimensions (items x replications), got {data.ndim}. "
+            "Reshape the scores to one row per item."
+        )
+        raise InputError(msg)
+    if np.isinf(data).any():
+        msg = (
+            f"omega_total: X must be finite, got {int(np.isinf(data).sum())} infinite scores. "
+            "Mark an unread judgment as NaN."
+        )
+        raise InputError(msg)
+    seen = ~np.isnan(data)
+    complete = seen.any(axis=1) if keep_incomplete else seen.all(axis=1)
+    codes = None
+    if cluster is not None:
+        codes = cluster_codes(cluster, data.shape[0], where="omega_total")[complete]
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    lost = int((~complete).sum())
+    n = int(complete.sum())
+    counts = seen[complete].sum(axis=1) if keep_incomplete and n else np.array([data.shape[1]])
+    reason = "no readable replication" if keep_incomplete else "a missing replication"
+    sample = Sample(
+        n_items=n,
+        n_clusters=n if codes is None else int(np.unique(codes).size),
+        n_replications=int(counts.min()),
+        n_replications_max=int(counts.max()),
+        n_excluded=lost,
+        excluded={reason: lost} if lost else {},
+    )
+    return data[complete], sample, codes
+
+
+def too_little(n: int, p: int) -> str:
+    """Why so few items or replications have no reliability, or an empty string."""
+    if n < 2:
+        return f"{n} complete item{'' if n == 1 else 's'}: at least two are needed"
+    if p < 2:
+        return f"{p} replication{'' if p == 1 else 's'}: at least two are needed"
+    return ""

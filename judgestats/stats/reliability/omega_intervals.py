@@ -1,0 +1,206 @@
+"""Which interval omega total gets, and how each is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
+from judgestats.stats.inference.result import Interval, Note
+from judgestats.stats.reliability.omega_delta import Information, logit_interval, omega_std_error
+from judgestats.stats.reliability.omega_fit import weighted_covariances
+from judgestats.stats.reliability.omega_input import IntervalMethod
+from judgestats.stats.reliability.omega_result import OmegaEstimate
+
+__all__ = ["coverage_notes", "default_interval", "with_interval"]
+
+Floats = NDArray[np.float64]
+
+
+def with_interval(
+    fitted: OmegaEstimate,
+    data: Floats,
+    codes: NDArray[np.int64] | None,
+    statistic: Callable[[Floats], Floats],
+    *,
+    interval: IntervalMethod,
+    level: float,
+    n_resamples: int,
+    seed: int | None,
+    n_jobs: int,
+    standardize: bool,
+) -> OmegaEstimate:
+    """The estimate with its interval, or with a note saying why there is none."""
+    n, p = data.shape
+    clustered = codes is not None and int(codes.max()) + 1 < n
+    method = interval
+    if interval == "auto":
+        method = default_interval(fitted, clustered=clustered, standardize=standardize)
+    fitted = dataclasses.replace(
+        fitted, notes=(*fitted.notes, *coverage_notes(fitted, data, method))
+    )
+    if method == "feldt":
+        if clustered:
+            note = Note(
+                code="clusters_ignored",
+                message="the F interval takes items as independent although they share clusters",
+            )
+            fitted = dataclasses.replace(fitted, notes=(*fitted.notes, note))
+        if fitted.estimate >= 1 - 1e-12:
+            return no_interval(fitted, "the replications agree perfectly")
+        df = (n - 1, (n - 1) * (p - 1))
+        tails = (float(stats.f.ppf(q, *df)) for q in ((1 + level) / 2, (1 - level) / 2))
+        low, high = (1 - (1 - fitted.estimate) * t for t in tails)
+        name = "Feldt (F, as ICC(3,k))"
+        return dataclasses.replace(
+            fitted, interval=Interval(low=low, high=high, level=level, method=name)
+        )
+    if method in {"delta", "delta-logit", "robust", "robust-logit"}:
+        return delta_interval(
+            fitted, data, codes, method=method, level=level, standardize=standardize
+        )
+    return bootstrap_interval(
+        fitted,
+        data,
+        codes,
+        statistic,
+        method=method,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+def default_interval(
+    fitted: OmegaEstimate, *, clustered: bool, standardize: bool
+) -> IntervalMethod:
+    """The interval that covered best in docs/simulations/coverage_omega.csv.
+
+    F for the parallel model of independent items. For the others the bootstrap on the logit scale:
+    on average over the simulated cases it covers .93 (delta on the logit scale .92, sandwich .92,
+    percentile .91, BCa .91), and with tied scores it is ahead in every case.
+    """
+    if fitted.model == "parallel" and not standardize and not clustered:
+        return "feldt"
+    return "bootstrap-logit"
+
+
+def coverage_notes(fitted: OmegaEstimate, data: Floats, method: str) -> tuple[Note, ...]:
+    """Warn where the simulation found the interval to cover less than .93 for a nominal .95."""
+    clusters = fitted.sample.n_clusters or data.shape[0]
+    if fitted.model != "parallel" and clusters < 50:
+        message = (
+            f"with {clusters} independent items a {fitted.model} interval covered .86 to .96 in "
+            "simulation for a nominal .95; the parallel model's F interval covered .92 to .96"
+        )
+        return (Note(code="low_coverage", message=message),)
+    counts = np.unique(data, return_counts=True)[1]
+    if method == "feldt" and counts.max() > 0.5 * data.size:
+        message = (
+            "more than half of the scores are the same: the F interval covered .92 to .94 in "
+            "simulation for a nominal .95 (interval='bootstrap-logit': .91 to .97)"
+        )
+        return (Note(code="low_coverage", message=message),)
+    return ()
+
+
+def no_interval(fitted: OmegaEstimate, why: str) -> OmegaEstimate:
+    note = Note(code="no_interval", message=f"no interval: {why}")
+    return dataclasses.replace(fitted, interval=None, notes=(*fitted.notes, note))
+
+
+def delta_interval(
+    fitted: OmegaEstimate,
+    data: Floats,
+    codes: NDArray[np.int64] | None,
+    *,
+    method: str,
+    level: float,
+    standardize: bool,
+) -> OmegaEstimate:
+    information: Information = "robust" if method.startswith("robust") else "expected"
+    loadings, psi = fitted.loadings, fitted.uniquenesses
+    if standardize:  # the model is scale-free: bring the solution back to score units
+        sd = data.std(0, ddof=1)
+        loadings, psi = loadings * sd, psi * sd**2
+    held = np.zeros(psi.size, dtype=bool)
+    if fitted.fit is not None:
+        held[[i for i in fitted.fit.heywood if psi[i] >= 0]] = True
+    se = omega_std_error(
+        data,
+        loadings,
+        psi,
+        information=information,
+        equal_loadings=fitted.model == "tau-equivalent",
+        standardize=standardize,
+        held=held,
+        cluster=codes if information == "robust" else None,
+    )
+    if math.isnan(se):
+        return no_interval(fitted, "the information matrix is singular")
+    if method.endswith("logit"):
+        low, high = logit_interval(fitted.estimate, se, level=level)
+        if math.isnan(low):
+            return no_interval(fitted, "the estimate lies outside (0, 1), where a logit exists")
+    else:
+        z = float(stats.norm.ppf((1 + level) / 2))
+        low, high = fitted.estimate - z * se, fitted.estimate + z * se
+    by_cluster = " by cluster" if information == "robust" and codes is not None else ""
+    kind = "sandwich" + by_cluster if information == "robust" else "expected information"
+    scale = " on the logit scale" if method.endswith("logit") else ""
+    name = f"delta method, {kind}{scale}"
+    return dataclasses.replace(
+        fitted,
+        interval=Interval(low=low, high=high, level=level, method=name),
+        std_error=se,
+    )
+
+
+def bootstrap_interval(
+    fitted: OmegaEstimate,
+    data: Floats,
+    codes: NDArray[np.int64] | None,
+    statistic: Callable[[Floats], Floats],
+    *,
+    method: str,
+    level: float,
+    n_resamples: int,
+    seed: int | None,
+    n_jobs: int,
+) -> OmegaEstimate:
+    kinds: dict[str, tuple[Method, Transform]] = {
+        "bca": ("bca", "identity"),
+        "percentile": ("percentile", "identity"),
+        # 1 - omega is a ratio of variances: its logarithm is defined for negative alphas too
+        "bootstrap-logit": (
+            "normal",
+            "log_complement" if fitted.model == "parallel" else "logit",
+        ),
+    }
+    kind, transform = kinds[method]
+    boot = cluster_bootstrap(
+        data,
+        lambda x, weights: statistic(weighted_covariances(x, weights)),
+        cluster=codes,
+        n_resamples=n_resamples,
+        level=level,
+        method=kind,
+        transform=transform,
+        seed=seed,
+        n_jobs=n_jobs,
+        vectorized=True,
+        names=("omega",),
+    )
+    defined = math.isfinite(boot.interval.low) and math.isfinite(boot.interval.high)
+    return dataclasses.replace(
+        fitted,
+        interval=boot.interval if defined else None,
+        std_error=boot.std_error,
+        notes=(*fitted.notes, *boot.notes),
+    )

@@ -1,0 +1,317 @@
+"""The procedure behind the omegas of arXiv 2412.12509, kept for replication only.
+
+It treats questions as indicators and replications as cases, gives the letters A-E the numbers 1-5,
+and factors the *absolute* correlations, so that independent replications score .4 to .7. It answers
+"do two questions' verdicts move together over replications?", not "does the judge repeat itself?".
+It is therefore never shown without its null; `vote_share_reliability` (nominal) and `omega_total`
+(scores) answer the second question.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
+from judgestats.stats.reliability._factor_analyzer import factor_analysis
+from judgestats.stats.reliability.factor_extraction import minres_factors, oblimin
+
+__all__ = ["PublishedOmega", "published_omega_2412_12509", "published_verdict_codes"]
+
+Floats = NDArray[np.float64]
+
+N_FACTORS = 3
+NO_ANSWER = 6.0
+CODES: dict[str, float] = {
+    "A": 1.0,
+    "B": 2.0,
+    "C": 3.0,
+    "D": 4.0,
+    "E": 5.0,
+    "no_answer": NO_ANSWER,
+    "unparseable": NO_ANSWER,
+    "refused": NO_ANSWER,
+    "truncated": NO_ANSWER,
+    "failed": NO_ANSWER,
+    "": NO_ANSWER,
+    "multiple": 7.0,
+    "ambiguous": 7.0,
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PublishedOmega(Estimate):
+    """The published omega, its parts, its null, and the published alpha.
+
+    Attributes
+    ----------
+    coefficient : float
+        Omega total of the questions that vary, before constant questions are counted in.
+    alpha : float
+        The published alpha (from the same absolute correlations, constants counted in).
+    alpha_null : NullReference or None
+        Its null.
+    n_constant : int
+        Constant questions counted as reliability 1.
+    n_dropped : int
+        Questions without one readable verdict, dropped uncounted.
+    n_rest : int
+        Questions that vary.
+    """
+
+    coefficient: float = math.nan
+    alpha: float = math.nan
+    alpha_null: NullReference | None = None
+    n_constant: int = 0
+    n_dropped: int = 0
+    n_rest: int = 0
+
+    def row(self) -> dict[str, Any]:
+        """The tidy row, with the parts of the published result."""
+        return super().row() | {
+            "coefficient": self.coefficient,
+            "alpha": self.alpha,
+            "n_constant": self.n_constant,
+            "n_dropped": self.n_dropped,
+            "n_rest": self.n_rest,
+        }
+
+    def __str__(self) -> str:
+        lines = super().__str__().rstrip("\n").split("\n")
+        at = next((i for i, s in enumerate(lines) if s.startswith("warning")), len(lines))
+        more = [
+            (
+                f"questions: {self.n_rest} vary, {self.n_constant} constant (counted as 1), "
+                f"{self.n_dropped} never readable (dropped uncounted)"
+            ),
+            f"alpha by the same procedure: {self.alpha:.5g}",
+        ]
+        return "\n".join([*lines[:at], *more, *lines[at:], ""])
+
+
+def published_verdict_codes(verdicts: ArrayLike) -> Floats:
+    """Verdict letters and statuses as the numbers of arXiv 2412.12509.
+
+    Parameters
+    ----------
+    verdicts : array-like
+        ``A`` to ``E`` become 1 to 5; ``no_answer``, an unread status, None and the empty text 6;
+        ``multiple`` and ``ambiguous`` 7. Numbers 1 to 7 are taken as they are, NaN becomes 6.
+
+    Returns
+    -------
+    array of float
+        Same shape.
+
+    Raises
+    ------
+    InputError
+        If a verdict is none of these.
+
+    Examples
+    --------
+    >>> published_verdict_codes([["A", "E"], [None, "multiple"]]).tolist()
+    [[1.0, 5.0], [6.0, 7.0]]
+    """
+    given = np.asarray(verdicts)
+    if given.dtype.kind in "iuf":
+        codes = np.where(np.isnan(given.astype(float)), NO_ANSWER, given.astype(float))
+        wrong = [v for v in np.unique(codes) if v not in set(CODES.values())]
+    else:
+        flat = given.astype(object).ravel()
+        texts = ["" if v is None or v != v else str(v).strip() for v in flat]  # noqa: PLR0124 (NaN)
+        wrong = sorted({t for t in texts if t not in CODES})
+        codes = np.array([CODES.get(t, math.nan) for t in texts]).reshape(given.shape)
+    if wrong:
+        msg = (
+            f"published_verdict_codes: verdicts must be A to E, a status, or codes 1 to 7; got "
+            f"{', '.join(repr(w) for w in wrong[:5])}. The published procedure knows five options; "
+            "use vote_share_reliability for others."
+        )
+        raise InputError(msg)
+    return np.asarray(codes, dtype=float)
+
+
+@one_blas_thread()
+def published_omega_2412_12509(
+    verdicts: ArrayLike, *, n_permutations: int = 199, seed: int | None = 0, n_jobs: int = 1
+) -> PublishedOmega:
+    r"""Omega total exactly as published in arXiv 2412.12509, beside its null (replication only).
+
+    Parameters
+    ----------
+    verdicts : array-like of shape (N questions, R replications)
+        Letters, statuses or codes as `published_verdict_codes` takes them.
+    n_permutations : int
+        Shufflings of each question's replications for the null.
+    seed : int or None
+        Seed of the permutations.
+    n_jobs : int
+        Workers; the result does not depend on it.
+
+    Returns
+    -------
+    PublishedOmega
+        Always with `null`. No interval: the procedure defines none.
+
+    Raises
+    ------
+    InputError
+        If `verdicts` is not a table with at least two replications, or holds other verdicts.
+
+    Notes
+    -----
+    With the N questions as columns and the R replications as rows: questions constant at
+    code 6 are dropped and not counted; other constant questions are dropped and counted later. On
+    the rest, R = \|corr\|, three minres factors, oblimin, and
+
+    .. math:: \omega = (\sum R - \sum u) / \sum R, \qquad
+              u_j = 1 - \sum_k \lambda_{jk}^2,
+
+    as reliabiliPy 0.0.36 computes it; the result is
+    ``(n_constant + n_rest * omega) / (n_constant + n_rest)``, and 1 where every question is
+    constant. Two things make it no reliability of a judge. The absolute value turns the sampling
+    error of a correlation, about ``.8 / sqrt(R)`` on average, into agreement: with nothing to find
+    it gives .70, .64 and .41-.55 for 27, 20 and 8 questions and 100 replications. And `u` sums
+    squared *pattern* loadings, which after an oblique rotation are not communalities (the right
+    ones, ``diag(L phi L')``, move the tables by about .002).
+
+    The estimate comes from factor_analyzer. The null uses this package's own minres and oblimin,
+    which reach the same optimum to six digits about ten times faster.
+
+    References
+    ----------
+    Schroeder & Wood-Doughty (2024), Can you trust LLM judgments? arXiv 2412.12509.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.integers(1, 6, size=(20, 100))
+    >>> result = published_omega_2412_12509(noise, n_permutations=19)
+    >>> round(result.estimate, 2), round(result.null.mean, 2)
+    (0.66, 0.67)
+    """
+    codes = published_verdict_codes(verdicts)
+    if codes.ndim != 2 or codes.shape[1] < 2:
+        msg = (
+            f"published_omega_2412_12509: verdicts must be a table of questions x replications "
+            f"with at least two replications, got shape {codes.shape}. Give one row per question."
+        )
+        raise InputError(msg)
+    constant = (codes == codes[:, :1]).all(axis=1)
+    unread = constant & (codes[:, 0] == NO_ANSWER)
+    n_constant, n_dropped = int((constant & ~unread).sum()), int(unread.sum())
+    rest = codes[~constant]
+    n_rest = rest.shape[0]
+    base = PublishedOmega(
+        name="published_omega_2412_12509",
+        label="Omega as published in arXiv 2412.12509 (for replication only)",
+        estimate=math.nan,
+        sample=Sample(
+            n_items=codes.shape[0],
+            n_replications=codes.shape[1],
+            n_excluded=n_dropped,
+            excluded={"no readable verdict in any replication": n_dropped} if n_dropped else {},
+        ),
+        estimator=(
+            "questions as indicators, replications as cases, A-E = 1-5, absolute correlations, "
+            "3 minres factors, oblimin (factor_analyzer); reliabiliPy's omega total"
+        ),
+        notes=(
+            Note(
+                code="replication_only",
+                message="not a reliability of the judge: compare it with its null, not with 0",
+            ),
+        ),
+        n_constant=n_constant,
+        n_dropped=n_dropped,
+        n_rest=n_rest,
+    )
+    if n_rest == 0:
+        return _all_constant(base, n_permutations=n_permutations, seed=seed)
+    if n_rest == 1:
+        return dataclasses.replace(
+            base, reason="one question varies: one indicator has no correlation to factor"
+        )
+    R = np.abs(np.corrcoef(rest))
+    try:
+        loadings, _, warned = factor_analysis(R, n_factors=N_FACTORS, rotation="oblimin")
+    except np.linalg.LinAlgError:
+        return dataclasses.replace(
+            base,
+            reason="the absolute correlations are singular (two questions move in step), so the "
+            "published procedure stops",
+        )
+    omega = _omega(R, loadings)
+    notes = tuple(Note(code="factor_analyzer", message=text) for text in warned)
+
+    def mixed(value: float) -> float:
+        return float((n_constant + n_rest * value) / (n_constant + n_rest))
+
+    def null_of(statistic: Any) -> NullReference:
+        return permutation_distribution(
+            rest,
+            statistic,
+            scheme="questions",
+            n_permutations=n_permutations,
+            seed=seed,
+            n_jobs=n_jobs,
+        ).null
+
+    return dataclasses.replace(
+        base,
+        estimate=mixed(omega),
+        coefficient=omega,
+        alpha=mixed(_alpha(R)),
+        null=null_of(lambda x: mixed(_fast_omega(np.abs(np.corrcoef(x))))),
+        alpha_null=null_of(lambda x: mixed(_alpha(np.abs(np.corrcoef(x))))),
+        notes=(*base.notes, *notes),
+    )
+
+
+def _all_constant(base: PublishedOmega, *, n_permutations: int, seed: int | None) -> PublishedOmega:
+    """Every question constant: 1 by rule, and 1 in every shuffling too."""
+    if base.n_constant == 0:
+        return dataclasses.replace(base, reason="no question has a readable verdict")
+    null = NullReference(
+        hypothesis="replications are independent",
+        permuted="each question's judgments over replications",
+        mean=1.0,
+        q95=1.0,
+        p_value=1.0,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
+    note = Note(
+        code="all_constant",
+        message="every question is constant over replications: 1 by rule, not by estimation",
+    )
+    return dataclasses.replace(
+        base, estimate=1.0, alpha=1.0, null=null, alpha_null=null, notes=(*base.notes, note)
+    )
+
+
+def _omega(R: Floats, loadings: Floats) -> float:
+    """Reliabilipy's omega total: uniquenesses from squared pattern loadings."""
+    total = float(R.sum())
+    return float((total - (1.0 - (loadings**2).sum(1)).sum()) / total)
+
+
+def _alpha(R: Floats) -> float:
+    """Standardised alpha of a (here absolute) correlation matrix."""
+    p, total = R.shape[0], float(R.sum())
+    return float(p / (p - 1) * (total - p) / total)
+
+
+def _fast_omega(R: Floats) -> float:
+    """Omega of one shuffling by this package's own extraction and rotation."""
+    k = min(N_FACTORS, R.shape[0])
+    unrotated = minres_factors(R, n_factors=k, tolerance=1e-12)
+    return _omega(R, oblimin(unrotated.loadings, tolerance=1e-5, max_iterations=1000).loadings)

@@ -1,0 +1,321 @@
+"""Reliability of replications from sums: alpha, lambda-2 and two-way ICCs of any number of items.
+
+Items x replications enter a block at a time; what is kept are sums by cluster and one matrix of
+cross-products, so that nothing grows with the number of items but one short row a cluster.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.cluster_jackknife import cluster_sums
+from judgestats.stats.inference.jackknife import interval_of_left_out
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.layouts.mean_squares import MeanSquares
+from judgestats.stats.reliability.internal_consistency import (
+    alpha_from_covariance,
+    lambda2_from_covariance,
+)
+from judgestats.stats.reliability.intraclass import FORMS, IccForm, f_bounds, icc_value
+from judgestats.stats.reliability.step_up import spearman_brown
+
+__all__ = ["TwoWaySums"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclasses.dataclass(kw_only=True)
+class TwoWaySums:
+    """Sums over the complete items of one condition; items with a gap are counted and left out.
+
+    Attributes
+    ----------
+    k : int
+        Replications.
+    n_clusters : int
+    shift : float
+        Taken from every score first (any value inside the scale): with whole-number scores the
+        sums are then exact whole numbers, whatever their order.
+    clustered : bool
+        Whether items share clusters (else the F intervals hold).
+
+    Examples
+    --------
+    >>> x = np.array([[2.0, 3, 2], [5, 4, 5], [8, 8, 9], [4, 4, 3]])
+    >>> sums = TwoWaySums(k=3, n_clusters=4, shift=5.0, clustered=False)
+    >>> sums.add(x[:2], np.array([0, 1])); sums.add(x[2:], np.array([2, 3]))
+    >>> round(sums.alpha().estimate, 4), round(sums.lambda2().estimate, 4)
+    (0.9776, 0.9812)
+    """
+
+    k: int
+    n_clusters: int
+    shift: float
+    clustered: bool
+    n_all: int = 0
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.n_clusters < 1 or not math.isfinite(self.shift):
+            raise InputError(
+                f"TwoWaySums: k and n_clusters must be at least 1 and shift finite, got {self.k}, "
+                f"{self.n_clusters}, {self.shift}."
+            )
+        # By cluster: items, sums of columns, squared row sums, squares.
+        self._by_cluster: FloatArray = np.zeros((self.n_clusters, self.k + 3))
+        self._cross: FloatArray = np.zeros((self.k, self.k))
+        self._low: FloatArray = np.full(self.k, math.inf)
+        self._high: FloatArray = np.full(self.k, -math.inf)
+
+    def add(self, x: ArrayLike, cluster: ArrayLike) -> None:
+        """Take in a block of items.
+
+        Parameters
+        ----------
+        x : array-like, shape (n, k)
+            NaN = missing.
+        cluster : array-like of int, shape (n,)
+            0 .. n_clusters - 1.
+
+        Raises
+        ------
+        InputError
+            If the shapes do not fit or a cluster is unknown.
+        """
+        scores, codes = np.asarray(x, dtype=float), np.asarray(cluster)
+        if scores.ndim != 2 or scores.shape[1] != self.k or codes.shape != scores.shape[:1]:
+            raise InputError(
+                f"TwoWaySums.add: x must be items x {self.k} replications with one cluster an "
+                f"item, got shapes {scores.shape} and {codes.shape}."
+            )
+        if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < self.n_clusters:
+            raise InputError(
+                f"TwoWaySums.add: cluster must hold codes from 0 to {self.n_clusters - 1}, got "
+                f"{int(codes.min())} to {int(codes.max())}."
+            )
+        self.n_all += scores.shape[0]
+        complete = ~np.isnan(scores).any(axis=1)
+        scores, codes = scores[complete] - self.shift, codes[complete]
+        if not codes.size:
+            return
+        self._low = np.minimum(self._low, scores.min(axis=0))
+        self._high = np.maximum(self._high, scores.max(axis=0))
+        rows = scores.sum(axis=1)
+        terms = np.column_stack(
+            [np.ones(codes.size), scores, rows**2, np.einsum("ij,ij->i", scores, scores)]
+        )
+        present, local = np.unique(codes, return_inverse=True)
+        self._by_cluster[present] += cluster_sums(terms, local.reshape(-1))
+        self._cross += scores.T @ scores
+
+    @property
+    def n(self) -> int:
+        """Complete items."""
+        return int(self._by_cluster[:, 0].sum())
+
+    @property
+    def sample(self) -> Sample:
+        """Items, clusters and what was left out."""
+        lost = self.n_all - self.n
+        filled = int(np.sum(self._by_cluster[:, 0] > 0))
+        return Sample(
+            n_items=self.n,
+            n_clusters=filled,
+            n_replications=self.k,
+            n_excluded=lost,
+            excluded={"a missing judgment (listwise deletion)": lost} if lost else {},
+        )
+
+    def covariance(self) -> FloatArray:
+        """Covariance matrix of the replications (divisor n - 1), shape (k, k)."""
+        total = self._by_cluster.sum(axis=0)
+        sums = total[1 : self.k + 1]
+        out: FloatArray = (self._cross - np.outer(sums, sums) / total[0]) / (total[0] - 1)
+        constant = self._low == self._high
+        out[constant, :] = 0.0
+        out[:, constant] = 0.0
+        return out
+
+    def mean_squares(self) -> MeanSquares:
+        """Mean squares of the two-way layout."""
+        return self._mean_squares(self._by_cluster.sum(axis=0))
+
+    def _mean_squares(self, sums: FloatArray) -> MeanSquares:
+        """From sums (..., k + 3) of one layout or a stack."""
+        k = self.k
+        n = sums[..., 0]
+        columns, squared_rows, squares = sums[..., 1 : k + 1], sums[..., -2], sums[..., -1]
+        grand = columns.sum(axis=-1)
+        correction = grand**2 / (n * k)
+        between = np.maximum(squared_rows / k - correction, 0.0)
+        shifts = np.maximum((columns**2).sum(axis=-1) / n - correction, 0.0)
+        inside = np.maximum(squares - squared_rows / k, 0.0)
+        left = np.maximum(inside - shifts, 0.0)
+        # What is left of a difference of equal sums is rounding, not variation.
+        scale = 1e-13 * squares
+        between, inside, left = (
+            np.where(part > scale, part, 0.0) for part in (between, inside, left)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out = {
+                "items": between / (n - 1),
+                "replications": shifts / (k - 1) if k > 1 else np.full_like(n, np.nan),
+                "residual": left / ((n - 1) * (k - 1)),
+                "within": inside / (n * (k - 1)),
+            }
+        if sums.ndim == 1:
+            single = {name: float(value) for name, value in out.items()}
+            return MeanSquares(**single, n=float(n), k=float(k), df_within=float(n * (k - 1)))
+        return MeanSquares(**out, n=n, k=float(k), df_within=n * (k - 1))
+
+    def _reason(self) -> str:
+        if self.k < 2:
+            return f"2 replications are needed, {self.k} given"
+        if self.n < 2:
+            return f"2 complete items are needed, {self.n} given"
+        return ""
+
+    def icc(self, form: IccForm = "ICC(1,1)", *, level: float = 0.95) -> Estimate:
+        """Intraclass correlation: `judgestats.stats.icc` with ``missing="listwise"``.
+
+        Parameters
+        ----------
+        form : str
+            One of Shrout and Fleiss's six.
+        level : float
+
+        Returns
+        -------
+        Estimate
+            With the F interval of independent items, or the jackknife over clusters.
+        """
+        if form not in FORMS:
+            raise InputError(
+                f"TwoWaySums.icc: form must be one of {', '.join(FORMS)}, got {form!r}."
+            )
+        name, meaning = FORMS[form]
+        base = Estimate(
+            name=name,
+            label=form,
+            estimator=f"{meaning}, by ANOVA mean squares",
+            estimate=math.nan,
+            sample=self.sample,
+            reason=self._reason(),
+        )
+        if base.reason:
+            return base
+        ms = self.mean_squares()
+        value = float(icc_value(form, ms))
+        if math.isnan(value):
+            return base.replace(reason="no score varies, so there is no variance to be reliable")
+        base = base.replace(
+            estimate=value,
+            details={
+                "k": ms.k,
+                "ms_items": ms.items,
+                "ms_replications": ms.replications,
+                "ms_residual": ms.residual,
+                "ms_within": ms.within,
+            },
+        )
+        if not self.clustered:
+            error = float(ms.within if "(1," in form else ms.residual)
+            if error == 0 or float(ms.items) == 0:
+                return base.replace(notes=(_nothing_varies(),))
+            low, high = f_bounds(form, ms, level)
+            return base.replace(interval=Interval(low=low, high=high, level=level, method="F"))
+        average: IccForm = form.replace(",1)", ",k)")  # type: ignore[assignment]
+        found, notes, _ = self._jackknife(
+            float(icc_value(average, ms)),
+            lambda sums: icc_value(average, self._mean_squares(sums)),
+            level,
+        )
+        if form != average:
+            ends = [spearman_brown(v, k=1 / ms.k) for v in (found.low, found.high)]
+            found = dataclasses.replace(found, low=ends[0], high=ends[1])
+        return base.replace(interval=found, notes=notes)
+
+    def alpha(self, *, level: float = 0.95) -> Estimate:
+        """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Estimate
+            As `judgestats.stats.cronbach_alpha` with ``missing="listwise"``;
+            Feldt's F interval of independent items, or the jackknife over clusters.
+        """
+        base = Estimate(
+            name="alpha",
+            label="Cronbach's alpha",
+            estimator="alpha on the covariances",
+            estimate=math.nan,
+            sample=self.sample,
+            reason=self._reason(),
+        )
+        if base.reason:
+            return base
+        value = float(alpha_from_covariance(self.covariance()))
+        if math.isnan(value):
+            return base.replace(reason="the sum of the replications has no variance")
+        base = base.replace(estimate=value, details={"k": self.k, "n": self.n})
+        if not self.clustered:
+            ms = self.mean_squares()
+            if float(ms.residual) == 0 or float(ms.items) == 0:
+                return base.replace(notes=(_nothing_varies(),))
+            low, high = f_bounds("ICC(3,k)", ms, level)
+            return base.replace(
+                interval=Interval(low=low, high=high, level=level, method="Feldt F")
+            )
+        found, notes, _ = self._jackknife(
+            value, lambda sums: icc_value("ICC(3,k)", self._mean_squares(sums)), level
+        )
+        return base.replace(interval=found, notes=notes)
+
+    def lambda2(self) -> Estimate:
+        """Guttman's lambda-2, without an interval (it would need cross-products by cluster)."""
+        reason = self._reason()
+        value = math.nan if reason else float(lambda2_from_covariance(self.covariance()))
+        if not reason and math.isnan(value):
+            reason = "the sum of the replications has no variance"
+        note = Note(
+            code="no_interval",
+            message="No interval: it would need the cross-products of every cluster.",
+        )
+        return Estimate(
+            name="lambda2",
+            label="Guttman's lambda-2",
+            estimator="lambda-2 on the covariances",
+            estimate=value,
+            sample=self.sample,
+            reason=reason,
+            notes=() if reason else (note,),
+        )
+
+    def _jackknife(
+        self, value: float, statistic: Callable[[FloatArray], FloatArray], level: float
+    ) -> tuple[Interval, tuple[Note, ...], float]:
+        """Leave each cluster out: a subtraction."""
+        sums = self._by_cluster[self._by_cluster[:, 0] > 0]
+        left_out = statistic(sums.sum(axis=0) - sums) if sums.shape[0] > 1 else np.empty(0)
+        out = interval_of_left_out(
+            value,
+            np.asarray(left_out, dtype=float),
+            n_clusters=sums.shape[0],
+            over="items" if sums.shape[0] == self.n else "clusters",
+            level=level,
+        )
+        return out.interval, out.notes, out.std_error
+
+
+def _nothing_varies() -> Note:
+    return Note(code="no_interval", message="No interval: no error variance was observed.")

@@ -1,0 +1,1 @@
+"""Do repeated judgments scatter differently: variance ratios, tests of spread, equivalence."""

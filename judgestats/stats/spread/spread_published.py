@@ -1,0 +1,284 @@
+"""Tests of spread as published studies of judges print them: for replication, not for conclusions.
+
+They treat every centred judgment as an independent observation. It is not: the scores of a cell
+share an estimated centre, items differ in spread, and scores are tied. `spread_test` is the test to
+conclude from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.result import Note, Sample, TestResult
+from judgestats.stats.inference.rounding_noise import level_ranks, noise_free_difference
+from judgestats.stats.layouts.cell_statistics import cell_statistics, check_scores
+
+__all__ = ["PublishedTest", "centred_scores", "levene_of_variances", "spread_published"]
+
+FloatArray = NDArray[np.float64]
+PublishedTest = Literal["levene", "brown-forsythe", "fligner", "bartlett"]
+
+TESTS: tuple[str, ...] = get_args(PublishedTest)
+
+_TITLES = {
+    "levene": ("Levene's test (distances from the mean)", "F"),
+    "brown-forsythe": ("Brown-Forsythe test (distances from the median)", "F"),
+    "fligner": ("Fligner-Killeen test (median)", "chi-squared"),
+    "bartlett": ("Bartlett's test", "K-squared"),
+}
+
+WRONG_SIZE = Note(
+    code="published_size",
+    message="Replication only: on centred judgments the size of this test is wrong for few "
+    "replications, tied scores and cells of unequal spread (.01 to .8 for a nominal .05). "
+    "Conclude from spread_test.",
+)
+
+OF_VARIANCES = Note(
+    code="spread_of_variances",
+    message="Replication only: Levene's test of a vector of variances asks whether the variances "
+    "themselves vary more under one condition, not whether judgments do. Conclude from "
+    "spread_test.",
+)
+
+
+def centred_scores(X: ArrayLike, *, center: str = "mean") -> FloatArray:
+    """Scores minus their own item x condition cell's mean or median; never over conditions.
+
+    Parameters
+    ----------
+    X : array-like, shape (N, k, R)
+        Scores; NaN = missing.
+    center : {"mean", "median"}
+
+    Returns
+    -------
+    ndarray, shape (N, k, R)
+        NaN where the score is missing or alone in its cell.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> centred_scores([[[8, 10], [5, 5]]]).tolist()
+    [[[-1.0, 1.0], [0.0, 0.0]]]
+    """
+    if center not in {"mean", "median"}:
+        raise InputError(
+            f"centred_scores: center must be mean or median, got {center!r}. Use 'mean'."
+        )
+    cells = cell_statistics(X)
+    middle = cells.mean if center == "mean" else cells.median
+    middle = np.where(cells.n_scores >= 2, middle, np.nan)
+    return np.asarray(X, dtype=float) - middle[:, :, None]
+
+
+def spread_published(
+    X: ArrayLike,
+    *,
+    conditions: Sequence[object] | None = None,
+    tests: Sequence[PublishedTest] = ("levene", "brown-forsythe", "fligner", "bartlett"),
+    center: str = "mean",
+) -> tuple[TestResult, ...]:
+    r"""Levene, Brown-Forsythe, Fligner and Bartlett on scores centred by item x condition.
+
+    Parameters
+    ----------
+    X : array-like, shape (N, k, R)
+        Scores: items x conditions x replications, NaN = missing.
+    conditions : sequence, optional
+    tests : sequence of {"levene", "brown-forsythe", "fligner", "bartlett"}
+    center : {"mean", "median"}
+        What each cell is centred by, before the judgments of a condition are pooled.
+
+    Returns
+    -------
+    tuple of TestResult
+        In the order asked for, each with a note that its size is wrong.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    The tests themselves agree with R (car::leveneTest, stats::bartlett.test, and fligner.test but
+    for distances that differ in the last digit only, which are ties here) on the centred judgments,
+    df k - 1 and M - k with M judgments. Cells of one score are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = 7 + np.random.default_rng(2).normal(size=(20, 2, 5))
+    >>> out = spread_published(X, tests=["levene"])[0]
+    >>> out.statistic_text(), out.notes[0].code
+    ('F(1, 198) = 4.426', 'published_size')
+    """
+    function = "spread_published"
+    scores, names = check_scores(X, function=function, conditions=conditions, ndims=(3,))
+    unknown = [t for t in tests if t not in TESTS]
+    if unknown:
+        raise InputError(
+            f"{function}: tests must be among {', '.join(TESTS)}, got {unknown[0]!r}. "
+            "Choose from these."
+        )
+    centred = centred_scores(scores, center=center)
+    groups = [centred[:, j].ravel() for j in range(len(names))]
+    groups = [g[~np.isnan(g)] for g in groups]
+    cells = cell_statistics(scores, conditions=names)
+    used = np.asarray(np.any(cells.n_scores >= 2, axis=1))
+    sample = cells.sample(used, reason="fewer than 2 scores in every condition")
+    return tuple(
+        _on_groups(groups, names, test, sample).replace(notes=(WRONG_SIZE,)) for test in tests
+    )
+
+
+def levene_of_variances(
+    variances: ArrayLike | Sequence[ArrayLike],
+    *,
+    conditions: Sequence[object] | None = None,
+    center: Literal["mean", "median"] = "median",
+) -> TestResult:
+    r"""Levene's test applied to per-item variances: replication of published claims only.
+
+    It compares how much the *variances* vary, unpaired. Two judges whose variances differ by a
+    constant pass it. Offered because published claims of "no difference" rest on it.
+
+    Parameters
+    ----------
+    variances : array-like, shape (N, k), or sequence of k vectors
+        Variances of the items under each condition; vectors may differ in length.
+    conditions : sequence, optional
+    center : {"mean", "median"}
+        Classical Levene (mean) or Brown-Forsythe (median, the default of scipy and car).
+
+    Returns
+    -------
+    TestResult
+        With a note that says what it compares.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> low, high = [0.1, 0.2, 0.3, 0.4], [2.1, 2.2, 2.3, 2.4]  # every variance 2 larger
+    >>> round(levene_of_variances([low, high]).p_value, 6)
+    1.0
+    """
+    function = "levene_of_variances"
+    if center not in {"mean", "median"}:
+        raise InputError(f"{function}: center must be mean or median, got {center!r}.")
+    is_table = isinstance(variances, np.ndarray) and variances.ndim == 2
+    columns = list(np.asarray(variances, dtype=float).T) if is_table else list(variances)  # type: ignore[arg-type]
+    groups = [np.asarray(g, dtype=float).ravel() for g in columns]
+    groups = [g[~np.isnan(g)] for g in groups]
+    if any(np.any((g < 0) | np.isinf(g)) for g in groups):
+        raise InputError(
+            f"{function}: variances must not be negative or infinite, got some that are. Give one "
+            "vector of per-item variances for each condition."
+        )
+    names = tuple(str(c) for c in conditions) if conditions is not None else ()
+    names = names or tuple(f"condition {j + 1}" for j in range(len(groups)))
+    if len(names) != len(groups) or len(groups) < 2:
+        raise InputError(
+            f"{function}: needs at least 2 vectors of variances and one name for each, got "
+            f"{len(groups)} and {len(names)}."
+        )
+    sizes = [g.size for g in groups]
+    test = "levene" if center == "mean" else "brown-forsythe"
+    result = _on_groups(groups, names, test, Sample(n_items=max(sizes)))
+    return result.replace(
+        name=function,
+        method=f"{_TITLES[test][0]} of a vector of variances",
+        null_hypothesis="the variances vary equally under the conditions",
+        notes=(OF_VARIANCES,),
+        details=MappingProxyType({"n_variances": dict(zip(names, sizes, strict=True))}),
+    )
+
+
+def _on_groups(
+    groups: list[FloatArray], names: tuple[str, ...], test: str, sample: Sample
+) -> TestResult:
+    """One test of equal spread of independent groups."""
+    title, symbol = _TITLES[test]
+    k, total = len(groups), sum(g.size for g in groups)
+    df = {"num df": float(k - 1), "denom df": float(total - k)}
+    if test in {"fligner", "bartlett"}:
+        df = {"df": float(k - 1)}
+    result = TestResult(
+        name=f"published_{test.replace('-', '_')}",
+        method=f"{title} on judgments centred by item x condition",
+        statistic=np.nan,
+        statistic_name=symbol,
+        p_value=np.nan,
+        df=MappingProxyType(df),
+        null_hypothesis="the centred judgments vary equally under the conditions",
+        alternative="some conditions vary more",
+        why="the replicated study used it",
+        sample=sample,
+        estimates=MappingProxyType(
+            {
+                f"variance {name}": float(np.var(g, ddof=1)) if g.size > 1 else np.nan
+                for name, g in zip(names, groups, strict=True)
+            }
+        ),
+    )
+    reason = _refusal(groups, test)
+    if reason:
+        return result.replace(reason=reason)
+    if test == "fligner":
+        statistic, p = _fligner(groups)
+        return result.replace(statistic=statistic, p_value=p)
+    if test == "bartlett":
+        statistic = float(stats.bartlett(*groups).statistic)
+        # Equal variances give 0 up to rounding, for which scipy's p is NaN where it is below 0.
+        statistic = max(statistic, 0.0)
+        p = float(stats.chi2.sf(statistic, len(groups) - 1))
+    else:
+        center: Literal["mean", "median"] = "mean" if test == "levene" else "median"
+        statistic, p = map(float, stats.levene(*groups, center=center))
+    return result.replace(statistic=statistic, p_value=p)
+
+
+def _fligner(groups: list[FloatArray]) -> tuple[float, float]:
+    """Fligner and Killeen's chi-squared, and its p.
+
+    As R's fligner.test, but distances that are equal on paper and differ in the last digit are
+    tied (R and scipy rank the noise; centred scores always have it).
+    """
+    distances = [np.abs(noise_free_difference(g, np.full(g.size, np.median(g)))) for g in groups]
+    ranks = level_ranks(np.concatenate(distances))
+    a = np.asarray(stats.norm.ppf((1 + ranks / (ranks.size + 1)) / 2))
+    ends = np.cumsum([g.size for g in groups])[:-1]
+    between = sum(part.size * (part.mean() - a.mean()) ** 2 for part in np.split(a, ends))
+    statistic = float(between / np.var(a, ddof=1))
+    return statistic, float(stats.chi2.sf(statistic, len(groups) - 1))
+
+
+def _refusal(groups: list[FloatArray], test: str) -> str:
+    """Why the test is undefined, or nothing."""
+    if len(groups) < 2:
+        return "one condition has nothing to be compared with"
+    if min(g.size for g in groups) < 2:
+        return "a condition holds fewer than 2 values"
+    constant = [np.ptp(g) == 0 for g in groups]
+    if all(constant):
+        return "no value differs from its condition's others"
+    if test == "bartlett" and any(constant):
+        return "a condition has variance 0, whose logarithm is undefined"
+    middle = np.mean if test == "levene" else np.median
+    distances = [np.abs(g - middle(g)) for g in groups]
+    if test != "bartlett" and all(np.ptp(d) <= 1e-12 * (1 + d.max()) for d in distances):
+        return "all distances within a condition are equal, which leaves no residual"
+    return ""

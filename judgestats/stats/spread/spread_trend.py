@@ -1,0 +1,301 @@
+"""Does spread rise or fall along ordered conditions, such as temperature?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.inference.notation import counted
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
+from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
+from judgestats.stats.layouts.cell_statistics import check_scores
+
+__all__ = ["spread_trend", "trend_over_cells"]
+
+FloatArray = NDArray[np.float64]
+
+KENDALL_PERMUTATIONS = 999
+"""Kendall's tau over all cells is slow; more permutations are spent on Spearman's rho."""
+
+
+def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: str) -> FloatArray:
+    """Values of the conditions along the order; 1..k where none are given."""
+    if at is None:
+        return np.arange(1.0, len(names) + 1)
+    values = np.asarray(at, dtype=float)
+    if values.shape != (len(names),) or not np.all(np.diff(values) > 0):
+        raise InputError(
+            f"{function}: the ordered conditions need {len(names)} strictly increasing values, got "
+            f"{list(at)}. Sort the conditions, and give one value to each."
+        )
+    return values
+
+
+def _spearman(y: FloatArray, at: FloatArray) -> float:
+    """Spearman's rho between condition and value over all cells of (items, conditions)."""
+    ranks = level_ranks(y.ravel())
+    along = np.tile(stats.rankdata(at), y.shape[0])
+    if np.ptp(ranks) == 0 or np.ptp(along) == 0:
+        return math.nan
+    return float(np.corrcoef(along, ranks)[0, 1])
+
+
+def _kendall(y: FloatArray, at: FloatArray) -> float:
+    """Kendall's tau-b between condition (in increasing order of `at`) and value over all cells.
+
+    Concordances are counted from the table conditions x distinct values, not pair by pair.
+    """
+    n, k = y.shape
+    levels, code = np.unique(noise_free(y), return_inverse=True)
+    table = np.zeros((k, levels.size))
+    np.add.at(table, (np.tile(np.arange(at.size), n), code.ravel()), 1)
+    earlier = np.cumsum(table, axis=0) - table  # under an earlier condition, by value
+    up_to = np.cumsum(earlier, axis=1)
+    below, above = up_to - earlier, up_to[:, -1:] - up_to
+    score = float(np.sum(table * (below - above)))
+    cells = n * k
+    pairs = cells * (cells - 1) / 2
+    tied_at = k * n * (n - 1) / 2
+    counts = table.sum(axis=0)
+    tied_y = float(np.sum(counts * (counts - 1) / 2))
+    scale = math.sqrt((pairs - tied_at) * (pairs - tied_y))
+    return score / scale if scale > 0 else math.nan
+
+
+def trend_over_cells(
+    Y: ArrayLike,
+    *,
+    at: Sequence[float] | None = None,
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    kind: str = "spearman",
+    n_resamples: int = 999,
+    n_permutations: int = 9999,
+    level: float = 0.95,
+    seed: int | None = 0,
+) -> TestResult:
+    r"""Rank correlation between condition and cell value over all cells, items kept together.
+
+    Parameters
+    ----------
+    Y : array-like, shape (N, k)
+        One value a cell (a variance, a mean distance); items with a missing cell are left out.
+    at : sequence of float, length k, optional
+        Increasing values of the conditions (temperatures); default 1..k. Only their order counts.
+    conditions : sequence, optional
+    cluster : array-like, shape (N,), optional
+        Cluster of each item: resampled whole and permuted jointly.
+    kind : {"spearman", "kendall"}
+        Spearman's rho or Kendall's tau-b.
+    n_resamples : int
+        Cluster bootstrap of the interval (BCa).
+    n_permutations : int
+        Exchanges of cells within items for the two-sided p.
+    level : float
+    seed : int or None
+
+    Returns
+    -------
+    TestResult
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    The coefficient is the one that published studies print over all N k cells; their p-value takes
+    the cells of an item as independent. Here p exchanges cells within items. Because items differ
+    in level, the coefficient stays well below 1 even where every item rises: Page's L looks
+    within items.
+
+    Examples
+    --------
+    >>> Y = [[0, 1, 2], [1, 2, 4], [3, 5, 6], [2, 3, 3], [0, 2, 3], [1, 1, 5]]
+    >>> out = trend_over_cells(Y, at=[0.1, 0.5, 1.0], n_resamples=199)
+    >>> round(out.statistic, 3), out.p_value < 0.01
+    (0.667, True)
+    """
+    function = "trend_over_cells"
+    y, names = check_scores(Y, function=function, conditions=conditions, ndims=(2,))
+    if kind not in {"spearman", "kendall"}:
+        raise InputError(
+            f"{function}: kind must be spearman or kendall, got {kind!r}. Choose one of these."
+        )
+    places = _positions(at, names, function=function)
+    codes = cluster_codes(cluster, y.shape[0], where=function)
+    used = ~np.isnan(y).any(axis=1)
+    y, codes = y[used], codes[used]
+    lost = int(np.sum(~used))
+    sample = Sample(
+        n_items=y.shape[0],
+        n_clusters=int(np.unique(codes).size),
+        n_excluded=lost,
+        excluded=MappingProxyType({"a missing cell": lost}) if lost else {},
+    )
+    symbol, label = ("rho", "Spearman's rho") if kind == "spearman" else ("tau", "Kendall's tau-b")
+    coefficient = _spearman if kind == "spearman" else _kendall
+    reason = ""
+    if y.shape[0] < 2:
+        reason = (
+            f"{counted(y.shape[0], 'item holds', 'items hold')} all conditions; at least 2 are "
+            "required"
+        )
+    elif np.ptp(y) == 0:
+        reason = "all cells are equal"
+    elif np.ptp(places) == 0:
+        reason = "one condition has no others to be ordered with"
+    result = TestResult(
+        name=f"{kind}_trend",
+        method=f"{label} between condition and cell value over cells",
+        statistic=math.nan,
+        statistic_name=symbol,
+        p_value=math.nan,
+        null_hypothesis="the condition does not matter",
+        alternative="cell values rise or fall along the conditions",
+        why="it is what published studies print; p exchanges cells within items",
+        sample=sample,
+        reason=reason,
+    )
+    if reason:
+        return result
+    value = coefficient(y, places)
+    boot = cluster_bootstrap(
+        y,
+        lambda rows: coefficient(rows, places),
+        cluster=codes,
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+        names=(label,),
+    )
+    notes: tuple[Note, ...] = boot.notes
+    p, n_drawn = math.nan, 0
+    if n_permutations:
+        n_drawn = (
+            n_permutations if kind == "spearman" else min(n_permutations, KENDALL_PERMUTATIONS)
+        )
+        p = _trend_p(y, places, codes, kind, n_drawn, seed)
+    effect = Estimate(
+        name=f"{kind}_{symbol}",
+        label=label,
+        estimator="over all cells",
+        estimate=value,
+        interval=boot.interval if math.isfinite(boot.interval.low) else None,
+        sample=sample,
+    )
+    return result.replace(
+        statistic=value,
+        p_value=p,
+        effects=(effect,),
+        notes=notes,
+        details=MappingProxyType({"n_permutations": n_drawn, "seed": seed}),
+    )
+
+
+def _trend_p(
+    y: FloatArray,
+    places: FloatArray,
+    codes: NDArray[np.int64],
+    kind: str,
+    n_permutations: int,
+    seed: int | None,
+) -> float:
+    """Two-sided p with cells exchanged within items, the items of a cluster jointly."""
+    if kind == "spearman":
+        # Exchanging cells leaves all ranks in place: only the cross product moves. The items of a
+        # cluster move together, so that their ranks can be summed first.
+        ranks = level_ranks(y.ravel()).reshape(y.shape)
+        sums = np.zeros((int(codes.max()) + 1, y.shape[1]))
+        np.add.at(sums, codes, ranks - ranks.mean())
+        along = stats.rankdata(places)
+        along = (along - along.mean()) / (np.linalg.norm(along - along.mean()) or 1.0)
+        sums /= np.linalg.norm(ranks - ranks.mean())
+        drawn = permutation_distribution(
+            sums,
+            lambda stack: np.abs(stack.sum(axis=1) @ along),
+            scheme="cells",
+            n_permutations=n_permutations,
+            seed=seed,
+            vectorized=True,
+        )
+        return drawn.null.p_value
+    return permutation_distribution(
+        y,
+        lambda rows: abs(_kendall(rows, places)),
+        scheme="cells",
+        cluster=codes,
+        n_permutations=n_permutations,
+        seed=seed,
+    ).null.p_value
+
+
+def spread_trend(
+    Y: ArrayLike,
+    *,
+    at: Sequence[float] | None = None,
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    n_resamples: int = 999,
+    n_permutations: int = 9999,
+    level: float = 0.95,
+    seed: int | None = 0,
+) -> tuple[TestResult, ...]:
+    """Page's L within items, and Spearman's rho and Kendall's tau over cells; all two-sided.
+
+    Parameters
+    ----------
+    Y, at, conditions, cluster, n_resamples, n_permutations, level, seed
+        As in `trend_over_cells`.
+
+    Returns
+    -------
+    tuple of TestResult
+        Page (for three or more conditions), Spearman, Kendall.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> Y = [[0, 1, 2], [1, 2, 4], [3, 5, 6], [2, 3, 3], [0, 2, 3], [1, 1, 5]]
+    >>> [t.name for t in spread_trend(Y, n_resamples=199, n_permutations=199)]
+    ['page_trend_test', 'spearman_trend', 'kendall_trend']
+    """
+    y, names = check_scores(Y, function="spread_trend", conditions=conditions, ndims=(2,))
+    over_cells = tuple(
+        trend_over_cells(
+            y,
+            at=at,
+            conditions=names,
+            cluster=cluster,
+            kind=kind,
+            n_resamples=n_resamples,
+            n_permutations=n_permutations,
+            level=level,
+            seed=seed,
+        )
+        for kind in ("spearman", "kendall")
+    )
+    if len(names) < 3:
+        return over_cells
+    page = page_trend_test(
+        y,
+        names=names,
+        cluster=cluster,
+        alternative="two-sided",
+        n_permutations=n_permutations or 9999,
+        level=level,
+        seed=seed,
+    )
+    return (page, *over_cells)

@@ -1,0 +1,409 @@
+"""The effect of a condition on spread: the ratio of average within-cell variances."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.cluster_jackknife import LogRatio, cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+)
+from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics, check_scores
+
+__all__ = ["RatioMethod", "SpreadStatistic", "Weighting", "pooled_variance", "variance_ratio"]
+
+FloatArray = NDArray[np.float64]
+RatioMethod = Literal["jackknife", "bca", "percentile"]
+Weighting = Literal["items", "df"]
+SpreadStatistic = Literal["variance", "mean", "median"]
+
+_NAMES = {
+    "variance": "ratio of pooled within-cell variances",
+    "mean": "ratio of mean distances from the cell mean",
+    "median": "ratio of mean distances from the cell median",
+}
+
+TOO_FEW = "fewer than 2 scores in a compared cell"
+
+
+def variances_and_weights(
+    X: ArrayLike | Cells,
+    *,
+    function: str,
+    conditions: Sequence[object] | None,
+    cluster: ArrayLike | None,
+    weighting: Weighting,
+) -> tuple[Cells, FloatArray]:
+    """Cells (from scores, from a table of variances, or as given) and each cell's weight."""
+    if weighting not in {"items", "df"}:
+        raise InputError(
+            f"{function}: weighting must be 'items' or 'df', got {weighting!r}. Use 'items' for "
+            "the average item, 'df' to weigh cells by their number of scores minus 1."
+        )
+    if isinstance(X, Cells):
+        cells = X
+    else:
+        scores, names = check_scores(X, function=function, conditions=conditions, ndims=(2, 3))
+        if scores.ndim == 3:
+            cells = cell_statistics(scores, conditions=names, cluster=cluster)
+        else:
+            cells = cells_from_variances(scores, names, cluster, function=function)
+    if weighting == "items" or not cells.common_r:
+        return cells, np.ones(cells.variance.shape)
+    return cells, np.maximum(cells.n_scores - cells.ddof, 0).astype(float)
+
+
+def cells_from_variances(
+    variances: FloatArray, names: tuple[str, ...], cluster: ArrayLike | None, *, function: str
+) -> Cells:
+    """A table of cell variances as published studies give it, with nothing else known."""
+    if np.any(variances < 0):
+        raise InputError(
+            f"{function}: a 2-d X holds cell variances, which cannot be negative, got "
+            f"{int(np.sum(variances < 0))} negative values. Give scores as a 3-d array."
+        )
+    unknown = np.full(variances.shape, np.nan)
+    return Cells(
+        conditions=names,
+        n_scores=np.zeros(variances.shape, dtype=np.int64),
+        mean=unknown,
+        median=unknown,
+        variance=variances,
+        from_mean=unknown,
+        from_median=unknown,
+        common_r=0,
+        ddof=1,
+        cluster=cluster_codes(cluster, variances.shape[0], where=function),
+    )
+
+
+def chosen_pairs(
+    names: tuple[str, ...], reference: object | None, *, function: str
+) -> list[tuple[int, int]]:
+    """Pairs (a, b) of columns: every later against every earlier, or each against `reference`."""
+    if reference is None:
+        return [(j, i) for i, j in itertools.combinations(range(len(names)), 2)]
+    if str(reference) not in names:
+        raise InputError(
+            f"{function}: reference must be one of the conditions ({', '.join(names)}), got "
+            f"{reference!r}. Name one of them, or leave it out for every pair."
+        )
+    base = names.index(str(reference))
+    return [(j, base) for j in range(len(names)) if j != base]
+
+
+def check_level(level: float, *, function: str) -> None:
+    """Refuse a confidence level outside (0, 1)."""
+    if not 0 < level < 1:
+        raise InputError(f"{function}: level must lie in (0, 1), got {level!r}. Use 0.95.")
+
+
+def need_two_conditions(names: tuple[str, ...], *, function: str) -> None:
+    """Refuse a comparison of one condition with itself."""
+    if len(names) < 2:
+        raise InputError(
+            f"{function}: X must hold at least 2 conditions to compare, got {len(names)}. "
+            "Stack the conditions on axis 1, items in the same order."
+        )
+
+
+def compare_variances(
+    cells: Cells, weights: FloatArray, a: int, b: int, *, statistic: SpreadStatistic = "variance"
+) -> tuple[LogRatio, FloatArray, NDArray[np.bool_]]:
+    """Log ratio of the pooled spread of columns a and b over the items that have both.
+
+    Also the cluster sums it was made from, and which items were used.
+    """
+    values = cells.spread(statistic)
+    both = ~np.isnan(values[:, a]) & ~np.isnan(values[:, b])
+    w = weights[both]
+    v = values[both]
+    columns = np.column_stack([w[:, a] * v[:, a], w[:, a], w[:, b] * v[:, b], w[:, b]])
+    sums = cluster_sums(columns, cells.cluster[both])
+    if not both.any():
+        nothing = LogRatio(log=math.nan, reason="no item has 2 scores under both conditions")
+        return nothing, sums, both
+    ratio = log_ratio_of_sums(sums, (1.0, -1.0, -1.0, 1.0))
+    if ratio.reason == "a pooled sum is 0":
+        totals = ((a, sums[:, 0]), (b, sums[:, 2]))
+        silent = " and of ".join(cells.conditions[c] for c, total in totals if not total.any())
+        ratio = LogRatio(
+            log=math.nan,
+            reason=f"the pooled spread of {silent} is 0: every item was scored alike every time",
+        )
+    return ratio, sums, both
+
+
+def _bootstrap_interval(
+    sums: FloatArray, *, method: RatioMethod, level: float, n_resamples: int, seed: int | None
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """Interval of the ratio by resampling the clusters' sums."""
+
+    def statistic(s: FloatArray, weights: FloatArray) -> FloatArray:
+        total = weights @ s
+        return np.asarray(total[:, 0] / total[:, 1] / (total[:, 2] / total[:, 3]))
+
+    boot = cluster_bootstrap(
+        sums,
+        statistic,
+        n_resamples=n_resamples,
+        level=level,
+        method="bca" if method == "bca" else "percentile",
+        transform="log",
+        seed=seed,
+        vectorized=True,
+        names=("the variance ratio",),
+    )
+    usable = math.isfinite(boot.interval.low)
+    under = Note(
+        code="bootstrap_undercovers",
+        message="Bootstrap intervals of a variance ratio cover .88 to .95 for a nominal .95 with "
+        "50 items, and less where few items hold the variance. method='jackknife' covers more.",
+    )
+    return (boot.interval if usable else None), (*boot.notes, under)
+
+
+def variance_ratio(
+    X: ArrayLike | Cells,
+    *,
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    reference: object | None = None,
+    statistic: SpreadStatistic = "variance",
+    weighting: Weighting = "items",
+    method: RatioMethod = "jackknife",
+    level: float = 0.95,
+    adjust: Adjustment = "holm",
+    n_resamples: int = 2000,
+    seed: int | None = 0,
+) -> Comparisons:
+    r"""Ratio of average within-cell variances between conditions, with intervals over clusters.
+
+    Parameters
+    ----------
+    X : array-like, shape (N, k, R) or (N, k), or Cells
+        Scores (items x conditions x replications, NaN = missing), or a table of cell variances.
+    conditions : sequence, optional
+        Names of the k conditions.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item. Not used with `Cells`, which hold it.
+    reference : optional
+        Compare every condition with this one; default every pair, the later condition over the
+        earlier.
+    statistic : {"variance", "mean", "median"}
+        What is averaged over items: cell variances, or mean distances from the cell mean or
+        median. Distances depend less on the few items on which a judge wavers most.
+    weighting : {"items", "df"}
+        How cells are averaged. ``items``: every item counts alike. ``df``: sums of squares over
+        summed degrees of freedom. The same with equal numbers of scores; with unequal numbers
+        ``df`` mixes in which items lost scores.
+    method : {"jackknife", "bca", "percentile"}
+        Interval. The default covers best (see Notes); the bootstraps carry a warning.
+    level : float
+    adjust : str
+        Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
+    n_resamples, seed
+        Bootstrap only.
+
+    Returns
+    -------
+    Comparisons
+        ``estimate`` is the ratio a / b, ``effect`` the ratio on the scale of scores, ``statistic``
+        Student's t of the log ratio. Where a pooled variance is 0 the ratio is NaN with a reason.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    :math:`\hat\rho = \bar s^2_a / \bar s^2_b` over the items with at least two scores under both.
+    Inference on the log scale: jackknife over clusters with
+    :math:`\min_c (\sum_g v_{gc})^2/\sum_g v_{gc}^2 - 1` degrees of freedom, because pooled
+    variances are dominated by the few items judges waver on. Coverage of a nominal .95 with
+    N = 50, R = 10 (docs/simulations/coverage_ratio.csv): .95 to .97 for normal scores, items and
+    cells of unequal spread, clusters, and scores of 8 and 9, where the percentile bootstrap covers
+    .88 to .95; .85 and .88 for two published judges of whom one or two items hold most of the
+    variance (bootstrap .74 and .80), for which the ratio of mean distances still covers .94.
+    Fewer than 10 effective clusters add a note.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(3)
+    >>> X = rng.normal(size=(60, 2, 8)) * np.array([1.0, 1.5])[:, None]
+    >>> out = variance_ratio(X, conditions=["T=0.2", "T=1"])
+    >>> row = out.rows[0]
+    >>> row.a, row.b, round(row.estimate, 2), bool(row.interval.low > 1)
+    ('T=1', 'T=0.2', 2.21, True)
+    """
+    function = "variance_ratio"
+    check_level(level, function=function)
+    if statistic not in _NAMES:
+        raise InputError(
+            f"{function}: statistic must be one of {', '.join(_NAMES)}, got {statistic!r}. "
+            "Use 'variance'."
+        )
+    if method not in {"jackknife", "bca", "percentile"}:
+        raise InputError(
+            f"{function}: method must be jackknife, bca or percentile, got {method!r}. "
+            "Use jackknife, which covers best."
+        )
+    cells, weights = variances_and_weights(
+        X, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+    )
+    need_two_conditions(cells.conditions, function=function)
+    pairs = chosen_pairs(cells.conditions, reference, function=function)
+    rows: list[Comparison] = []
+    notes: dict[str, Note] = {}
+    for a, b in pairs:
+        names = f"{cells.conditions[a]} / {cells.conditions[b]}"
+        ratio, sums, both = compare_variances(cells, weights, a, b, statistic=statistic)
+        if method == "jackknife" or math.isnan(ratio.std_error):
+            interval, found = ratio.interval(level), ratio.notes
+        else:
+            interval, found = _bootstrap_interval(
+                sums, method=method, level=level, n_resamples=n_resamples, seed=seed
+            )
+        for note in found:
+            notes[f"{note.code} {names}"] = Note(code=note.code, message=f"{names}: {note.message}")
+        rows.append(
+            Comparison(
+                a=cells.conditions[a],
+                b=cells.conditions[b],
+                estimate=math.exp(ratio.log),
+                estimate_name=_NAMES[statistic],
+                statistic=ratio.statistic(),
+                df=ratio.df,
+                p_value=ratio.p_value(),
+                p_adjusted=math.nan,
+                interval=interval,
+                effect=math.exp(ratio.log / 2 if statistic == "variance" else ratio.log),
+                effect_name="ratio of standard deviations"
+                if statistic == "variance"
+                else _NAMES[statistic],
+                n=int(both.sum()),
+                reason=ratio.reason,
+            )
+        )
+    return Comparisons(
+        name="variance_ratio" if statistic == "variance" else "distance_ratio",
+        method=f"{_NAMES[statistic].capitalize()}, jackknife t on the log scale",
+        adjust=adjust,
+        family="ratios of these conditions",
+        rows=with_adjusted(rows, adjust),
+        sample=cells_sample(cells),
+        notes=tuple(notes.values()),
+        details={"weighting": weighting, "interval": method, "statistic": statistic},
+    )
+
+
+def with_adjusted(rows: Sequence[Comparison], adjust: Adjustment) -> tuple[Comparison, ...]:
+    """The rows with adjusted p-values filled in."""
+    adjusted = p_adjust([r.p_value for r in rows], method=adjust)
+    return tuple(
+        dataclasses.replace(r, p_adjusted=float(p)) for r, p in zip(rows, adjusted, strict=True)
+    )
+
+
+def cells_sample(cells: Cells) -> Sample:
+    """The items with a variance under at least two conditions."""
+    used = np.sum(~np.isnan(cells.variance), axis=1) >= min(2, len(cells.conditions))
+    if cells.common_r:
+        return cells.sample(used, reason=TOO_FEW)
+    lost = int(np.sum(~used))
+    return Sample(
+        n_items=int(used.sum()),
+        n_clusters=int(np.unique(cells.cluster[used]).size),
+        n_excluded=lost,
+        excluded={"no variance given": lost} if lost else {},
+    )
+
+
+def pooled_variance(
+    X: ArrayLike | Cells,
+    *,
+    conditions: Sequence[object] | None = None,
+    cluster: ArrayLike | None = None,
+    weighting: Weighting = "items",
+    level: float = 0.95,
+) -> tuple[Estimate, ...]:
+    r"""Average within-cell variance of each condition, with intervals over clusters.
+
+    Parameters
+    ----------
+    X, conditions, cluster, weighting, level
+        As in `variance_ratio`.
+
+    Returns
+    -------
+    tuple of Estimate
+        One a condition, in squared score points; the condition stands in
+        ``details["condition"]``. A pooled variance of 0 has no interval, with the reason.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> X = [[[8, 9, 8], [7, 9, 8]], [[5, 6, 5], [4, 6, 2]], [[6, 7, 7], [6, 7, 9]]]
+    >>> [round(e.estimate, 3) for e in pooled_variance(X, conditions=["T=0", "T=1"])]
+    [0.333, 2.444]
+    """
+    function = "pooled_variance"
+    check_level(level, function=function)
+    cells, weights = variances_and_weights(
+        X, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+    )
+    return tuple(pooled_of_column(cells, weights, c, level) for c in range(len(cells.conditions)))
+
+
+def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:
+    """The pooled variance of one condition."""
+    name = cells.conditions[column]
+    known = ~np.isnan(cells.variance[:, column])
+    w = weights[known, column]
+    sums = cluster_sums(
+        np.column_stack([w * cells.variance[known, column], w]), cells.cluster[known]
+    )
+    totals = sums.sum(axis=0)
+    reason = "" if known.any() else f"no item has 2 scores under {name}"
+    value = float(totals[0] / totals[1]) if known.any() else math.nan
+    ratio = log_ratio_of_sums(sums, (1.0, -1.0)) if known.any() else LogRatio(log=math.nan)
+    notes = ratio.notes
+    if known.any() and ratio.reason:
+        notes = (Note(code="no_interval", message=f"No interval for {name}: {ratio.reason}."),)
+    sample = (
+        cells.sample(known, reason="fewer than 2 scores")
+        if cells.common_r
+        else Sample(n_items=int(known.sum()), n_clusters=int(np.unique(cells.cluster[known]).size))
+    )
+    return Estimate(
+        name="pooled_within_variance",
+        label=f"Pooled within-cell variance of {name}",
+        estimator="mean of cell variances over items"
+        if np.all(w == 1)
+        else "sums of squares over degrees of freedom",
+        estimate=value,
+        interval=ratio.interval(level),
+        sample=sample,
+        notes=notes,
+        reason=reason,
+        details={"condition": name, "log_std_error": ratio.std_error, "df": ratio.df},
+    )

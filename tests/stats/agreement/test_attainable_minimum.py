@@ -1,0 +1,132 @@
+"""No coefficient and no interval lies below what data of the shape can show."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from judgestats.stats.agreement.attainable_minimum import (
+    least_against_even_chance,
+    least_conger_kappa,
+    least_fleiss_kappa,
+    least_krippendorff_alpha,
+    least_light_kappa,
+    least_vote_share,
+)
+from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
+from judgestats.stats.agreement.kappa import conger_kappa, fleiss_kappa, light_kappa
+from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.layouts.count_table import table_from_counts
+
+counts = arrays(
+    np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(0, 5)
+)
+columns = arrays(
+    np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(-1, 3)
+)
+SLACK = 1e-9
+
+
+def keeps_above(estimate, least):
+    if math.isfinite(estimate.estimate) and math.isfinite(least):
+        assert estimate.estimate >= least - SLACK, estimate.name
+        if estimate.interval is not None:
+            assert least - SLACK <= estimate.interval.low < estimate.interval.high <= 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(counts)
+def test_estimates_and_intervals_keep_above_the_least_value(found):
+    table = table_from_counts(found.astype(float), categories="abcd"[: found.shape[1]])
+    r, q = table.per_item, found.shape[1]
+    even = least_against_even_chance(r, n_categories=q)
+    for estimate, least in (
+        (vote_share_reliability(table), least_vote_share(r, estimator="anova")),
+        (
+            vote_share_reliability(table, estimator="kappa"),
+            least_vote_share(r, estimator="kappa"),
+        ),
+        (fleiss_kappa(table), least_fleiss_kappa(r)),
+        (gwet_ac1(table), even),
+        (brennan_prediger(table), even),
+    ):
+        keeps_above(estimate, least)
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns)
+def test_judges_that_are_told_apart_keep_above_the_least_value(found):
+    read = found >= 0
+    verdicts = np.where(read, found.astype(float), np.nan)
+    order = [0.0, 1.0, 2.0, 3.0]
+    for weights in ("unweighted", "linear", "quadratic", "ordinal"):
+        options = {"categories": order, "weights": weights}
+        keeps_above(conger_kappa(verdicts, **options), least_conger_kappa(read))
+        keeps_above(cohen_kappa(verdicts[:, 0], verdicts[:, 1], **options), -1.0)
+    judges = int(read.any(axis=0).sum())
+    keeps_above(light_kappa(verdicts, categories=order), least_light_kappa(judges))
+    for metric in ("nominal", "ordinal", "interval", "ratio"):
+        alpha = krippendorff_alpha(verdicts, metric=metric, categories=order)
+        keeps_above(alpha, least_krippendorff_alpha(read.sum(axis=1)))
+
+
+def test_two_judges_that_never_agree_reach_the_least_value():
+    one, other = np.repeat([0.0, 1.0], 6), np.repeat([1.0, 0.0], 6)
+    both = np.column_stack([one, other])
+    for estimate in (cohen_kappa(one, other), conger_kappa(both), light_kappa(both)):
+        assert estimate.estimate == pytest.approx(-1.0)
+    assert least_conger_kappa(both >= 0) == least_light_kappa(2) == -1.0
+    many = np.tile(both, (500, 1))
+    assert krippendorff_alpha(many).estimate == pytest.approx(
+        least_krippendorff_alpha([2]), abs=1e-3
+    )
+
+
+def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
+    """As a judge and a person: 19 items A by both but once, one item B by both."""
+    one, other = np.full((2, 20), "A", dtype=object)
+    one[0] = other[0] = other[1] = "B"
+    both = np.column_stack([one, other])
+    for estimate in (
+        cohen_kappa(one, other), conger_kappa(both), light_kappa(both), krippendorff_alpha(both)
+    ):  # fmt: skip
+        # On -log(1 - x) the bound was below -22.
+        assert -1 <= estimate.interval.low < estimate.estimate < estimate.interval.high < 1
+        assert "least possible value" in estimate.interval.method
+
+
+def test_the_least_values_are_reached_where_all_items_are_judged_alike():
+    table = table_from_counts(np.full((6, 3), 2.0), categories="abc")
+    assert vote_share_reliability(table).estimate == pytest.approx(-1 / 5)
+    assert least_vote_share(table.per_item, estimator="anova") == pytest.approx(-1 / 5)
+    assert fleiss_kappa(table).estimate == pytest.approx(-1 / 5)
+    even = least_against_even_chance(table.per_item, n_categories=3)
+    assert gwet_ac1(table).estimate == pytest.approx(even)
+
+
+def test_one_question_with_all_the_variance_has_no_impossible_interval():
+    """As a published judge: 19 questions always A but once, one question always B."""
+    verdicts = np.full((20, 10), "A", dtype=object)
+    verdicts[0] = "B"
+    verdicts[1, 0] = "B"
+    one, many = (vote_share_reliability(verdicts, k=k) for k in (1, None))
+    assert -1 / 9 <= one.interval.low < one.estimate < one.interval.high < 1
+    assert "least possible value" in one.interval.method
+    # On -log(1 - x) the bound was below -10; that of all ten judgments did not exist.
+    assert 0 <= many.interval.low < many.estimate < many.interval.high < 1
+
+
+def test_stepping_up_ends_the_interval_at_zero_or_at_the_estimate_and_says_so():
+    rng = np.random.default_rng(3)
+    noise = rng.integers(4, size=(20, 30))
+    many = vote_share_reliability(noise, k=None)
+    assert many.interval.low == min(0.0, many.estimate) < many.interval.high
+    assert [n.code for n in many.notes].count("interval_cut_at_zero") == 1
+    kept = vote_share_reliability(np.where(rng.random((20, 30)) < 0.9, noise[:, :1], noise), k=None)
+    assert kept.interval.low > 0
+    assert "interval_cut_at_zero" not in {n.code for n in kept.notes}

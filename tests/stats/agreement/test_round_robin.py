@@ -1,0 +1,103 @@
+"""Round robin: points by hand, and what must not depend on names or order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgestats.errors import InputError
+from judgestats.stats.agreement.round_robin import round_robin
+
+judgments = st.lists(
+    st.tuples(
+        st.integers(0, 3), st.integers(0, 3), st.sampled_from(["a", "b", "tie", "", None])
+    ).filter(lambda t: t[0] != t[1]),
+    min_size=1,
+    max_size=40,
+)
+
+
+def standing(rows: list[tuple[int, int, Any]], n: int = 4) -> Any:
+    i, j, v = zip(*rows, strict=True)
+    return round_robin(i, j, np.array(v, dtype=object), n_candidates=n)
+
+
+def test_by_hand_with_repetitions() -> None:
+    rows = [
+        (0, 1, "a"), (0, 1, "a"), (0, 1, "b"),  # 0 wins 2 of 3
+        (1, 2, "a"), (2, 1, "a"),  # one each: a tie
+        (0, 2, "b"), (0, 2, "tie"), (0, 2, ""),  # 2 wins, one unread
+    ]  # fmt: skip
+    found = standing(rows, 3)
+    assert found.wins.tolist() == [1, 0, 1]
+    assert found.ties.tolist() == [0, 1, 1]
+    assert found.losses.tolist() == [1, 1, 0]
+    assert found.points.tolist() == [1.0, 0.5, 1.5]
+    # 0: (2/3 + 1/4) / 2; 1: (1/3 + 1/2) / 2; 2: (1/2 + 3/4) / 2
+    assert found.share == pytest.approx([11 / 24, 5 / 12, 5 / 8])
+    assert found.leaders() == (2,)
+    assert found.complete
+
+
+def test_a_circle_is_decided_by_single_judgments_only_if_asked() -> None:
+    rows = [(0, 1, "a"), (1, 2, "a"), (2, 0, "a"), (2, 0, "a"), (2, 0, "b"), (0, 1, "a")]
+    found = standing(rows, 3)
+    assert found.leaders() == (0, 1, 2)
+    assert found.leaders(by_share=True) == (0,)  # 1 and 1/3, against 1 and 0, 2/3 and 0
+
+
+def test_unread_pairs_are_not_ties() -> None:
+    found = standing([(0, 1, "a"), (0, 2, None), (1, 2, float("nan"))], 3)
+    assert (found.n_pairs_read, found.n_pairs, found.complete) == (1, 3, False)
+    assert found.ties.tolist() == [0, 0, 0]
+    assert np.isnan(found.share[2])
+
+
+@given(judgments, st.permutations(range(4)))
+def test_names_of_candidates_and_order_shown_do_not_matter(
+    rows: list[tuple[int, int, Any]], new: list[int]
+) -> None:
+    swapped = {"a": "b", "b": "a"}
+    found = standing(rows)
+    renamed = standing([(new[j], new[i], swapped.get(v, v)) for i, j, v in rows])
+    for field in ("wins", "ties", "losses", "points", "share"):
+        np.testing.assert_allclose(
+            getattr(found, field), getattr(renamed, field)[np.array(new)], equal_nan=True
+        )
+
+
+@given(judgments)
+def test_what_one_wins_another_loses(rows: list[tuple[int, int, Any]]) -> None:
+    found = standing(rows)
+    assert found.wins.sum() == found.losses.sum()
+    assert found.points.sum() == pytest.approx(found.n_pairs_read)
+    assert found.points.max() in found.points[list(found.leaders(by_share=True))]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict", "n", "message"),
+    [
+        ([0], [1, 2], ["a"], 3, "equally long"),
+        ([0], [0], ["a"], 3, "different whole numbers"),
+        ([0], [5], ["a"], 3, "from 0 to 2"),
+        ([0.0], [1.0], ["a"], 3, "whole numbers"),
+        ([0], [1], ["A"], 3, "a verdict must be a, b or tie, got 'A'"),
+        ([], [], [], 1, "at least two candidates"),
+    ],
+)
+def test_bad_input(first: Any, second: Any, verdict: Any, n: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        round_robin(first, second, verdict, n_candidates=n)
+
+
+def test_nothing_read_and_printing() -> None:
+    found = round_robin([], [], [], n_candidates=2)
+    assert found.leaders() == (0, 1)
+    assert not found.complete
+    assert "0 of 1 pairs read" in found.sentence()
+    assert found.tidy()["points"].tolist() == [0.0, 0.0]
+    assert found.glance()["n_pairs"].tolist() == [1]

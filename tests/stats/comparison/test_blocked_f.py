@@ -1,0 +1,177 @@
+"""The blocked F test against independent derivations and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 3), (20, 2), (15, 5)])
+def test_f_is_the_two_way_analysis_of_variance(n: int, k: int, rng) -> None:
+    y = rng.normal(size=(n, k)) + np.arange(k) * 0.3 + rng.normal(size=(n, 1))
+    frame = pd.DataFrame(
+        {"y": y.ravel(), "c": np.tile(np.arange(k), n), "i": np.repeat(np.arange(n), k)}
+    )
+    table = sm.stats.anova_lm(smf.ols("y ~ C(i) + C(c)", frame).fit(), typ=2)
+    out = blocked_f_test(y, n_permutations=0)
+    assert out.statistic == pytest.approx(table.loc["C(c)", "F"], rel=1e-9)
+    assert out.p_value == pytest.approx(table.loc["C(c)", "PR(>F)"], rel=1e-8)
+    assert list(out.df.values()) == [k - 1, (n - 1) * (k - 1)]
+
+
+def test_two_conditions_are_the_squared_paired_t(rng: np.random.Generator) -> None:
+    y = rng.normal(size=(25, 2))
+    t = stats.ttest_rel(y[:, 0], y[:, 1])
+    out = blocked_f_test(y, n_permutations=0)
+    assert out.statistic == pytest.approx(t.statistic**2, rel=1e-10)
+    assert out.p_value == pytest.approx(t.pvalue, rel=1e-10)
+
+
+def test_few_blocks_are_enumerated(rng: np.random.Generator) -> None:
+    d = rng.integers(-3, 4, size=9).astype(float)
+    y = np.column_stack([d, np.zeros(9)])
+    totals = np.array([abs(np.dot(s, d)) for s in itertools.product([1, -1], repeat=9)])
+    out = blocked_f_test(y)
+    assert out.p_value == pytest.approx(np.mean(totals >= abs(d.sum()) - 1e-9), abs=1e-15)
+    assert out.details["p_from"].startswith("all arrangements")
+
+
+def test_permutation_p_near_brute_force(rng: np.random.Generator) -> None:
+    y = rng.normal(size=(4, 3)) + np.array([0, 0.5, 1.0])
+    orders = list(itertools.permutations(range(3)))
+
+    def share(table: np.ndarray) -> float:
+        return float(np.sum(table.mean(axis=0) ** 2))
+
+    centred = y - y.mean(axis=1, keepdims=True)
+    null = [
+        share(np.array([centred[i, list(o)] for i, o in enumerate(choice)]))
+        for choice in itertools.product(orders, repeat=4)
+    ]
+    exact = np.mean(np.array(null) >= share(centred) - 1e-12)
+    out = blocked_f_test(y, n_permutations=20_000)
+    assert out.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact / 20_000))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    hnp.arrays(np.float64, (6, 3), elements=st.integers(0, 8).map(float)),
+    hnp.arrays(np.float64, (6,), elements=st.integers(-5, 5).map(float)),
+    st.permutations(range(3)),
+)
+def test_item_shifts_and_condition_order_change_nothing(y, shift, order) -> None:
+    a = blocked_f_test(y, n_permutations=0)
+    b = blocked_f_test((y + shift[:, None])[:, list(order)], n_permutations=0)
+    assert a.statistic == pytest.approx(b.statistic, rel=1e-9, nan_ok=True)
+    assert a.p_value == pytest.approx(b.p_value, rel=1e-9, nan_ok=True)
+
+
+def test_scale_of_the_scores_does_not_touch_the_permutation_p(rng) -> None:
+    y = rng.gamma(1, 1, size=(20, 4))
+    p = [blocked_f_test(c * y, n_permutations=499).p_value for c in (1.0, 1e-6, 1e6)]
+    assert p[0] == p[1] == p[2]
+
+
+def test_clusters_are_exchanged_as_one(rng: np.random.Generator) -> None:
+    y = rng.gamma(1, 1, size=(12, 3))
+    once = blocked_f_test(y, n_permutations=999)
+    copies = blocked_f_test(
+        np.repeat(y, 3, axis=0), cluster=np.repeat(np.arange(12), 3), n_permutations=999
+    )
+    assert copies.statistic == pytest.approx(once.statistic, rel=1e-12)
+    assert copies.p_value == once.p_value
+    assert copies.sample.n_clusters == 12
+
+
+def test_missing_cells_drop_the_item_and_say_so(rng: np.random.Generator) -> None:
+    y = rng.normal(size=(10, 3))
+    y[2, 1] = np.nan
+    out = blocked_f_test(y, n_permutations=99)
+    assert out.sample.n_excluded == 1
+    full = blocked_f_test(np.delete(y, 2, axis=0), n_permutations=99)
+    assert out.statistic == pytest.approx(full.statistic, rel=1e-12)
+
+
+def test_nothing_to_compare_is_undefined_with_a_reason() -> None:
+    out = blocked_f_test(np.tile([[3.0], [4.0]], (1, 3)))
+    assert math.isnan(out.statistic)
+    assert math.isnan(out.p_value)
+    assert "equal within every block" in out.reason
+    assert "at least 2" in blocked_f_test([[1.0, 2.0]]).reason
+
+
+def test_same_difference_everywhere_is_infinite() -> None:
+    out = blocked_f_test(np.array([[1.0, 2.0]] * 8))
+    assert math.isinf(out.statistic)
+    assert out.p_value == pytest.approx(2 / 2**8)
+    assert out.notes[0].code == "no_residual"
+
+
+def test_partial_eta_squared_interval_inverts_the_noncentral_f(rng) -> None:
+    y = rng.normal(size=(30, 4)) + np.arange(4) * 0.4
+    out = blocked_f_test(y, n_permutations=0)
+    effect = out.effects[0]
+    df1, df2 = 3, 87
+    assert effect.estimate == pytest.approx(
+        out.statistic * df1 / (out.statistic * df1 + df2), rel=1e-12
+    )
+    for bound, p in ((effect.interval.low, 0.975), (effect.interval.high, 0.025)):
+        ncp = bound / (1 - bound) * (df1 + df2 + 1)
+        assert stats.ncf.cdf(out.statistic, df1, df2, ncp) == pytest.approx(p, abs=1e-6)
+
+
+def test_result_repeats_and_seed_matters(rng: np.random.Generator) -> None:
+    y = rng.normal(size=(20, 3))
+    a, b, c = (blocked_f_test(y, n_permutations=499, seed=s).p_value for s in (1, 1, 2))
+    assert a == b
+    assert a != c
+
+
+@pytest.mark.parametrize(
+    ("y", "arguments", "match"),
+    [
+        (np.ones((3, 1)), {}, "at least 2 conditions"),
+        (np.ones(3), {}, "2-d"),
+        (np.ones((3, 2)), {"n_permutations": -1}, "n_permutations"),
+        (np.ones((3, 2)), {"cluster": [1, 2]}, "cluster"),
+        (np.array([[1.0, np.inf]]), {}, "infinite"),
+    ],
+)
+def test_unusable_input_is_refused(y, arguments, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        blocked_f_test(y, **arguments)
+
+
+def test_too_few_blocks_to_reach_a_small_p_is_said() -> None:
+    out = blocked_f_test(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 5.0]]))
+    assert out.p_value == 0.25
+    assert [n.code for n in out.notes] == ["p_out_of_reach"]
+    many = blocked_f_test(np.random.default_rng(0).normal(size=(20, 3)), n_permutations=9)
+    assert [n.code for n in many.notes] == ["p_out_of_reach"]
+
+
+def test_an_f_of_zero_has_no_interval_rather_than_one_of_width_zero() -> None:
+    column = np.arange(6.0)
+    out = blocked_f_test(np.column_stack([column, column[::-1]]), n_permutations=99)
+    assert out.statistic == pytest.approx(0.0)
+    effect = out.effects[0]
+    assert effect.interval is None
+    assert effect.notes[0].code == "no_interval"

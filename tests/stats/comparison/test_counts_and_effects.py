@@ -1,0 +1,295 @@
+"""Paired counts, Cochran's Q, proportions, standardised differences and words for sizes."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats import contingency_tables
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.cochran import cochran_q_test
+from judgestats.stats.comparison.effects_counts import cohens_h, odds_ratio
+from judgestats.stats.comparison.effects_means import (
+    cohens_d,
+    cohens_dz,
+    glass_delta,
+    hedges_correction,
+    hedges_g,
+)
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.mcnemar import mcnemar_test
+from judgestats.stats.comparison.symmetry import bowker_test, stuart_maxwell_test
+from judgestats.stats.inference import effect_labels
+from judgestats.stats.inference.proportions import proportion, proportion_limits
+from judgestats.stats.layouts.square_table import square_table
+
+TABLE = np.array([[20, 5, 3], [9, 15, 4], [1, 8, 12]])
+
+
+def verdicts(table: np.ndarray) -> tuple[list[str], list[str]]:
+    """The pairs behind a table."""
+    x, y = [], []
+    for (i, j), count in np.ndenumerate(table):
+        x += ["abc"[i]] * int(count)
+        y += ["abc"[j]] * int(count)
+    return x, y
+
+
+def test_bowker_and_stuart_maxwell_agree_with_statsmodels() -> None:
+    theirs = contingency_tables.SquareTable(TABLE, shift_zeros=False)
+    bowker = theirs.symmetry(method="bowker")
+    assert bowker_test(TABLE).statistic == pytest.approx(bowker.statistic)
+    assert bowker_test(TABLE).p_value == pytest.approx(bowker.pvalue)
+    homogeneity = theirs.homogeneity(method="stuart_maxwell")
+    assert stuart_maxwell_test(TABLE).statistic == pytest.approx(homogeneity.statistic)
+    assert stuart_maxwell_test(TABLE).p_value == pytest.approx(homogeneity.pvalue)
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_names_of_categories_do_not_matter(data: st.DataObject) -> None:
+    x, y = verdicts(TABLE)
+    names = data.draw(st.permutations(["p", "q", "r"]))
+    new = dict(zip("abc", names, strict=True))
+    for test in (bowker_test, stuart_maxwell_test):
+        a, b = test(x, y), test([new[v] for v in x], [new[v] for v in y])
+        assert a.statistic == pytest.approx(b.statistic)
+        assert a.statistic == pytest.approx(test(TABLE).statistic)
+        swapped = test(y, x)
+        assert swapped.p_value == pytest.approx(a.p_value)
+
+
+def test_two_categories_are_mcnemar() -> None:
+    table = [[22, 14], [11, 33]]
+    plain = mcnemar_test(table, distribution="chi2", correct=False)
+    assert bowker_test(table).statistic == pytest.approx(plain.statistic)
+    assert stuart_maxwell_test(table).statistic == pytest.approx(plain.statistic)
+    assert mcnemar_test([[5, 3], [3, 5]], distribution="chi2").statistic == 0
+
+
+def test_mcnemar_exact_over_clusters() -> None:
+    x, y = [1, 1, 1, 1, 0, 1], [0, 0, 0, 0, 0, 0]
+    assert mcnemar_test(x, y).p_value == pytest.approx(2 / 2**5)
+    together = mcnemar_test(x, y, cluster=["a", "a", "b", "b", "c", "c"])
+    assert together.p_value == pytest.approx(2 / 2**3)
+    assert together.effects[0].interval is None
+    rates = together.effects[1]
+    # clusters' means 1, 1 and .5: the mean -5/6 (of category 0), t on two degrees of freedom
+    half = stats.t.ppf(0.975, 2) * np.std([1, 1, 0.5], ddof=1) / np.sqrt(3)
+    assert rates.estimate == pytest.approx(-5 / 6)
+    assert (rates.interval.low, rates.interval.high) == pytest.approx(
+        (-5 / 6 - half, -5 / 6 + half)
+    )
+    assert mcnemar_test(x, y, cluster=range(6)).p_value == pytest.approx(2 / 2**5)
+
+
+def test_mcnemar_edges() -> None:
+    never = mcnemar_test([1, 0, 1], [1, 0, 1])
+    assert math.isnan(never.p_value)
+    assert never.reason == "the two verdicts never differ"
+    holes = mcnemar_test(["a", None, "b", "a", ""], ["b", "a", "b", "b", "a"])
+    assert holes.sample.n_excluded == 2
+    one_way = mcnemar_test([[5, 4], [0, 5]])
+    assert one_way.effects[0].estimate == math.inf
+    assert one_way.effects[0].interval is not None
+    assert one_way.effects[0].interval.high == math.inf
+    assert one_way.effects[0].interval.low > 0
+    assert math.isnan(mcnemar_test([], []).p_value)
+    mid = mcnemar_test([[5, 4], [1, 5]], distribution="mid-p").p_value
+    assert mid < mcnemar_test([[5, 4], [1, 5]]).p_value
+
+
+def test_empty_changes_are_noted() -> None:
+    table = [[5, 2, 0], [3, 4, 0], [0, 0, 6]]
+    found = bowker_test(table)
+    assert found.df["df"] == 1
+    assert found.notes[0].code == "empty_pairs"
+    margins = stuart_maxwell_test(table)
+    assert margins.df["df"] == 1
+    assert margins.notes[0].code == "reduced_df"
+    assert math.isnan(bowker_test(np.diag([3, 4])).p_value)
+    assert math.isnan(stuart_maxwell_test(np.diag([3, 4])).p_value)
+    framed = pd.DataFrame([[5, 2], [3, 4]], index=["yes", "no"], columns=["yes", "no"])
+    assert "rate of yes, first minus second" in bowker_test(framed).estimates
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: mcnemar_test(TABLE), "two categories are required, got 3"),
+        (lambda: mcnemar_test([[1, 2], [3, 4]], distribution="z"), "distribution must be"),  # type: ignore[arg-type]
+        (lambda: mcnemar_test([[1, 2], [3, 4]], cluster=[1]), "cluster needs the verdicts"),
+        (lambda: mcnemar_test([1, None], [1, 0], cluster=[1, 2]), "missing verdicts"),
+        (lambda: square_table([1, 2], [1], where="f"), "equally long"),
+        (lambda: square_table([[1, -2], [3, 4]], where="f"), "counts"),
+        (lambda: square_table([[1, 2, 3]], where="f"), "square"),
+        (lambda: square_table(["a"], ["b"], where="f", categories=["a"]), "every verdict"),
+        (lambda: cochran_q_test([[0, 2], [1, 0]]), "must be 0 or 1"),
+        (lambda: cochran_q_test([[0, 1], [1, 0]], distribution="f"), "distribution must be"),  # type: ignore[arg-type]
+        (lambda: proportion_limits(3, 2), "successes <= n"),
+        (lambda: proportion_limits(1, 2, method="x"), "method must be"),  # type: ignore[arg-type]
+        (lambda: odds_ratio([[1, 2]]), "2 x 2 counts"),
+        (lambda: odds_ratio([[1.5, 2], [1, 1]]), "2 x 2 counts"),
+        (lambda: cohens_h(3, 2, 1, 2), "successes <= n"),
+        (lambda: hedges_correction(1), "df must exceed 1"),
+        (lambda: cohens_d("v ~ g", pd.DataFrame({"v": [1.0], "g": ["a"]})), "exactly 2 samples"),
+        (lambda: cohens_dz([1, 2], [1]), "equally long"),
+        (lambda: effect_labels.interpret_cohens_d(1, rule="mine"), "rule must be one of"),
+        (lambda: effect_labels.interpret_odds_ratio(0), "ratio must be positive"),
+    ],
+)
+def test_bad_input_is_named(call: object, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        call()  # type: ignore[operator]
+
+
+def test_cochran_is_friedman_of_verdicts() -> None:
+    x = (np.random.default_rng(1).uniform(size=(30, 4)) < [0.4, 0.5, 0.6, 0.8]).astype(int)
+    found = cochran_q_test(x)
+    theirs = contingency_tables.cochrans_q(x)
+    assert found.statistic == pytest.approx(theirs.statistic)
+    assert found.statistic == pytest.approx(friedman_test(x).statistic)
+    assert found.p_value == pytest.approx(theirs.pvalue)
+    with_flat = np.vstack([x, np.ones((5, 4), dtype=int)])
+    assert cochran_q_test(with_flat).statistic == pytest.approx(found.statistic)
+    family = found.mcnemar()
+    direct = mcnemar_test(x[:, 0], x[:, 3])
+    row = next(r for r in family.rows if (r.a, r.b) == ("1", "4"))
+    assert row.p_value == direct.p_value
+    assert row.estimate == pytest.approx(x[:, 0].mean() - x[:, 3].mean())
+    assert row.interval is not None
+    assert row.interval.low < row.estimate < row.interval.high
+    assert "verdicts" not in found.to_dict()
+
+
+def test_cochran_exact_permutation_clusters_and_nothing() -> None:
+    x = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 1]])
+    exact = cochran_q_test(x, distribution="exact")
+    drawn = cochran_q_test(x, distribution="permutation", n_permutations=9999)
+    assert exact.method == "Exact Cochran's Q test"
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=0.02)
+    assert "few_informative_items" in {n.code for n in cochran_q_test(x).notes}
+    clustered = cochran_q_test(x, cluster=[0, 0, 1, 1, 2, 2])
+    assert "permutations" in clustered.method
+    pairs = clustered.mcnemar(level=0.9)
+    assert "clusters" in str(pairs.sample)
+    assert "clusters" in pairs.method
+    for row in pairs.rows:  # the statistic is the same difference, as a count
+        assert row.statistic == pytest.approx(6 * row.estimate)
+        assert row.interval is None or row.interval.low < row.estimate < row.interval.high
+    assert {row.interval.level for row in pairs.rows if row.interval} == {0.9}
+    nothing = cochran_q_test(np.ones((4, 3)))
+    assert nothing.reason == "every item has the same verdict under all conditions"
+    assert math.isnan(nothing.p_value)
+    frame = pd.DataFrame(
+        {"right": x.ravel(), "judge": ["a", "b", "c"] * 6, "item": np.repeat(np.arange(6), 3)}
+    )
+    assert cochran_q_test("right ~ judge | item", frame).statistic == exact.statistic
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(1, 60), data=st.data())
+def test_proportion_limits_hold_the_share_and_mirror(n: int, data: st.DataObject) -> None:
+    x = data.draw(st.integers(0, n))
+    for method in ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wilson-cc", "mid-p"):
+        low, high = proportion_limits(x, n, method=method)
+        assert 0 <= low <= x / n <= high <= 1
+        mirrored = proportion_limits(n - x, n, method=method)
+        assert low == pytest.approx(1 - mirrored[1], abs=1e-9)
+        assert low < high
+    inner = proportion_limits(x, n, method="mid-p")
+    outer = proportion_limits(x, n, method="clopper-pearson")
+    assert outer[0] <= inner[0] + 1e-9
+    assert inner[1] <= outer[1] + 1e-9
+
+
+def test_proportion_edges() -> None:
+    assert math.isnan(proportion(0, 0).estimate)
+    assert proportion(0, 0).reason
+    wald = proportion(5, 5, method="wald")
+    assert wald.notes[0].code == "degenerate"
+    assert wald.interval is None or math.isnan(wald.interval.low)
+
+
+def test_standardised_differences_laws() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(0.5, 1, 20), rng.normal(0, 2, 30)
+    for effect in (cohens_d, hedges_g):
+        a, b, c = effect(x, y), effect(y, x), effect(3 * x + 2, 3 * y + 2)
+        assert a.estimate == pytest.approx(-b.estimate)
+        assert a.estimate == pytest.approx(c.estimate)
+        assert a.interval is not None
+        assert b.interval is not None
+        assert a.interval.low == pytest.approx(-b.interval.high, abs=1e-7)
+        assert a.interval.low < a.estimate < a.interval.high
+    t = stats.ttest_ind(x, y)
+    d = cohens_d(x, y)
+    assert d.interval is not None
+    assert (d.interval.low > 0) == (t.pvalue < 0.05 and t.statistic > 0)
+    assert abs(hedges_g(x, y).estimate) < abs(d.estimate)
+    assert glass_delta(x, y).estimate == pytest.approx((x.mean() - y.mean()) / y.std(ddof=1))
+
+
+def test_standardised_differences_with_clusters_and_without_spread() -> None:
+    rng = np.random.default_rng(3)
+    cluster = np.repeat(np.arange(20), 4)
+    noise = np.repeat(rng.normal(size=20), 4)
+    values = noise + 0.2 * rng.normal(size=80)
+    alone = cohens_d(values[:40], values[40:])
+    together = cohens_d(values[:40], values[40:], cluster=cluster)
+    assert alone.interval is not None
+    assert together.interval is not None
+    assert together.interval.high - together.interval.low > alone.interval.high - alone.interval.low
+    pairs = cohens_dz(values, np.zeros(80), cluster=cluster)
+    assert pairs.interval is not None
+    flat = cohens_d([1, 1, 1], [2, 2])
+    assert math.isnan(flat.estimate)
+    assert flat.reason == "the values do not vary"
+    assert math.isnan(cohens_dz([1, 2, 3], [0, 1, 2]).estimate)
+    assert math.isnan(cohens_dz([1.3, 2.3], [1.1, 2.1]).estimate)
+    assert math.isnan(cohens_d([1], [2, 3]).estimate)
+    assert math.isnan(cohens_dz([1], [2]).estimate)
+
+
+def test_odds_ratio_and_h() -> None:
+    table = [[12, 5], [6, 14]]
+    exact = odds_ratio(table)
+    conditional = stats.contingency.odds_ratio(np.array(table), kind="conditional")
+    assert exact.details["conditional"] == pytest.approx(conditional.statistic)
+    woolf = odds_ratio(table, interval="woolf")
+    assert woolf.interval is not None
+    assert math.log(woolf.interval.low) + math.log(woolf.interval.high) == pytest.approx(
+        2 * math.log(woolf.estimate)
+    )
+    assert odds_ratio([[3, 0], [1, 4]], interval="woolf").interval is None
+    assert odds_ratio([[3, 0], [1, 4]]).estimate == math.inf
+    assert math.isnan(odds_ratio([[0, 0], [1, 4]]).estimate)
+    assert cohens_h(5, 10, 5, 10).estimate == 0
+    assert cohens_h(10, 10, 0, 10).estimate == pytest.approx(math.pi)
+
+
+def test_words_rise_with_the_size_and_cite() -> None:
+    for f, sizes in (
+        (effect_labels.interpret_cohens_d, (0, 0.3, 0.6, 3)),
+        (effect_labels.interpret_cohens_h, (0, 0.3, 0.6, 3)),
+        (effect_labels.interpret_rank_biserial, (0, 0.15, 0.25, 0.9)),
+        (effect_labels.interpret_cliffs_delta, (0, 0.2, 0.4, 0.9)),
+        (effect_labels.interpret_vargha_delaney_a, (0.5, 0.6, 0.68, 0.99)),
+        (effect_labels.interpret_epsilon_squared, (0, 0.03, 0.1, 0.5)),
+        (effect_labels.interpret_kendalls_w, (0.1, 0.3, 0.5, 0.9)),
+        (effect_labels.interpret_odds_ratio, (1, 2, 4, 9)),
+    ):
+        words = [f(v).word for v in sizes]
+        assert len(set(words)) == 4
+        assert all(f(v).source in str(f(v)) for v in sizes)
+        assert f(math.nan).word == "undefined"
+    for a, b in itertools.pairwise((0.1, 0.3, 0.7)):
+        assert effect_labels.interpret_cohens_d(-a) == effect_labels.interpret_cohens_d(a)
+        assert effect_labels.interpret_cohens_d(a) != effect_labels.interpret_cohens_d(b)
+    huge = effect_labels.interpret_cohens_d(2.5, rule="sawilowsky2009")
+    assert str(huge) == "huge (Sawilowsky 2009)"

@@ -1,0 +1,288 @@
+"""Friedman's test, its post hoc tests, Kendall's W, and what they refuse."""
+
+import math
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.concordance import kendalls_w
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.comparison.quade import quade_test
+from judgestats.stats.comparison.skillings_mack import skillings_mack_test
+
+SCORES = arrays(
+    np.int64, st.tuples(st.integers(3, 8), st.integers(3, 5)), elements=st.integers(1, 6)
+)
+
+
+def long_frame(matrix: np.ndarray) -> pd.DataFrame:
+    n, k = matrix.shape
+    return pd.DataFrame(
+        {
+            "score": matrix.ravel(),
+            "temperature": np.tile(np.linspace(0, 1, k), n),
+            "item": np.repeat([f"i{i}" for i in range(n)], k),
+            "question": np.repeat([f"q{i // 2}" for i in range(n)], k),
+        }
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(x=SCORES)
+def test_monotone_transforms_within_items_change_nothing(x: np.ndarray) -> None:
+    a = friedman_test(x)
+    b = friedman_test(np.exp(x) * np.arange(1, x.shape[0] + 1)[:, None] + 7)
+    assert a.statistic == b.statistic or (math.isnan(a.statistic) and math.isnan(b.statistic))
+    page = [page_trend_test(v).p_value for v in (x, x.astype(float) ** 3)]
+    assert page[0] == page[1] or all(map(math.isnan, page))
+
+
+@settings(max_examples=30, deadline=None)
+@given(x=SCORES, data=st.data())
+def test_permuting_conditions_and_items(x: np.ndarray, data: st.DataObject) -> None:
+    columns = np.array(data.draw(st.permutations(range(x.shape[1]))))
+    rows = np.array(data.draw(st.permutations(range(x.shape[0]))))
+    names = [f"c{j}" for j in range(x.shape[1])]
+    a = friedman_test(x, names=names)
+    b = friedman_test(x[rows][:, columns], names=[names[j] for j in columns])
+    if math.isnan(a.statistic):
+        assert math.isnan(b.statistic)
+        return
+    assert b.statistic == pytest.approx(a.statistic, abs=1e-10)
+    before = {frozenset((r.a, r.b)): r.p_value for r in a.nemenyi().rows}
+    after = {frozenset((r.a, r.b)): r.p_value for r in b.nemenyi().rows}
+    assert all(after[key] == pytest.approx(p, rel=1e-9) for key, p in before.items())
+
+
+def test_agrees_with_scipy_and_from_a_formula() -> None:
+    x = np.random.default_rng(1).integers(5, 10, size=(20, 4))
+    found = friedman_test("score ~ temperature | item", long_frame(x), cluster="question")
+    theirs = stats.friedmanchisquare(*x.T)
+    assert found.statistic == pytest.approx(theirs.statistic, abs=1e-12)
+    assert found.sample.n_clusters == 10
+    assert found.conditions == ("0", "0.333333", "0.666667", "1")
+    assert "permutations" in found.method
+    plain = friedman_test("score ~ temperature | item", long_frame(x))
+    assert plain.p_value == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+def test_the_order_of_rows_of_the_frame_does_not_matter() -> None:
+    frame = long_frame(np.random.default_rng(2).normal(size=(9, 3)))
+    a = friedman_test("score ~ temperature | item", frame)
+    b = friedman_test("score ~ temperature | item", frame.sample(frac=1, random_state=1))
+    assert a.statistic == pytest.approx(b.statistic)
+    assert a.conditions == b.conditions
+
+
+def test_exact_is_close_to_permutation_and_f() -> None:
+    x = np.random.default_rng(5).normal(size=(10, 3)) + np.array([0, 0.5, 1])
+    exact = friedman_test(x, distribution="exact").p_value
+    drawn = friedman_test(x, distribution="permutation", n_permutations=19_999).p_value
+    assert drawn == pytest.approx(exact, abs=0.01)
+    assert friedman_test(x, distribution="f").statistic_name == "F"
+
+
+def test_same_seed_same_p_and_singleton_clusters_change_nothing() -> None:
+    x = np.random.default_rng(5).normal(size=(12, 4))
+    one = friedman_test(x, distribution="permutation", n_permutations=499, seed=3)
+    two = friedman_test(x, cluster=np.arange(12), n_permutations=499, seed=3)
+    assert one.p_value == two.p_value
+    assert two.effects[0].estimate == one.effects[0].estimate
+
+
+def test_clusters_matter() -> None:
+    """Twenty copies of one item's order are one observation, not twenty."""
+    rng = np.random.default_rng(1)
+    once = rng.normal(size=(4, 3))
+    x = np.repeat(once, 10, axis=0)
+    cluster = np.repeat(np.arange(4), 10)
+    naive = friedman_test(x)
+    clustered = friedman_test(x, cluster=cluster)
+    assert naive.p_value < 0.01
+    assert clustered.p_value > 0.05
+    exact = friedman_test(once, distribution="exact").p_value
+    assert clustered.p_value == pytest.approx(exact, abs=0.02)
+    assert any(n.code == "clusters_ignored" for n in clustered.nemenyi().notes)
+    assert min(r.p_value for r in clustered.permutation_pairs().rows) > 0.05
+    forced = friedman_test(x, cluster=cluster, distribution="chi2")
+    assert any(n.code == "clusters_ignored" for n in forced.notes)
+
+
+def test_missing_blocks_are_left_out_and_counted() -> None:
+    x = np.random.default_rng(6).normal(size=(10, 3))
+    holes = x.copy()
+    holes[2, 1] = np.nan
+    found = friedman_test(holes)
+    assert found.statistic == friedman_test(np.delete(x, 2, axis=0)).statistic
+    assert found.sample.n_excluded == 1
+    assert found.sample.excluded == {"missing score": 1}
+    assert [n.code for n in found.notes] == ["incomplete_blocks"]
+    with pytest.raises(InputError, match="1 of 10 items has a missing score"):
+        friedman_test(holes, missing="raise")
+    all_used = skillings_mack_test(holes)
+    assert all_used.sample.n_items == 10
+    assert 0 < all_used.p_value < 1
+
+
+def test_a_cell_missing_from_the_frame_is_a_missing_score() -> None:
+    frame = long_frame(np.random.default_rng(6).normal(size=(6, 3))).drop(index=4)
+    assert friedman_test("score ~ temperature | item", frame).sample.n_items == 5
+
+
+@pytest.mark.parametrize(
+    "x", [np.full((6, 3), 8), np.ones((1, 3)), [[1, 2, 3]], np.full((3, 3), np.nan)]
+)
+def test_nothing_to_compare_is_nan_with_a_reason(x: object) -> None:
+    for test in (friedman_test, quade_test, skillings_mack_test):
+        found = test(x)
+        assert math.isnan(found.p_value)
+        assert math.isnan(found.effects[0].estimate)
+        assert found.reason
+        assert "not computed" in found.sentence()
+        assert "NA" in str(found)
+    omnibus = friedman_test(x)
+    for family in (omnibus.nemenyi(), omnibus.conover(), omnibus.siegel(), omnibus.exact_pairs(),
+                   omnibus.permutation_pairs()):  # fmt: skip
+        assert "not computed" in family.sentence()
+    family = omnibus.versus("1")
+    assert all(math.isnan(r.p_adjusted) for r in family.rows)
+    assert "not computed" in family.sentence()
+
+
+def test_some_items_all_tied_is_fine() -> None:
+    x = np.array([[8, 8, 8], [7, 8, 9], [7, 9, 8], [6, 7, 9]])
+    assert friedman_test(x).statistic == pytest.approx(stats.friedmanchisquare(*x.T).statistic)
+    assert "flat_items" in {n.code for n in page_trend_test(x).effects[0].notes}
+
+
+def test_perfect_agreement() -> None:
+    found = friedman_test(np.tile([1, 2, 3], (5, 1)))
+    assert found.effect is not None
+    assert found.effect.estimate == 1.0
+    assert found.effect.interval is None
+    assert "boundary" in {n.code for n in found.effect.notes}
+    assert found.iman_davenport.statistic == math.inf
+    assert found.iman_davenport.p_value == pytest.approx((1 / 6) ** 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: friedman_test([[1.0, np.inf], [1, 2]]), "finite"),
+        (lambda: friedman_test([1.0, 2.0]), "blocks in rows"),
+        (lambda: friedman_test([[1.0], [2.0]]), "at least 2 conditions"),
+        (lambda: friedman_test([["a", "b"]]), "must hold numbers"),
+        (lambda: friedman_test([[1, 2], [2, 1]], names=["a"]), "one label for each"),
+        (lambda: friedman_test([[1, 2], [2, 1]], cluster=[1]), "one label for each of the 2 items"),
+        (lambda: friedman_test([[1, 2], [2, 1]], distribution="normal"), "distribution must be"),
+        (lambda: friedman_test("score ~ t | item", long_frame(np.eye(3))), "no column 't'"),
+        (lambda: friedman_test("score temperature", long_frame(np.eye(3))), "must read"),
+        (lambda: friedman_test("score ~ temperature", long_frame(np.eye(3))), "name the block"),
+        (lambda: friedman_test("score ~ temperature | item", [[1, 2]]), "needs a pandas DataFrame"),
+        (lambda: friedman_test([[1, 2], [2, 1]], [[1]]), "goes with a formula only"),
+        (
+            lambda: friedman_test(
+                "score ~ temperature | item", pd.concat([long_frame(np.eye(3))] * 2)
+            ),
+            "one score per item and temperature",
+        ),
+        (
+            lambda: friedman_test(
+                "score ~ temperature | item", long_frame(np.eye(3)), cluster="temperature"
+            ),
+            "must lie in one cluster",
+        ),
+        (lambda: friedman_test(np.eye(3)).versus("z"), "control must be one of"),
+        (lambda: skillings_mack_test([[1, 2, np.nan], [2, 1, np.nan]]), "every condition needs"),
+        (
+            lambda: skillings_mack_test([[1, 2, np.nan, np.nan], [np.nan, np.nan, 1, 2]]),
+            "no item connects",
+        ),
+    ],
+)
+def test_bad_input_is_named(call: object, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        call()  # type: ignore[operator]
+
+
+def test_ties_broken_by_arithmetic_are_level() -> None:
+    x = np.array([[0.1 + 0.2, 0.3, 1.0], [0.3, 0.1 + 0.2, 1.0], [0.2, 0.5, 0.1]])
+    clean = np.array([[0.3, 0.3, 1.0], [0.3, 0.3, 1.0], [0.2, 0.5, 0.1]])
+    assert friedman_test(x).statistic == friedman_test(clean).statistic
+
+
+def test_w_interval_holds_w_and_shrinks() -> None:
+    rng = np.random.default_rng(8)
+    widths = []
+    for n in (10, 40, 160):
+        e = kendalls_w(rng.normal(size=(n, 4)) + np.arange(4) * 0.4)
+        assert e.interval is not None
+        assert e.interval.low <= e.estimate <= e.interval.high
+        widths.append(e.interval.high - e.interval.low)
+    assert widths[0] > widths[1] > widths[2]
+    boot = kendalls_w(rng.normal(size=(30, 4)), interval="bootstrap", n_resamples=200)
+    assert boot.interval is not None
+    assert "bootstrap" in boot.interval.method
+    with pytest.raises(InputError, match="interval must be"):
+        kendalls_w(np.eye(3), interval="wald")  # type: ignore[arg-type]
+
+
+def test_results_print_tidy_and_speak() -> None:
+    found = friedman_test(np.random.default_rng(1).normal(size=(15, 3)), names=["a", "b", "c"])
+    assert str(found).startswith("\n\tFriedman rank sum test\n")
+    row = found.glance().iloc[0]
+    assert row["df"] == 2
+    assert row["n"] == 15
+    assert "ranks" not in found.to_dict()
+    assert found.to_dict()["p_value"] == found.p_value
+    text = found.sentence()
+    assert "95% CI" in text
+    assert "fails to rule it out" in text
+    for family in (found.nemenyi(), found.conover(), found.siegel(), found.exact_pairs()):
+        assert family.tidy().shape[0] == 3
+        assert "does not show that the conditions are equal" in family.sentence()
+    assert len(found.versus("b").rows) == 2
+    rows = found.nemenyi().rows
+    for r in rows:
+        assert r.interval is not None
+        assert (r.interval.low <= 0 <= r.interval.high) == (r.p_value >= 0.05)
+
+
+def test_a_thousand_items_take_milliseconds() -> None:
+    x = np.random.default_rng(1).choice([0, 0.5, 1], size=(1000, 8))
+    friedman_test(x).nemenyi()
+    start = time.perf_counter()
+    friedman_test(x).nemenyi()
+    assert time.perf_counter() - start < 0.5  # about 4 ms; generous for a busy machine
+
+
+def test_quade_weighs_items_by_range() -> None:
+    x = np.random.default_rng(3).normal(size=(12, 3)) * np.arange(1, 13)[:, None]
+    assert quade_test(x).statistic != pytest.approx(quade_test(stats.rankdata(x, axis=1)).statistic)
+    assert quade_test(x * 3 - 1).statistic == pytest.approx(quade_test(x).statistic)
+    clustered = quade_test(x, cluster=np.arange(12) // 2, n_permutations=199)
+    assert 0 < clustered.p_value <= 1
+    assert len(clustered.pairs().rows) == 3
+
+
+def test_skillings_mack_permutation_and_clusters() -> None:
+    rng = np.random.default_rng(9)
+    x = rng.integers(6, 10, size=(30, 4)).astype(float)
+    x[rng.uniform(size=x.shape) < 0.2] = np.nan
+    asymptotic = skillings_mack_test(x).p_value
+    drawn = skillings_mack_test(x, n_permutations=4999).p_value
+    assert drawn == pytest.approx(asymptotic, abs=0.03)
+    assert 0 < skillings_mack_test(x, cluster=np.arange(30) // 2).p_value < 1
+    untied = rng.normal(size=(30, 4))
+    untied[rng.uniform(size=untied.shape) < 0.2] = np.nan
+    assert skillings_mack_test(untied).statistic == pytest.approx(
+        skillings_mack_test(untied, ties="ignore").statistic
+    )

@@ -1,0 +1,251 @@
+"""The signed-rank test, pseudomedian and matched effect."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.location_shift import hodges_lehmann_paired
+from judgestats.stats.comparison.matched_effects import rank_biserial_paired
+from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
+
+DIFFERENCES = arrays(np.int64, st.integers(3, 14), elements=st.integers(-6, 6))
+
+
+@settings(max_examples=30, deadline=None)
+@given(d=DIFFERENCES)
+def test_exchanging_the_pair_mirrors_everything(d: np.ndarray) -> None:
+    zero = np.zeros(d.size)
+    for exact in (None, True, False):
+        a = wilcoxon_signed_rank(d, zero, exact=exact)
+        b = wilcoxon_signed_rank(zero, d, exact=exact)
+        if math.isnan(a.p_value):
+            assert math.isnan(b.p_value)
+            continue
+        assert a.p_value == pytest.approx(b.p_value, abs=1e-12)
+        for x, y in zip(a.effects, b.effects, strict=True):
+            assert x.estimate == pytest.approx(-y.estimate, abs=1e-9)
+            assert (x.interval is None) == (y.interval is None)
+            if x.interval and y.interval:
+                assert x.interval.low == pytest.approx(-y.interval.high, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(d=DIFFERENCES)
+def test_an_odd_monotone_transform_leaves_the_test_and_r_unchanged(d: np.ndarray) -> None:
+    zero = np.zeros(d.size)
+    a = wilcoxon_signed_rank(d, zero)
+    b = wilcoxon_signed_rank(d.astype(float) ** 3, zero)
+    assert a.p_value == b.p_value or (math.isnan(a.p_value) and math.isnan(b.p_value))
+    r = [rank_biserial_paired(v, zero, interval="none").estimate for v in (d, 2.0 * d)]
+    assert r[0] == r[1] or all(map(math.isnan, r))
+
+
+@settings(max_examples=25, deadline=None)
+@given(d=arrays(np.int64, st.integers(2, 9), elements=st.integers(-4, 4)))
+def test_exact_p_is_the_share_of_sign_changes(d: np.ndarray) -> None:
+    found = wilcoxon_signed_rank(d, np.zeros(d.size), exact=True)
+    d = d[d != 0]
+    if d.size == 0:
+        assert math.isnan(found.p_value)
+        return
+    ranks = stats.rankdata(np.abs(d))
+    signs = np.array(np.meshgrid(*[[0, 1]] * d.size)).reshape(d.size, -1).T
+    centre = ranks.sum() / 2
+    far = np.abs(signs @ ranks - centre) >= abs(ranks[d > 0].sum() - centre) - 1e-9
+    assert found.p_value == pytest.approx(far.mean(), abs=1e-12)
+
+
+def test_alternatives_add_up() -> None:
+    d = np.random.default_rng(1).normal(0.3, 1, 12)
+    z = np.zeros(12)
+    up = wilcoxon_signed_rank(d, z, alternative="greater").p_value
+    down = wilcoxon_signed_rank(d, z, alternative="less").p_value
+    both = wilcoxon_signed_rank(d, z).p_value
+    assert both == pytest.approx(2 * min(up, down))
+    assert stats.wilcoxon(d, alternative="greater", method="exact").pvalue == pytest.approx(up)
+
+
+def test_clusters_flip_together() -> None:
+    d = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    cluster = [0, 0, 1, 1, 2, 2]
+    found = wilcoxon_signed_rank(d, np.zeros(6), cluster=cluster)
+    assert found.p_value == pytest.approx(2 / 8)
+    alone = wilcoxon_signed_rank(d, np.zeros(6), cluster=np.arange(6))
+    assert alone.p_value == pytest.approx(wilcoxon_signed_rank(d, np.zeros(6)).p_value)
+    assert found.sample.n_clusters == 3
+    many = np.random.default_rng(2).normal(0.02, 1, 4000)
+    large = wilcoxon_signed_rank(many, np.zeros(4000), cluster=np.arange(4000) // 2)
+    assert "normal over sign changes" in large.method
+    assert 0 < large.p_value <= 1
+
+
+def test_ways_to_give_pairs() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 12))
+    frame = pd.DataFrame(
+        {
+            "score": np.concatenate([x, y]),
+            "arm": ["new"] * 12 + ["old"] * 12,
+            "item": list(range(12)) * 2,
+        }
+    )
+    ways = [
+        wilcoxon_signed_rank(x, y),
+        wilcoxon_signed_rank(np.column_stack([x, y])),
+        wilcoxon_signed_rank("score ~ arm | item", frame),
+    ]
+    assert len({w.statistic for w in ways}) == 1
+    assert ways[2].alternative == "the differences new - old are not symmetric about 0"
+
+
+def test_arithmetic_does_not_break_ties() -> None:
+    x = np.array([8.3, 0.3, 5.0, 9.1, 7.0, 6.6])
+    y = np.array([8.1, 0.1, 4.8, 9.3, 6.0, 6.9])
+    found = wilcoxon_signed_rank(x, y, exact=True)
+    clean = wilcoxon_signed_rank([2, 2, 2, -2, 10, -3], np.zeros(6), exact=True)
+    assert found.statistic == clean.statistic
+    assert found.p_value == clean.p_value
+    assert wilcoxon_signed_rank([0.1 + 0.2, 1], [0.3, 2]).details["n_zero"] == 1
+
+
+def test_missing_zero_and_constant() -> None:
+    found = wilcoxon_signed_rank([1, 2, np.nan, 4, 6.5], [1, 1, 2, 2, 2])
+    assert found.sample.n_excluded == 1
+    assert {n.code for n in found.notes} == {"incomplete_blocks", "zero_differences"}
+    same = wilcoxon_signed_rank([3, 4, 5], [3, 4, 5])
+    assert math.isnan(same.p_value)
+    assert same.reason == "all differences are zero"
+    assert "not computed" in same.sentence()
+    assert math.isnan(wilcoxon_signed_rank([np.nan], [1.0]).p_value)
+    single = wilcoxon_signed_rank([2.0], [1.0])
+    assert single.p_value == 1.0
+    assert single.effects[0].interval is None
+    one_way = rank_biserial_paired([2, 3, 4, 5], [1, 1, 1, 1])
+    assert one_way.estimate == 1
+    assert one_way.interval is None
+    assert one_way.notes[0].code == "boundary"
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: wilcoxon_signed_rank([1, 2], [1]), "equally long"),
+        (lambda: wilcoxon_signed_rank([1, np.inf], [1, 2]), "finite"),
+        (lambda: wilcoxon_signed_rank(np.ones((4, 3))), "exactly 2 conditions"),
+        (lambda: wilcoxon_signed_rank([1], [2], alternative="two.sided"), "alternative must be"),  # type: ignore[arg-type]
+        (lambda: wilcoxon_signed_rank([1], [2], zeros="keep"), "zeros must be"),  # type: ignore[arg-type]
+        (lambda: wilcoxon_signed_rank([1, 2], [2, 1], cluster=[1]), "cluster must hold"),
+        (lambda: wilcoxon_signed_rank([1, np.nan], [2, 1], missing="raise"), "missing score"),
+        (lambda: rank_biserial_paired([1, 2], [2, 1], interval="wald"), "interval must be"),  # type: ignore[arg-type]
+        (lambda: hodges_lehmann_paired([1, 2], [2, 1], convention="R"), "convention must be"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_input_is_named(call: object, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        call()  # type: ignore[operator]
+
+
+def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
+    d = np.random.default_rng(4).integers(-3, 5, size=60).astype(float)
+    i, j = np.triu_indices(60)
+    e = hodges_lehmann_paired(d, np.zeros(60))
+    assert e.estimate == np.median((d[i] + d[j]) / 2)
+    moved = hodges_lehmann_paired(d + 10, np.zeros(60))
+    assert moved.estimate == pytest.approx(e.estimate + 10)
+    assert e.interval is not None
+    assert e.interval.low <= e.estimate <= e.interval.high
+
+
+def test_few_pairs_cannot_reach_the_level() -> None:
+    for d in ([1.0, 2.0, 4.0, 5.0], [1.0, 2.0, 4.0, 4.0]):
+        for exact in (None, False):
+            e = hodges_lehmann_paired(d, np.zeros(4), exact=exact)
+            assert e.interval is None or e.interval.level == 0.875 or exact is False
+            assert e.interval is None or e.interval.level < 0.95
+            assert "level_not_reached" in {n.code for n in e.notes}
+    coarse = hodges_lehmann_paired([0] * 60 + [1, -1], np.zeros(62))
+    assert coarse.estimate == 0
+    assert coarse.interval is None
+    assert "collapsed_interval" in {n.code for n in coarse.notes}
+    clustered = hodges_lehmann_paired(
+        np.random.default_rng(1).normal(1, 1, 40), np.zeros(40), cluster=np.arange(40) // 4
+    )
+    assert clustered.interval is not None
+    assert "clusters" in clustered.interval.method
+
+
+def test_pairwise_family() -> None:
+    x = np.random.default_rng(7).normal(size=(25, 3)) + np.array([0, 0, 1.5])
+    family = pairwise_wilcoxon(x, names=["a", "b", "c"], adjust="hommel")
+    by = {(r.a, r.b): r for r in family.rows}
+    direct = wilcoxon_signed_rank(x[:, 0], x[:, 2])
+    assert by["a", "c"].p_value == direct.p_value
+    assert by["a", "c"].effect == direct.effects[0].estimate
+    assert by["a", "c"].interval == direct.effects[1].interval
+    assert "told apart: a against" in family.sentence()
+    with pytest.raises(InputError, match="pairwise_wilcoxon"):
+        pairwise_wilcoxon([1, 2])
+    same = pairwise_wilcoxon(np.ones((4, 3)))
+    assert "not computed (all differences are zero)" in same.sentence()
+
+
+def test_effect_intervals_over_clusters() -> None:
+    rng = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(20), 3)
+    d = np.repeat(rng.normal(0.4, 1, 20), 3) + 0.1 * rng.normal(size=60)
+    zero = np.zeros(60)
+    alone = rank_biserial_paired(d, zero)
+    together = rank_biserial_paired(d, zero, cluster=cluster)
+    resampled = rank_biserial_paired(d, zero, cluster=cluster, interval="bootstrap")
+    singles = rank_biserial_paired(d, zero, cluster=np.arange(60))
+    widths = []
+    for e in (alone, together, resampled, singles):
+        assert e.interval is not None
+        widths.append(e.interval.high - e.interval.low)
+    assert widths[1] > 1.3 * widths[0]
+    assert widths[2] == pytest.approx(widths[1], rel=0.4)
+    assert widths[3] == pytest.approx(widths[0], rel=1e-9)
+    assert rank_biserial_paired(d, zero, cluster=np.arange(60) // 30).interval is None
+
+
+def test_jackknife_by_sorting_is_the_jackknife() -> None:
+    d = np.random.default_rng(6).integers(-4, 6, 30).astype(float)
+    cluster = np.arange(30) // 4
+    r = rank_biserial_paired(d, np.zeros(30), interval="none").estimate
+    left = np.array(
+        [
+            rank_biserial_paired(
+                d[cluster != g], np.zeros(np.sum(cluster != g)), interval="none"
+            ).estimate
+            for g in range(8)
+        ]
+    )
+    z = np.arctanh(left)
+    se = math.sqrt(7 / 8 * np.sum((z - z.mean()) ** 2))
+    half = stats.t.isf(0.025, 7) * se
+    e = rank_biserial_paired(d, np.zeros(30), cluster=cluster)
+    assert e.interval is not None
+    assert e.interval.low == pytest.approx(math.tanh(math.atanh(r) - half))
+
+
+def test_intervals_that_cover_too_little_say_so() -> None:
+    from judgestats.stats import cliffs_delta, kendalls_w, spearman_correlation
+
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(30, 2))
+    found = [
+        rank_biserial_paired(x[:, 0] + 1, x[:, 1], interval="fisher"),
+        cliffs_delta(x[:, 0] + 1, x[:, 1], interval="fisher"),
+        spearman_correlation(x[:, 0], x[:, 0] + 0.3 * x[:, 1], interval="fisher").effects[0],
+        kendalls_w(x, interval="bootstrap", n_resamples=50),
+    ]
+    for effect in found:
+        assert "undercoverage" in {n.code for n in effect.notes}
+    assert rank_biserial_paired(x[:, 0] + 1, x[:, 1]).notes == ()

@@ -1,0 +1,102 @@
+"""Adjusted p-values and declared families."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.adjust import ADJUSTMENTS, adjust_family, p_adjust
+
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(p=P_VALUES)
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+def test_adjusted_p_is_never_below_p_and_keeps_the_order(p: list[float], method: str) -> None:
+    adjusted = p_adjust(p, method=method)
+    assert np.all(adjusted >= np.array(p) - 1e-15)
+    assert np.all(adjusted <= 1)
+    order = np.argsort(p, kind="stable")
+    assert np.all(np.diff(adjusted[order]) >= -1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(p=P_VALUES)
+def test_the_familiar_order_of_the_methods(p: list[float]) -> None:
+    got = {m: p_adjust(p, method=m) for m in ADJUSTMENTS}
+    slack = 1e-12
+    assert np.all(got["holm"] <= got["bonferroni"] + slack)
+    assert np.all(got["hochberg"] <= got["holm"] + slack)
+    assert np.all(got["hommel"] <= got["hochberg"] + slack)
+    assert np.all(got["BH"] <= got["hochberg"] + slack)
+    assert np.all(got["BH"] <= got["BY"] + slack)
+
+
+@settings(max_examples=30, deadline=None)
+@given(p=st.lists(st.floats(0, 1), min_size=2, max_size=8), data=st.data())
+@pytest.mark.parametrize("method", ["holm", "hommel", "BH", "BY"])
+def test_the_order_given_does_not_matter(p: list[float], data: st.DataObject, method: str) -> None:
+    order = np.array(data.draw(st.permutations(range(len(p)))))
+    assert np.allclose(
+        p_adjust(np.array(p)[order], method=method), p_adjust(p, method=method)[order], atol=1e-13
+    )
+
+
+def test_hommel_is_the_closure_of_simes_tests() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        p = rng.uniform(size=5) ** 2
+        closed = np.zeros(5)
+        for mask in range(1, 32):
+            members = [i for i in range(5) if mask >> i & 1]
+            ordered = np.sort(p[members])
+            simes = min(1.0, np.min(len(members) * ordered / np.arange(1, len(members) + 1)))
+            for i in members:
+                closed[i] = max(closed[i], simes)
+        assert np.allclose(p_adjust(p, method="hommel"), closed, atol=1e-14)
+
+
+def test_missing_p_values_stay_missing_and_do_not_count() -> None:
+    got = p_adjust([0.01, math.nan, 0.04], method="holm")
+    assert math.isnan(got[1])
+    assert got[[0, 2]].tolist() == p_adjust([0.01, 0.04]).tolist()
+    assert np.isnan(p_adjust([math.nan])).all()
+    assert p_adjust([]).size == 0
+
+
+@pytest.mark.parametrize(
+    ("p", "method", "match"),
+    [
+        ([1.2], "holm", "between 0 and 1"),
+        ([0.1], "sidak", "method must be one of"),
+        ([[0.1]], "holm", "one-dimensional"),
+    ],
+)
+def test_bad_input_is_named(p: object, method: str, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        p_adjust(p, method=method)  # type: ignore[arg-type]
+
+
+def test_a_family_says_what_stands() -> None:
+    rng = np.random.default_rng(3)
+    strong = wilcoxon_signed_rank(rng.normal(2, 1, 20), np.zeros(20))
+    weak = wilcoxon_signed_rank(rng.normal(0, 1, 20), np.zeros(20))
+    none = wilcoxon_signed_rank(np.ones(4), np.ones(4))
+    family = adjust_family({"a": strong, "b": weak, "c": none}, family="order effect")
+    assert family.p_adjusted["a"] == pytest.approx(2 * strong.p_value)
+    assert math.isnan(family.p_adjusted["c"])
+    assert "1 stands at the .05 level: a" in family.sentence()
+    assert list(family.tidy()["term"]) == ["a", "b", "c"]
+    assert "order effect" in str(family)
+    many = adjust_family({f"t{i}": strong for i in range(12)}, family="x")
+    assert "12 stand at the .05 level: t0 " in many.sentence()
+    assert many.sentence().endswith("; and 5 more, in the table of the family.")
+    nothing = adjust_family({"b": weak}, family="x")
+    assert "does not show that nothing is there" in nothing.sentence()
+    with pytest.raises(InputError, match="at least one test"):
+        adjust_family({}, family="x")

@@ -1,0 +1,69 @@
+"""The studentised range against forty-digit values, and its own laws."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.inference.studentized_range import studentized_range_isf, studentized_range_sf
+
+REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+EXACT = json.loads((REFERENCE / "tukey_exact_mpmath.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("key", EXACT["upper_tail"])
+def test_the_tail_is_right_to_twelve_digits(key: str) -> None:
+    q, k = re.fullmatch(r"q=([\d.]+),k=(\d+)", key).groups()  # type: ignore[union-attr]
+    exact = float(EXACT["upper_tail"][key])
+    assert float(studentized_range_sf(float(q), k=int(k))) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("key", EXACT["quantile"])
+def test_quantiles_are_right_to_twelve_digits(key: str) -> None:
+    alpha, k = re.fullmatch(r"alpha=([\d.]+),k=(\d+)", key).groups()  # type: ignore[union-attr]
+    assert studentized_range_isf(float(alpha), k=int(k)) == pytest.approx(
+        float(EXACT["quantile"][key]), rel=1e-12
+    )
+
+
+def test_small_nemenyi_p_values_are_right() -> None:
+    import pandas as pd
+
+    found = friedman_test(pd.read_csv(REFERENCE / "data" / "friedman1000x8.csv")).nemenyi()
+    exact = EXACT["nemenyi_friedman1000x8"]
+    assert len(found.rows) == len(exact)
+    for row in found.rows:
+        assert row.p_value == pytest.approx(float(exact[f"{row.b}-{row.a}"]), rel=1e-10)
+
+
+def test_two_groups_are_a_normal_difference() -> None:
+    q = np.array([0.3, 2.0, 7.0, 15.0])
+    expected = 2 * stats.norm.sf(q / math.sqrt(2))
+    assert np.allclose(studentized_range_sf(q, k=2) / expected, 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("df", [3.0, 17.0, 200.0])
+def test_finite_df_agree_with_scipy_and_t(df: float) -> None:
+    q = np.array([0.8, 3.0, 6.0])
+    t = 2 * stats.t.sf(q / math.sqrt(2), df)
+    assert np.allclose(studentized_range_sf(q, k=2, df=df) / t, 1, rtol=1e-9)
+    assert np.allclose(
+        studentized_range_sf(q, k=5, df=df), stats.studentized_range.sf(q, 5, df), rtol=1e-6
+    )
+
+
+def test_edges() -> None:
+    got = studentized_range_sf([-1.0, 0.0, math.inf, math.nan], k=3)
+    assert got[:3].tolist() == [1.0, 1.0, 0.0]
+    assert math.isnan(got[3])
+    for bad in ({"k": 1}, {"k": 3, "df": 0}):
+        with pytest.raises(InputError, match="must be"):
+            studentized_range_sf(1.0, **bad)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        studentized_range_isf(1.0, k=3)

@@ -1,0 +1,204 @@
+"""ICCs, step-up, errors in score points, and the summary of scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from judgestats.errors import InputError
+from judgestats.stats.layouts.mean_squares import (
+    mean_squares,
+    one_way_mean_squares,
+    resampled_mean_squares,
+)
+from judgestats.stats.reliability.intraclass import FORMS, icc, icc_forms
+from judgestats.stats.reliability.measurement_error import (
+    smallest_detectable_change,
+    standard_error_of_measurement,
+)
+from judgestats.stats.reliability.score_reliability import reliability_of_scores
+from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
+
+BARE = {"interval": "none", "n_permutations": 0}
+scores = arrays(np.float64, (9, 3), elements=st.integers(1, 10).map(float))
+X = np.random.default_rng(4).normal(size=(25, 1)) + np.random.default_rng(5).normal(size=(25, 4))
+
+
+@settings(max_examples=20, deadline=None)
+@given(scores, st.permutations(range(3)), st.floats(0.1, 9), st.floats(-9, 9))
+def test_replication_order_and_scale_do_not_matter(x, columns, scale, shift):
+    for form in FORMS:
+        a = icc(x, form=form, **BARE).estimate
+        b = icc(scale * x[:, columns] + shift, form=form, **BARE).estimate
+        if abs(a) < 1e3:
+            assert b == pytest.approx(a, abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(scores)
+def test_averages_are_the_step_up_of_single_judgments(x):
+    for single, average in (("ICC(1,1)", "ICC(1,k)"), ("ICC(3,1)", "ICC(3,k)")):
+        a, b = (icc(x, form=f, **BARE).estimate for f in (single, average))
+        if not np.isnan(b) and abs(b) < 1e6:
+            assert spearman_brown(a, k=3) == pytest.approx(b, rel=1e-6, abs=1e-6)
+
+
+def test_unequal_numbers_reduce_to_equal_ones():
+    full = mean_squares(X)
+    one_way = one_way_mean_squares(X)
+    assert one_way.k == 4
+    assert one_way.items == pytest.approx(full.items)
+    assert one_way.within == pytest.approx(full.within)
+
+
+def test_unequal_numbers_recover_the_truth():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 6))
+    x[rng.random(x.shape) < 0.4] = np.nan
+    out = icc(x, n_permutations=0)
+    assert out.estimate == pytest.approx(0.5, abs=0.03)
+    assert out.interval.method == "F with n0, approximate"
+    assert "approximate_interval" in [n.code for n in out.notes]
+    assert out.interval.low < 0.5 < out.interval.high
+
+
+def test_two_way_forms_refuse_holes_and_drop_on_request():
+    x = X.copy()
+    x[0, 0] = np.nan
+    out = icc(x, form="ICC(2,1)")
+    assert np.isnan(out.estimate)
+    assert "needs complete rows" in out.reason
+    assert icc(x, form="ICC(2,1)", missing="listwise", n_permutations=0).sample.n_excluded == 1
+
+
+def test_resampled_mean_squares_are_those_of_repeated_rows():
+    counts = np.random.default_rng(2).multinomial(25, np.full(25, 1 / 25))
+    a = resampled_mean_squares(X, counts[None].astype(float))
+    b = mean_squares(np.repeat(X, counts, axis=0))
+    for name in ("items", "replications", "residual", "within"):
+        assert getattr(a, name)[0] == pytest.approx(getattr(b, name), rel=1e-9)
+
+
+def test_clusters_get_a_bootstrap_and_f_a_warning():
+    question = np.repeat(np.arange(5), 5)
+    auto = icc(X, cluster=question, n_permutations=0, n_resamples=200)
+    assert "jackknife over clusters" in auto.interval.method
+    f = icc(X, cluster=question, interval="f", n_permutations=0)
+    assert "clusters_ignored" in [n.code for n in f.notes]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_perfect_and_constant_judges(form):
+    perfect = icc(np.repeat([[1.0], [4.0], [9.0]], 3, axis=1), form=form, n_permutations=9)
+    assert perfect.estimate == pytest.approx(1.0)
+    assert perfect.interval is None
+    assert "no_within_item_variance" in [n.code for n in perfect.notes]
+    constant = icc(np.full((5, 3), 8.0), form=form)
+    assert np.isnan(constant.estimate)
+    assert "no score varies" in constant.reason
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        ([[1.0, 2.0]], "2 items are needed"),
+        ([[1.0], [2.0], [3.0]], "2 replications"),
+        (np.full((3, 3), np.nan), "no judgment is left"),
+    ],
+)
+def test_too_little_data_says_so(x, words):
+    assert words in icc(x).reason
+
+
+def test_options_are_checked():
+    with pytest.raises(InputError, match="form must be one of"):
+        icc(X, form="ICC(4)")
+    with pytest.raises(InputError, match="interval must be"):
+        icc(X, interval="exact")
+    with pytest.raises(InputError, match="no term is named"):
+        icc_forms(X, n_permutations=0)["omega"]
+
+
+def test_the_f_test_is_the_permutation_test_for_normal_scores():
+    rng = np.random.default_rng(8)
+    x = 0.4 * rng.normal(size=(20, 1)) + rng.normal(size=(20, 3))
+    out = icc(x, n_permutations=1999)
+    assert out.null.p_value == pytest.approx(out.details["p_value"], abs=0.03)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.01, 0.99), st.floats(0.05, 0.95))
+def test_step_up_and_its_inverse(single, target):
+    k = replications_needed(single, target=target)
+    assert spearman_brown(single, k=k) == pytest.approx(target)
+
+
+def test_step_up_edges():
+    assert replications_needed(1.0, target=0.8) == 0
+    assert np.isnan(replications_needed(0.0, target=0.8))
+    assert np.isnan(spearman_brown(-1.0, k=2))
+    np.testing.assert_allclose(spearman_brown(np.array([0.5, -1.0]), k=2), [2 / 3, np.nan])
+    with pytest.raises(InputError, match="k must be positive"):
+        spearman_brown(0.5, k=0)
+    with pytest.raises(InputError, match="target must lie"):
+        replications_needed(0.5, target=1)
+
+
+def test_errors_in_score_points():
+    sem = standard_error_of_measurement(X, kind="relative")
+    total = X.mean(axis=1).std(ddof=1)
+    alpha = icc(X, form="ICC(3,k)", **BARE).estimate
+    of_mean = standard_error_of_measurement(X, kind="relative", n_averaged=4)
+    assert of_mean.estimate == pytest.approx(total * np.sqrt(1 - alpha))
+    assert sem.estimate == pytest.approx(2 * of_mean.estimate)
+    sdc = smallest_detectable_change(X, kind="relative")
+    assert sdc.estimate == pytest.approx(1.959964 * np.sqrt(2) * sem.estimate, rel=1e-6)
+    assert sem.interval.low < sem.estimate < sem.interval.high
+
+
+def test_the_interval_of_the_error_covers():
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(300):
+        x = rng.normal(size=(10, 1)) + 2 * rng.normal(size=(10, 3))
+        interval = standard_error_of_measurement(x).interval
+        hits += interval.low <= 2 <= interval.high
+    assert 270 <= hits <= 297  # 95 % of 300 = 285
+
+
+def test_errors_of_odd_data():
+    assert standard_error_of_measurement(np.repeat([[1.0], [2.0]], 3, axis=1)).estimate == 0
+    assert standard_error_of_measurement(np.repeat([[1.0], [2.0]], 3, axis=1)).interval is None
+    one = standard_error_of_measurement([[1.0, 2.0, 3.0]])
+    assert one.estimate == pytest.approx(1.0)
+    assert "2 items" in standard_error_of_measurement([[1.0, 2.0]], kind="relative").reason
+    lonely = [[1.0, np.nan], [2.0, np.nan]]
+    assert "no item has two judgments" in standard_error_of_measurement(lonely).reason
+    with pytest.raises(InputError, match="kind must be"):
+        standard_error_of_measurement(X, kind="both")
+    with pytest.raises(InputError, match="confidence must lie"):
+        smallest_detectable_change(X, confidence=1)
+
+
+def test_the_summary_tells_one_judgment_from_the_mean():
+    out = reliability_of_scores(X, n_permutations=19, n_resamples=50)
+    assert out.single.estimate < out.average.estimate
+    assert out.needed[0.8] == pytest.approx(
+        replications_needed(out.single.estimate, target=0.8), nan_ok=True
+    )
+    assert "One judgment has reliability" in out.sentence()
+    assert len(out.tidy()) == len(out.terms)
+    assert out.glance().loc[0, "alpha"] == out["alpha"].estimate
+    assert out.to_dict()["type"] == "ScoreReliability"
+
+
+def test_the_summary_of_holes_and_nothing():
+    x = X.copy()
+    x[3, 1] = np.nan
+    holes = reliability_of_scores(x, n_permutations=0)
+    assert "unequal_replications" in [n.code for n in holes.notes]
+    assert np.isnan(holes["alpha"].estimate)
+    nothing = reliability_of_scores(np.full((4, 3), np.nan))
+    assert "undefined" in nothing.sentence()
+    assert "NA" in str(nothing)

@@ -1,0 +1,375 @@
+"""Omega total: identities, limits, refusals, intervals, null."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.result import to_plain
+from judgestats.stats.reliability.omega import omega_total, replications_needed
+from judgestats.stats.reliability.omega_fiml import fiml_omega, fiml_one_factor
+from judgestats.stats.reliability.omega_fit import weighted_covariances
+
+MODELS = ("parallel", "tau-equivalent", "congeneric")
+
+
+def scores(seed=0, n=60, p=5, rho=0.4):
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=(n, p)) * math.sqrt(1 - rho)
+    return 5 + rng.normal(size=(n, 1)) * math.sqrt(rho) + noise
+
+
+def alpha(X):
+    S = np.cov(X, rowvar=False)
+    p = S.shape[0]
+    return p / (p - 1) * (1 - np.trace(S) / S.sum())
+
+
+def test_parallel_is_alpha_is_spearman_brown_of_icc3():
+    X = scores()
+    n, p = X.shape
+    result = omega_total(X)
+    rows, columns = X.mean(1, keepdims=True), X.mean(0, keepdims=True)
+    msr = p * ((rows - X.mean()) ** 2).sum() / (n - 1)
+    mse = ((X - rows - columns + X.mean()) ** 2).sum() / ((n - 1) * (p - 1))
+    icc3 = (msr - mse) / (msr + (p - 1) * mse)
+    assert result.estimate == pytest.approx(alpha(X), abs=1e-12)
+    assert result.single == pytest.approx(icc3, abs=1e-12)
+    assert result.estimate == pytest.approx(p * icc3 / (1 + (p - 1) * icc3), abs=1e-12)
+    assert set(result.omegas.values()) == {result.estimate}
+
+
+def test_minres_tau_equivalent_is_alpha_too():
+    X = scores(3)
+    result = omega_total(X, model="tau-equivalent", estimator="minres", interval=None)
+    assert result.estimate == pytest.approx(alpha(X), abs=1e-12)
+
+
+def test_the_models_are_nested_in_fit():
+    X = scores(1, p=6)
+    chi2 = [omega_total(X, model=m, interval=None).fit.chi2 for m in MODELS]
+    assert chi2[0] >= chi2[1] >= chi2[2] >= 0
+    df = [omega_total(X, model=m, interval=None).fit.df for m in MODELS]
+    assert df == [19, 14, 9]
+
+
+def test_a_perfect_parallel_matrix_fits_perfectly():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(50, 4))
+    Z -= Z.mean(0)
+    Z = Z @ np.linalg.inv(np.linalg.cholesky(np.cov(Z.T))).T
+    target = np.full((4, 4), 0.5) + 0.5 * np.eye(4)
+    X = Z @ np.linalg.cholesky(target).T
+    for model in MODELS:
+        result = omega_total(X, model=model, interval=None)
+        assert result.estimate == pytest.approx(0.8, abs=1e-9)
+        assert result.fit.chi2 == pytest.approx(0, abs=1e-8)
+        assert result.fit.srmr == pytest.approx(0, abs=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.permutations(range(5)), st.sampled_from(MODELS))
+def test_permuting_replications_changes_nothing(seed, order, model):
+    X = scores(seed)
+    one = omega_total(X, model=model, interval=None).estimate
+    two = omega_total(X[:, order], model=model, interval=None).estimate
+    assert two == pytest.approx(one, abs=1e-8, nan_ok=True)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.1, 50), st.floats(-100, 100), st.sampled_from(MODELS))
+def test_rescaling_all_scores_changes_nothing(seed, factor, shift, model):
+    X = scores(seed)
+    one = omega_total(X, model=model, interval=None)
+    two = omega_total(shift + factor * X, model=model, interval=None)
+    assert two.estimate == pytest.approx(one.estimate, abs=1e-7, nan_ok=True)
+    assert two.loadings == pytest.approx(one.loadings * factor, rel=1e-4, nan_ok=True)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000))
+def test_duplicating_the_replications_raises_omega(seed):
+    X = scores(seed)
+    once = omega_total(X, interval=None)
+    if once.estimate <= 0:
+        return
+    twice = omega_total(np.column_stack([X, X]), interval=None)
+    assert twice.estimate > once.estimate
+    minres = {"model": "congeneric", "estimator": "minres", "interval": None}
+    assert (
+        omega_total(np.column_stack([X, X]), **minres).estimate > omega_total(X, **minres).estimate
+    )
+
+
+def test_feldt_interval_is_the_f_interval():
+    from scipy import stats
+
+    X = scores(2, n=40, p=4)
+    result = omega_total(X, level=0.9)
+    f_low, f_high = stats.f.ppf([0.05, 0.95], 39, 39 * 3)
+    assert result.interval.low == pytest.approx(1 - (1 - result.estimate) * f_high)
+    assert result.interval.high == pytest.approx(1 - (1 - result.estimate) * f_low)
+    assert result.interval.level == 0.9
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["delta", "delta-logit", "robust", "robust-logit", "bca", "percentile", "bootstrap-logit"],
+)
+def test_every_interval_holds_the_estimate(method):
+    result = omega_total(scores(4), model="congeneric", interval=method, n_resamples=200)
+    assert result.interval.low < result.estimate < result.interval.high
+    assert result.std_error > 0
+    assert result.interval.method
+
+
+def test_cases_with_low_coverage_are_noted():
+    small = omega_total(scores(1, n=20), model="congeneric", n_resamples=100)
+    assert "low_coverage" in [n.code for n in small.notes]
+    assert "logit" in small.interval.method
+    large = omega_total(scores(1, n=60), model="congeneric", n_resamples=100)
+    assert "low_coverage" not in [n.code for n in large.notes]
+    tied = np.maximum(scores(1), 5.3)
+    assert "low_coverage" in [n.code for n in omega_total(tied).notes]
+    assert "low_coverage" not in [n.code for n in omega_total(scores(1)).notes]
+
+
+def test_clusters_widen_the_interval():
+    rng = np.random.default_rng(5)
+    question = np.repeat(np.arange(20), 4)
+    X = rng.normal(size=(20, 1))[question] + rng.normal(size=(80, 4)) * 0.8
+    flat = omega_total(X, model="congeneric")
+    nested = omega_total(X, model="congeneric", cluster=question)
+    assert nested.sample.n_clusters == 20
+    width = [r.interval.high - r.interval.low for r in (flat, nested)]
+    assert width[1] > width[0]
+    assert "cluster" in nested.interval.method
+    parallel = omega_total(X, cluster=question, n_resamples=300)
+    assert "bootstrap" in parallel.interval.method
+    forced = omega_total(X, cluster=question, interval="feldt")
+    assert "clusters_ignored" in [n.code for n in forced.notes]
+
+
+def test_sandwich_with_every_item_its_own_cluster_is_the_plain_sandwich():
+    X = scores(6)
+    one = omega_total(X, model="congeneric", interval="robust")
+    two = omega_total(X, model="congeneric", interval="robust", cluster=np.arange(60))
+    assert two.std_error == pytest.approx(one.std_error, rel=1e-12)
+
+
+def test_same_seed_same_interval_for_any_number_of_workers():
+    options = {"model": "congeneric", "interval": "percentile", "n_resamples": 300, "null": True}
+    one = omega_total(scores(7), n_permutations=60, **options)
+    two = omega_total(scores(7), n_permutations=60, n_jobs=2, **options)
+    assert one.interval == two.interval
+    assert one.null == two.null
+    other = omega_total(scores(7), n_permutations=60, seed=1, **options)
+    assert other.interval != one.interval
+
+
+def test_null_of_a_coefficient_is_not_zero():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(20, 10))
+    congeneric = omega_total(X, model="congeneric", null=True, n_permutations=400, interval=None)
+    assert 0.10 < congeneric.null.mean < 0.20
+    assert 0.30 < congeneric.null.q95 < 0.55
+    parallel = omega_total(X, null=True, n_permutations=400, interval=None)
+    assert parallel.null.mean == pytest.approx(-2 / 17, abs=0.05)
+    real = omega_total(scores(9), model="congeneric", null=True, n_permutations=99, interval=None)
+    assert real.null.p_value == pytest.approx(0.01)
+
+
+def test_weighted_covariances_are_those_of_the_resample():
+    X = scores(10, n=12)
+    rng = np.random.default_rng(0)
+    index = rng.integers(12, size=(4, 12))
+    weights = np.stack([np.bincount(i, minlength=12) for i in index]).astype(float)
+    for S, i in zip(weighted_covariances(X, weights), index, strict=True):
+        assert pytest.approx(np.cov(X[i], rowvar=False), abs=1e-12) == S
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones((1, 4)), "1 complete item"),
+        (np.arange(6.0)[:, None], "1 replication"),
+        (np.full((5, 3), np.nan), "0 complete items"),
+        (np.ones((5, 3)), "no variance"),
+        (np.empty((0, 3)), "0 complete items"),
+        (np.column_stack([np.arange(5.0), -np.arange(5.0)]), "sum of the replications"),
+    ],
+)
+def test_nothing_to_estimate_is_nan_with_the_reason(X, words):
+    for model in MODELS:
+        result = omega_total(X, model=model)
+        assert math.isnan(result.estimate)
+        assert result.interval is None
+        assert result.reason
+    assert words in omega_total(X).reason
+
+
+def test_singular_covariances_are_refused_by_ml_and_parallel_is_offered():
+    rng = np.random.default_rng(1)
+    few = scores(1, n=8, p=10, rho=0.6)
+    for model in ("congeneric", "tau-equivalent"):
+        result = omega_total(few, model=model)
+        assert math.isnan(result.estimate)
+        assert "8 items do not exceed 10 replications" in result.reason
+        assert "model='parallel'" in result.reason
+        assert result.notes[0].code == "not_fitted"
+        assert result.mean_of_all == pytest.approx(alpha(few))
+    offered = omega_total(few)
+    assert offered.interval is not None
+    assert [n.code for n in offered.notes] == ["singular"]
+    assert math.isnan(offered.fit.chi2)
+    assert omega_total(few, model="congeneric", estimator="minres", interval=None).estimate > 0
+    constant = scores(2)
+    constant[:, 2] = 4
+    refused = omega_total(constant, model="congeneric", estimator="minres")
+    assert "column 3 hold the same score" in refused.reason
+    assert omega_total(constant).estimate == pytest.approx(alpha(constant))
+    two = omega_total(rng.normal(size=(30, 2)), model="congeneric")
+    assert "do not identify" in two.reason
+
+
+def test_perfect_agreement_is_one_without_a_zero_width_interval():
+    X = np.repeat(np.arange(8.0)[:, None], 4, axis=1)
+    result = omega_total(X)
+    assert result.estimate == 1
+    assert result.interval is None
+    assert "no_interval" in [n.code for n in result.notes]
+    assert result.replications_for == {0.8: 1.0, 0.9: 1.0}
+    minres = omega_total(X, model="congeneric", estimator="minres")
+    assert minres.estimate == pytest.approx(1, abs=1e-9)
+    assert minres.interval is None
+
+
+def test_negative_reliability_is_reported_as_it_is():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 3))
+    X -= 0.8 * X.mean(1, keepdims=True)
+    result = omega_total(X)
+    assert result.estimate == pytest.approx(alpha(X))
+    assert result.estimate < 0
+    assert np.isnan(result.loadings).all()
+    assert math.isnan(result.replications_for[0.8])
+    assert "negative_covariance" in [n.code for n in result.notes]
+    assert "no number for 0.8" in str(result)
+
+
+def test_missing_rows_are_left_out_and_counted():
+    X = scores(3)
+    X[4, 1] = X[9, 0] = np.nan
+    result = omega_total(X)
+    assert result.estimate == pytest.approx(alpha(np.delete(X, [4, 9], axis=0)))
+    assert result.sample.n_items == 58
+    assert result.sample.excluded == {"a missing replication": 2}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fiml_of_complete_scores_is_ml(model):
+    X = scores(4)
+    fit = fiml_one_factor(X, model=model, lower=0.005)
+    value, se = fiml_omega(X, fit)
+    assert value == pytest.approx(omega_total(X, model=model, interval=None).estimate, abs=1e-7)
+    if model != "parallel":
+        assert se == pytest.approx(
+            omega_total(X, model=model, interval="robust").std_error, rel=1e-4
+        )
+
+
+def test_fiml_uses_the_items_that_listwise_drops():
+    X = scores(5, n=150)
+    whole = omega_total(X, model="congeneric", interval=None).estimate
+    rng = np.random.default_rng(0)
+    holes = X.copy()
+    holes[rng.random(X.shape) < 0.15] = np.nan
+    holes[7] = np.nan
+    fiml = omega_total(holes, model="congeneric", missing="fiml")
+    listwise = omega_total(holes, model="congeneric")
+    assert fiml.sample.n_items == 149
+    assert fiml.sample.excluded == {"no readable replication": 1}
+    assert fiml.sample.n_replications < fiml.sample.n_replications_max == 5
+    assert listwise.sample.n_items < 100
+    assert fiml.interval.low < fiml.estimate < fiml.interval.high
+    assert abs(fiml.estimate - whole) < 0.05
+    assert fiml.std_error < listwise.std_error
+    parallel = omega_total(holes, missing="fiml")
+    assert parallel.estimate == pytest.approx(parallel.mean_of_all, abs=1e-9)
+    clustered = omega_total(holes, missing="fiml", cluster=np.repeat(np.arange(50), 3))
+    assert "cluster" in clustered.interval.method
+
+
+def test_fiml_refusals():
+    holes = scores(6)
+    holes[0, 0] = np.nan
+    with pytest.raises(InputError, match="missing='fiml' needs"):
+        omega_total(holes, missing="fiml", estimator="minres")
+    with pytest.raises(InputError, match="listwise or fiml"):
+        omega_total(holes, missing="mean")
+    few = scores(6, n=5)
+    few[0, 0] = np.nan
+    assert "too few" in omega_total(few, missing="fiml").reason
+    constant = holes.copy()
+    constant[:, 1] = 2
+    assert "same score" in omega_total(constant, missing="fiml").reason
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "words"),
+    [
+        (np.ones(4), {}, "two dimensions"),
+        ([["a", "b"]], {}, "table of numbers"),
+        (np.array([[1, np.inf], [2, 3]]), {}, "finite"),
+        (scores(), {"model": "bifactor"}, "model must be one of"),
+        (scores(), {"estimator": "gls"}, "estimator must be one of"),
+        (scores(), {"denominator": "x"}, "denominator must be one of"),
+        (scores(), {"interval": "x"}, "interval must be one of"),
+        (scores(), {"interval": "delta"}, "belongs to estimator='ml'"),
+        (scores(), {"interval": "feldt", "model": "congeneric"}, "exact for model='parallel'"),
+        (
+            scores(),
+            {"interval": "delta", "model": "congeneric", "denominator": "observed"},
+            "defined for denominator='model'",
+        ),
+        (scores(), {"lower": 1.0}, "lower must lie in"),
+        (scores(), {"lower": "none"}, "lower must be a share"),
+        (scores(), {"level": 95}, "level must lie in"),
+        (scores(), {"cluster": [1, 2]}, "cluster must hold one label"),
+    ],
+)
+def test_bad_input_is_refused_in_words(X, options, words):
+    with pytest.raises(InputError, match=words):
+        omega_total(X, **options)
+
+
+def test_replications_needed():
+    assert replications_needed(0.5, target=0.8) == 4
+    assert replications_needed(0.2, target=0.5) == 4  # exactly: no rounding error adds a fifth
+    assert replications_needed(0.95, target=0.8) == 1
+    assert math.isnan(replications_needed(0.0, target=0.8))
+    with pytest.raises(InputError):
+        replications_needed(0.5, target=1)
+
+
+def test_it_prints_and_tidies():
+    result = omega_total(scores(), model="congeneric", null=True, n_permutations=19)
+    text = str(result)
+    for part in (
+        "omega_total =",
+        "95 percent",
+        "null (the item does not matter)",
+        "fit: chi2",
+        "one judgment:",
+        "judgments needed:",
+    ):
+        assert part in text
+    row = result.tidy().iloc[0]
+    assert row["model"] == "congeneric"
+    assert row["conf_low"] == result.interval.low
+    assert row["k_for_0.8"] == result.replications_for[0.8]
+    assert to_plain(result)["fit"]["df"] == 5
+    assert "omega" in result.sentence()

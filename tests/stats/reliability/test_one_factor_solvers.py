@@ -1,0 +1,178 @@
+"""The stacked Newton solvers find the optimum that slower, independent searches find."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, minimize
+
+from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.reliability._factor_analyzer import factor_analysis
+from judgestats.stats.reliability.one_factor import fit_stack, singular_reason
+from judgestats.stats.reliability.one_factor_solvers import (
+    minres_one_factor,
+    ml_derivatives,
+    ml_discrepancy,
+    ml_one_factor,
+)
+
+
+def sample(seed, n=80, p=5, spread=0.3):
+    rng = np.random.default_rng(seed)
+    lam = rng.uniform(0.5 - spread, 0.5 + spread, p)
+    return rng.normal(size=(n, 1)) * lam + rng.normal(size=(n, p)) * np.sqrt(1 - lam**2)
+
+
+def test_derivatives_are_those_of_the_discrepancy():
+    S = np.cov(sample(1), rowvar=False)
+    rng = np.random.default_rng(2)
+    theta = np.concatenate([rng.uniform(0.3, 0.8, 5), rng.uniform(0.4, 0.9, 5)])
+
+    def f(t):
+        return ml_discrepancy(S[None], t[None, :5], t[None, 5:])[0]
+
+    def gradient(t):
+        return ml_derivatives(S[None], t[None, :5], t[None, 5:])[0][0]
+
+    assert gradient(theta) == pytest.approx(approx_fprime(theta, f, 1e-7), abs=1e-5)
+    exact = ml_derivatives(S[None], theta[None, :5], theta[None, 5:])[2][0]
+    numeric = np.array(
+        [approx_fprime(theta, lambda t, i=i: gradient(t)[i], 1e-7) for i in range(10)]
+    )
+    assert exact == pytest.approx(numeric, abs=2e-5)
+
+
+def test_expected_hessian_is_the_exact_one_at_a_perfect_fit():
+    lam, psi = np.array([0.5, 0.7, 0.6]), np.array([0.75, 0.51, 0.64])
+    S = np.outer(lam, lam) + np.diag(psi)
+    gradient, expected, exact = ml_derivatives(S[None], lam[None], psi[None])
+    assert np.abs(gradient).max() < 1e-12
+    assert expected == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ml_reaches_what_a_general_optimiser_reaches(seed):
+    R = np.corrcoef(sample(seed), rowvar=False)
+
+    def f(t):
+        return ml_discrepancy(R[None], t[None, :5], t[None, 5:])[0]
+
+    start = np.concatenate([np.full(5, 0.5), np.full(5, 0.7)])
+    bounds = [(None, None)] * 5 + [(0.005, None)] * 5
+    found = minimize(f, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15})
+    ours = ml_one_factor(R[None])
+    assert ours.converged[0]
+    assert ours.objective[0] <= found.fun + 1e-9
+
+
+@pytest.mark.parametrize("method", ["ml", "minres"])
+def test_factor_analyzer_agrees(method):
+    R = np.corrcoef(sample(7, n=200, p=6), rowvar=False)
+    theirs, _, _ = factor_analysis(R, n_factors=1, method=method)
+    solver = ml_one_factor if method == "ml" else minres_one_factor
+    ours = solver(R[None], lower=0.005).loadings[0]
+    assert np.abs(theirs.ravel()) == pytest.approx(np.abs(ours), abs=2e-4)
+
+
+def test_a_stack_gives_what_each_matrix_gives_alone():
+    stack = np.stack([np.cov(sample(s), rowvar=False) for s in range(6)])
+    for solver in (ml_one_factor, minres_one_factor):
+        together = solver(stack)
+        for b in range(6):
+            alone = solver(stack[b : b + 1])
+            assert together.loadings[b] == pytest.approx(alone.loadings[0], abs=1e-8)
+
+
+def test_equal_loadings_are_the_constrained_optimum():
+    S = np.cov(sample(3, spread=0.2), rowvar=False)
+
+    def f(t):
+        return ml_discrepancy(S[None], np.full((1, 5), t[0]), t[None, 1:])[0]
+
+    found = minimize(
+        f, np.full(6, 0.6), method="L-BFGS-B", bounds=[(None, None)] + [(0.005, None)] * 5
+    )
+    ours = ml_one_factor(S[None], equal_loadings=True)
+    assert np.ptp(ours.loadings) == 0
+    assert ours.objective[0] <= found.fun + 1e-9
+
+
+def test_heywood_is_held_at_the_bound_and_flagged():
+    R = np.array([[1, 0.9, 0.8], [0.9, 1, 0.3], [0.8, 0.3, 1.0]])  # needs l1^2 = 2.4
+    bounded = ml_one_factor(R[None], lower=0.005)
+    assert bounded.at_bound[0].tolist() == [True, False, False]
+    assert bounded.uniquenesses[0, 0] == pytest.approx(0.005)
+    free = minres_one_factor(R[None], lower=None)
+    assert free.loadings[0, 0] ** 2 == pytest.approx(0.9 * 0.8 / 0.3, abs=1e-8)
+    assert free.uniquenesses[0, 0] < 0
+    assert minres_one_factor(R[None], lower=0.0).uniquenesses[0, 0] == 0.0
+
+
+def test_noise_converges_everywhere():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(300, 20, 10))
+    X -= X.mean(1, keepdims=True)
+    S = X.transpose(0, 2, 1) @ X
+    for estimator, lower in (("ml", 0.005), ("minres", 0.0)):
+        fit = fit_stack(S, model="congeneric", estimator=estimator, lower=lower)
+        assert fit.converged.mean() > 0.99
+
+
+def test_unusable_matrices_of_a_stack_are_nan_and_do_not_spoil_the_rest():
+    good = np.cov(sample(1), rowvar=False)
+    zero = good.copy()
+    zero[0] = zero[:, 0] = 0.0
+    fit = fit_stack(
+        np.stack([good, zero, good * np.nan]), model="congeneric", estimator="ml", lower=0.005
+    )
+    assert fit.converged.tolist() == [True, False, False]
+    assert np.isnan(fit.loadings[1:]).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.01, 100))
+def test_ml_is_free_of_scale(seed, factor):
+    S = np.cov(sample(seed), rowvar=False)
+    d = np.array([factor, 1, 1, 1, 2.0])
+    one, two = ml_one_factor(S[None]), ml_one_factor((S * np.outer(d, d))[None])
+    assert two.loadings[0] == pytest.approx(one.loadings[0] * d, rel=1e-5, abs=1e-7 * factor)
+
+
+def test_singular_reason_names_the_cause():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    assert singular_reason(np.cov(X.T), 40) == ""
+    assert "do not exceed" in singular_reason(np.cov(rng.normal(size=(4, 6)).T), 4)
+    twice = np.column_stack([X, 3 * X[:, 1]])
+    assert "columns 2 and 5 are the same" in singular_reason(np.cov(twice.T), 40)
+    total = np.column_stack([X, X.sum(1)])
+    assert "linear combination" in singular_reason(np.cov(total.T), 40)
+    constant = np.column_stack([X, np.ones(40)])
+    assert "column 5 hold the same score" in singular_reason(np.cov(constant.T), 40)
+
+
+def test_wide_data_are_fast():
+    """R's factanal needs .121 s for 300 x 100; a generous multiple still catches a slow search."""
+    X = sample(5, n=300, p=100)
+    R = np.corrcoef(X, rowvar=False)
+    seconds = []
+    with one_blas_thread():
+        for _ in range(3):
+            begin = time.perf_counter()
+            assert ml_one_factor(R[None]).converged[0]
+            seconds.append(time.perf_counter() - begin)
+    assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize("lower", [1e-6, 1e-9, 1e-12])
+def test_a_bound_next_to_zero_is_reached_without_loss_of_digits(lower: float) -> None:
+    """A Heywood case: 1 / psi - a^2 / c would have no digit left at the bound."""
+    loadings = np.array([1.02, 0.5, 0.4, 0.45])
+    S = np.outer(loadings, loadings)
+    np.fill_diagonal(S, 1.0)
+    found = ml_one_factor(S[None], lower=lower)
+    assert found.converged.all()
+    assert found.at_bound.tolist() == [[True, False, False, False]]
+    assert found.loadings[0, 0] ** 2 + found.uniquenesses[0, 0] == pytest.approx(1, abs=1e-9)
