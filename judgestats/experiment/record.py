@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
+from judgestats.experiment import console
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.judges.account import Collected
@@ -187,18 +188,28 @@ def render_into(
     Returns
     -------
     mapping of format to path
-        A local path where the artifacts are local, else the artifact's name.
+        A local path where the artifacts are local, else the artifact's name; empty where no report
+        could be rendered, which is said and fails no run: its results are complete.
     """
     if not formats:
         return {}
     import tempfile
 
+    from judgestats.errors import RenderError
     from judgestats.reporting.report import render_report
 
     with tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch:
-        made: Mapping[str, Path] = render_report(
-            folder, to=tuple(formats), out_dir=Path(scratch), document=document, figures=True
-        )
+        try:
+            made: Mapping[str, Path] = render_report(
+                folder, to=tuple(formats), out_dir=Path(scratch), document=document, figures=True
+            )
+        except RenderError as error:
+            console.say(
+                f"No report was made: {error} The run is complete without it; "
+                f"`judgestats report {run.run_id}` tries again.",
+                "",
+            )
+            return {}
         run.artifacts(Path(scratch))
         local = artifact_folder(run.store, run.run_id)
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,10 @@ import yaml
 
 from judgestats.errors import RenderError
 
-__all__ = ["Block", "Cell", "Document", "Text", "parse_document", "read_document"]
+__all__ = ["SHARED_HEADER", "Block", "Cell", "Document", "Text", "parse_document", "read_document"]
+
+SHARED_HEADER = "_metadata.yml"
+"""The file beside documents with what their headers share, as Quarto reads it."""
 
 INLINE = re.compile(r"(?<![`\\])`\{python\}\s+([^`]+?)\s*`(?!`)")
 """An inline expression: `{python} expr` between single backticks."""
@@ -90,7 +93,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Read and parse a ``.qmd`` file.
+    """Read and parse a ``.qmd`` file; its header goes before that of ``_metadata.yml`` beside it.
 
     Raises
     ------
@@ -101,7 +104,33 @@ def read_document(path: Path) -> Document:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RenderError(f"{path}: the document cannot be read ({error})") from error
-    return parse_document(text, path=Path(path))
+    document = parse_document(text, path=Path(path))
+    shared = Path(path).parent / SHARED_HEADER
+    if not shared.is_file():
+        return document
+    try:
+        common = yaml.safe_load(shared.read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
+    if not isinstance(common, dict):
+        raise RenderError(f"{shared.name}: must hold key: value pairs")
+    return replace(document, header=_merged(common, document.header))
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Two headers, mappings inside them merged too; what stands in `over` wins.
+
+    Examples
+    --------
+    >>> _merged({"format": {"html": {"toc": True}}}, {"format": {"typst": {}}, "title": "T"})
+    {'format': {'html': {'toc': True}, 'typst': {}}, 'title': 'T'}
+    """
+    out = dict(under)
+    for key, value in over.items():
+        below = out.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        out[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
+    return out
 
 
 def parse_document(text: str, *, path: Path = Path("document.qmd")) -> Document:

@@ -1,15 +1,16 @@
 """Render a Quarto document to HTML, PDF, Word, LaTeX or Markdown.
 
-Quarto is used where it is on PATH (for HTML and PDF). Elsewhere the built-in renderer runs the same
-file: its cells once, with the interpreter that runs judgestats, then pandoc and typst.
+The cells run once, with the interpreter that runs judgestats. HTML and PDF are then made by Quarto
+where a recent one is on PATH, all else (and these where Quarto fails) by pandoc and typst.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,14 @@ from typing import Any
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc, typst
 from judgestats.reporting.cells import execute_document
-from judgestats.reporting.document import Document, read_document
-from judgestats.reporting.quarto import find_quarto, render_with_quarto
+from judgestats.reporting.document import SHARED_HEADER, Document, read_document
+from judgestats.reporting.quarto import (
+    MINIMUM_VERSION,
+    find_quarto,
+    quarto_source,
+    quarto_version,
+    render_with_quarto,
+)
 
 __all__ = ["FORMATS", "render"]
 
@@ -26,6 +33,10 @@ FORMATS = ("html", "pdf", "docx", "tex", "md")
 """What can be asked for in `to`."""
 
 _NO_PARAMS: Mapping[str, Any] = {}
+
+
+def _to_stderr(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def render(
@@ -40,6 +51,7 @@ def render(
     renderer: str = "auto",
     timeout: float = 600.0,
     keep: Sequence[str] = (),
+    notify: Callable[[str], None] = _to_stderr,
 ) -> dict[str, Path]:
     """Render a Quarto document; all formats are written, or none.
 
@@ -61,11 +73,14 @@ def render(
         The time written into the results, so that the same run gives the same bytes. By default
         ``SOURCE_DATE_EPOCH``, else the start of 2000.
     renderer : {"auto", "quarto", "builtin"}
+        With ``auto`` the built-in renderer serves where Quarto is missing, too old or fails.
     timeout : float
         Seconds allowed for one cell (and for Quarto as a whole).
     keep : sequence of str
         Folders which the document's cells write beside it (``figures``) and that are kept in
         `out_dir`.
+    notify : callable
+        Is given one line where Quarto was set aside; written to standard error by default.
 
     Returns
     -------
@@ -89,12 +104,7 @@ def render(
         )
     if not source.is_file():
         raise RenderError(f"render: there is no document {source}. Give the path of a .qmd file.")
-    quarto = find_quarto() if renderer != "builtin" else None
-    if renderer == "quarto" and quarto is None:
-        raise RenderError(
-            "render: quarto is not on PATH. Install it (pip install 'judgestats[quarto]'), or "
-            "leave the renderer out to use the built-in one."
-        )
+    quarto = _usable_quarto(renderer, notify)
     epoch = _epoch(timestamp)
     stem = name or source.stem
     with tempfile.TemporaryDirectory(prefix="judgestats-render-") as temporary:
@@ -102,27 +112,83 @@ def render(
         done = Path(temporary) / "done"
         work.mkdir()
         done.mkdir()
-        copy = _copy_document(source, work)
-        document = read_document(copy)
-        by_quarto = [f for f in formats if quarto and f in {"html", "pdf"}]
-        for kind in by_quarto:
-            render_with_quarto(
-                str(quarto), copy, to=kind, params=params, metadata=metadata,
-                output=done / f"{stem}.{kind}", epoch=epoch, timeout=max(timeout, 900.0),
-            )  # fmt: skip
-        rest = [f for f in formats if f not in by_quarto]
-        if rest:
-            pictures = "svg png" if {"docx", "tex", "md"} & set(rest) else "svg"
-            markdown = execute_document(
-                document, params=params, work_dir=work, timeout=timeout, epoch=epoch,
-                pictures=pictures,
-            )  # fmt: skip
-            for kind in rest:
-                _write(document, markdown, kind, metadata, work, done, stem, epoch)
+        document = read_document(_copy_document(source, work))
+        markdown = execute_document(
+            document, params=params, work_dir=work, timeout=timeout, epoch=epoch,
+            pictures="svg png" if {"docx", "tex", "md"} & set(formats) else "svg",
+        )  # fmt: skip
+        rest = formats
+        if quarto:
+            try:
+                rest = _by_quarto(
+                    quarto, document, markdown, formats, metadata, work, done, stem, epoch,
+                    timeout=max(timeout, 900.0),
+                )  # fmt: skip
+            except RenderError as error:
+                if renderer == "quarto":
+                    raise
+                notify(f"The built-in renderer made the report: {' '.join(str(error).split())}")
+        for kind in rest:
+            _write(document, markdown, kind, metadata, work, done, stem, epoch)
         for folder in keep:
             if (work / folder).is_dir():
                 shutil.copytree(work / folder, done / folder)
         return _publish(done, Path(out_dir), stem, formats)
+
+
+def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:
+    """The Quarto to use, or None for the built-in renderer; `notify` is told why."""
+    quarto = find_quarto() if renderer != "builtin" else None
+    if quarto is None:
+        if renderer == "quarto":
+            raise RenderError(
+                "render: quarto is not on PATH. Install it (pip install 'judgestats[quarto]'), or "
+                "leave the renderer out to use the built-in one."
+            )
+        return None
+    try:
+        version = quarto_version(quarto)
+        needed = ".".join(map(str, MINIMUM_VERSION))
+        reason = f"quarto on PATH is {'.'.join(map(str, version))}, older than {needed}"
+        too_old = version < MINIMUM_VERSION
+    except RenderError as error:
+        reason, too_old = str(error), True
+    if not too_old:
+        return quarto
+    if renderer == "quarto":
+        raise RenderError(f"render: {reason}.")
+    notify(f"The built-in renderer makes the report: {reason}")
+    return None
+
+
+def _by_quarto(
+    quarto: str,
+    document: Document,
+    markdown: str,
+    formats: Sequence[str],
+    metadata: Mapping[str, Any],
+    work: Path,
+    done: Path,
+    stem: str,
+    epoch: int,
+    *,
+    timeout: float,
+) -> list[str]:
+    """Let Quarto make what it can, all or nothing; returns the formats that are left."""
+    copy = work / f"{stem}.qmd"
+    copy.write_text(quarto_source(markdown, {**document.header, **metadata}), encoding="utf-8")
+    kinds = [f for f in formats if f in {"html", "pdf"}]
+    made: list[Path] = []
+    try:
+        for kind in kinds:
+            output = done / f"{stem}.{kind}"
+            render_with_quarto(quarto, copy, to=kind, output=output, epoch=epoch, timeout=timeout)
+            made.append(output)
+    except RenderError:
+        for path in made:
+            path.unlink()
+        raise
+    return [f for f in formats if f not in kinds]
 
 
 def _formats(to: Sequence[str]) -> list[str]:
@@ -147,10 +213,13 @@ def _epoch(timestamp: datetime | None) -> int:
 
 def _copy_document(source: Path, work: Path) -> Path:
     """Copy the document and the small files beside it, so that nothing is written there."""
-    beside = {".bib", ".csl", ".css", ".md", ".json", ".yml", ".yaml", ".svg", ".png", ".jpg"}
+    beside = {
+        ".bib", ".csl", ".css", ".scss", ".md", ".json", ".yml", ".yaml", ".svg", ".png", ".jpg",
+    }  # fmt: skip
     for path in sorted(source.parent.iterdir()):
         small = path.is_file() and path.stat().st_size < 20_000_000
-        if small and path.suffix in beside and not path.name.startswith((".", "_")):
+        hidden = path.name.startswith((".", "_")) and path.name != SHARED_HEADER
+        if small and path.suffix in beside and not hidden:
             shutil.copyfile(path, work / path.name)
     copy = work / source.name
     shutil.copyfile(source, copy)

@@ -34,7 +34,7 @@ ONLY_ONE = {
 }
 OPTIONS = {"tags", "label", "echo", "eval", "include", "output", "warning", "fig-cap", "tbl-cap",
            "fig-alt"}  # fmt: skip
-HEADER = {"title", "subtitle", "lang", "toc", "toc-depth", "number-sections", "bibliography", "csl",
+HEADER = {"title", "subtitle", "lang", "date-format", "number-sections", "bibliography", "csl",
           "execute", "format"}  # fmt: skip
 
 

@@ -297,35 +297,6 @@ def test_no_key_reaches_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "secret" not in made["html"].read_text()
 
 
-def test_quarto_is_called_where_it_is_on_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in for quarto records how it was called."""
-    fake = tmp_path / "bin" / "quarto"
-    fake.parent.mkdir()
-    fake.write_text(
-        "#!/bin/sh\n"
-        'echo "$@" > called.txt\n'
-        'while [ $# -gt 0 ]; do [ "$1" = --output ] && out="$2"; shift; done\n'
-        'cat called.txt _params.yml _meta.yml > "$out"\n'
-    )
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fake.parent}:/usr/bin:/bin")
-    (tmp_path / "d.qmd").write_text(HEADER)
-    made = render(
-        tmp_path / "d.qmd", params={"run": "x: y"}, metadata={"title": "N"}, out_dir=tmp_path
-    )
-    assert "--to typst" in made["pdf"].read_text()
-    said = made["html"].read_text()
-    assert "render d.qmd --to html" in said
-    assert "run: 'x: y'" in said
-    assert "title: N" in said
-    fake.write_text("#!/bin/sh\necho it went wrong >&2\nexit 1\n")
-    with pytest.raises(RenderError, match="it went wrong"):
-        render(tmp_path / "d.qmd", out_dir=tmp_path / "other")
-    assert not (tmp_path / "other").exists()
-
-
 def test_typst_reads_no_file_outside(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     work = tmp_path / "work"

@@ -1,0 +1,138 @@
+"""A stand-in for the program ``quarto``: it refuses what real Quarto (1.7 to 1.11) fails on.
+
+Run as ``quarto --version`` or ``quarto render FILE --to FORMAT --output NAME``. It ends with code 1
+and a sentence for whatever would fail, render wrongly in silence, or load something from elsewhere.
+What it accepts it answers with a file that holds the title, the format and the body.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+WEB_FONTS = {
+    "cosmo", "cyborg", "darkly", "flatly", "journal", "litera", "lumen", "lux", "materia", "minty",
+    "morph", "pulse", "quartz", "sandstone", "simplex", "sketchy", "slate", "solar", "spacelab",
+    "superhero", "united", "vapor", "yeti", "zephyr", "cerulean",
+}  # fmt: skip
+
+
+def problems(arguments: list[str]) -> list[str]:
+    """Everything that is wrong with one call and the file it names, each in one sentence."""
+    out: list[str] = []
+    options = {"--to": "", "--output": ""}
+    rest = list(arguments)
+    if rest[:1] != ["render"] or len(rest) < 2:
+        return [f"unknown command {rest[:1]}"]
+    source = rest[1]
+    rest = rest[2:]
+    while rest:
+        name = rest.pop(0)
+        if name in {"--execute-params", "-P"}:
+            if importlib.util.find_spec("papermill") is None:
+                out.append("The papermill package is required for processing --execute-params")
+            rest = rest[1:]
+        elif name in options and rest:
+            options[name] = rest.pop(0)
+        else:
+            out.append(f"Unknown option {name}")
+    if "/" in options["--output"]:
+        out.append("--output takes a name, not a path")
+    text = Path(source).read_text(encoding="utf-8")
+    head, body = text.removeprefix("---\n").split("\n---\n", 1)
+    header = yaml.safe_load(head)
+    return out + in_header(header, options["--to"]) + in_body(header, body)
+
+
+def in_header(header: dict, to: str) -> list[str]:
+    """What the header says wrongly."""
+    out = []
+    formats = header.get("format") or {}
+    html, typst = formats.get("html") or {}, formats.get("typst") or {}
+    if not header.get("title"):
+        out.append("the document has no title of its own")
+    if header.get("engine") != "markdown":
+        out.append("the document has cells to run")
+    if len(formats) > 1 and html.get("format-links") is not False:
+        out.append("the page links to other formats that are not beside it")
+    if to == "typst" and typst.get("toc", header.get("toc")) is not False:
+        out.append("the contents fill the first page of the PDF")
+    themes = html.get("theme")
+    if not isinstance(themes, dict) or not {"light", "dark"} <= set(themes):
+        out.append("there is no dark theme")
+    else:
+        named = {name for part in themes.values() for name in part}
+        out += [f"theme {name} loads a font from elsewhere" for name in sorted(named & WEB_FONTS)]
+        files = {name for name in named if name.endswith(".scss")}
+        out += [f"{name} is not there" for name in sorted(files) if not Path(name).is_file()]
+    css = [html["css"]] if isinstance(html.get("css"), str) else list(html.get("css") or [])
+    rules = "".join(Path(name).read_text(encoding="utf-8") for name in css)
+    for rule in (r"\.js-table t[hd][^{]*\{[^}]*padding", r"\.js-table thead[^{]*\{[^}]*border",
+                 r"\.js-table t[hd][^{]*\{[^}]*text-align:left"):  # fmt: skip
+        if not re.search(rule, rules):
+            out.append(f"raw tables stay without {rule}")
+    if typst.get("citeproc") is not True:
+        out.append("typst has no citations")
+    if typst.get("html-table-processing") != "none":
+        out.append("every raw table costs a process")
+    for key in ("bibliography", "csl"):
+        if header.get(key) and not Path(header[key]).is_file():
+            out.append(f"{header[key]} is not there")
+    return out
+
+
+def in_body(header: dict, body: str) -> list[str]:
+    """What the body says wrongly."""
+    out = []
+    free = re.sub(r"^(`{3,}|~{3,}).*?^\1", "", body, flags=re.MULTILINE | re.DOTALL)
+    free = re.sub(r'fig-alt="[^"]*"', "", free)  # an attribute: no reference is looked for in it
+    if re.search(r"^```\{python", body, re.MULTILINE) or "`{python}" in free:
+        out.append("cells are left")
+    if ".js-fallback" in body:
+        out.append("every table stands twice")
+    if re.search(r"\{\{<", body):
+        out.append("a shortcode would run")
+    headings = re.findall(r"^#+ .*?\{([^}]*)\}\s*$", free, re.MULTILINE)
+    if header.get("number-sections") and any(".appendix" in h for h in headings):
+        out.append("an appendix would be numbered on")
+    unnumbered = {m for h in headings if ".unnumbered" in h for m in re.findall(r"#(sec-\S+)", h)}
+    for label in sorted(set(re.findall(r"(?<![\w\\])@(sec-[\w-]+)", free)) & unnumbered):
+        out.append(f"cannot reference heading without numbering: @{label}")
+    for label in sorted(set(re.findall(r"(?<![\w\\])@((?:fig|tbl|sec)-[\w-]+)", free))):
+        if f"#{label}" not in free:
+            out.append(f"Unable to resolve crossref @{label}")
+    for picture in re.findall(r"!\[\]\(([^)]+)\)", free):
+        if not Path(picture).is_file():
+            out.append(f"Could not fetch resource {picture}")
+    return out
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        sys.stdout.write(os.environ.get("STAND_IN_VERSION", "1.11.3") + "\n")
+        return 0
+    wrong = problems(arguments)
+    if os.environ.get("STAND_IN_FAILS") == arguments[arguments.index("--to") + 1]:
+        wrong.append("\x1b[31mERROR:\x1b[0m it went wrong")
+    if wrong:
+        sys.stderr.write("\n".join(wrong) + "\n")
+        return 1
+    text = Path(arguments[1]).read_text(encoding="utf-8")
+    head, body = text.removeprefix("---\n").split("\n---\n", 1)
+    answer = {"arguments": arguments, "header": yaml.safe_load(head), "body": body}
+    Path(arguments[arguments.index("--output") + 1]).write_text(
+        json.dumps(answer, default=str), encoding="utf-8"
+    )
+    sys.stderr.write(os.environ.get("STAND_IN_WARNS", ""))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

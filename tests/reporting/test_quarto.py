@@ -1,0 +1,190 @@
+"""What is handed to Quarto renders there; where it does not, the built-in renderer serves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgestats.errors import RenderError
+from judgestats.reporting.quarto import quarto_source
+from judgestats.reporting.render import render
+from judgestats.reporting.report import render_report
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+STAND_IN = Path(__file__).with_name("quarto_stand_in.py")
+
+
+@pytest.fixture
+def quarto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The stand-in on PATH."""
+    program = tmp_path / "bin" / "quarto"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.delenv("JUDGESTATS_RENDERER", raising=False)
+    return program
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    """A small document among the files of the package's own ones."""
+    folder = tmp_path / "documents"
+    shutil.copytree(REPORTS, folder)
+    path = folder / "small.qmd"
+    path.write_text(
+        "---\ntitle: old\n---\n\n```{python}\n#| tags: [parameters]\nrun = 1\n```\n\n"
+        "# One {#sec-one}\n\nRun `{python} run`, as [Welch] says. See @sec-more and @tbl-a.\n\n"
+        "```{python}\nfrom judgestats.reporting import show\n"
+        "from judgestats.reporting.tables import Column, Table\n"
+        'show(Table(columns=(Column(key="a"),), rows=({"a": "{{< env HOME >}}"},), '
+        'caption="Cap", label="tbl-a"))\n```\n\n'
+        "# More {#sec-more .appendix}\n\n## Within\n\nText.\n"
+    )
+    return path
+
+
+def made_by_stand_in(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_one_execution_is_handed_over_as_text(quarto: Path, document: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    made = render(
+        document, params={"run": 7}, metadata={"title": "New: [x]", "date": "2026-01-05 12:00 UTC"},
+        out_dir=tmp_path / "out", notify=lines.append,
+    )  # fmt: skip
+    assert lines == []
+    page, pdf = made_by_stand_in(made["html"]), made_by_stand_in(made["pdf"])
+    assert page["body"] == pdf["body"]
+    assert page["header"]["title"] == "New: [x]"
+    assert page["header"]["date"] == "2026-01-05 12:00 UTC"
+    assert page["header"]["date-format"]
+    assert "Run 7, as" in page["body"]
+    assert "[Appendix A](#sec-more)" in page["body"]
+    assert "# Appendix A. More {#sec-more .unnumbered}" in page["body"]
+    assert "## Within {.unnumbered}" in page["body"]
+    assert page["arguments"][:4] == ["render", "small.qmd", "--to", "html"]
+    assert pdf["arguments"][3] == "typst"
+
+
+def test_every_document_keeps_the_contract(quarto: Path, run_folder: Path, tmp_path: Path) -> None:
+    made = render_report(run_folder, to=("html", "pdf"), out_dir=tmp_path, renderer="quarto")
+    page = made_by_stand_in(made["html"])
+    assert "Appendix A. " in page["body"]
+    assert page["header"]["engine"] == "markdown"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("theme", "loads a font from elsewhere"),
+        ("toc", "contents fill the first page"),
+        ("links", "links to other formats"),
+        ("css", "raw tables stay without"),
+        ("reference", "Unable to resolve crossref @tbl-none"),
+        ("cells", "cells are left"),
+        ("fallback", "every table stands twice"),
+        ("shortcode", "a shortcode would run"),
+        ("appendix", "an appendix would be numbered on"),
+        ("unnumbered", "cannot reference heading without numbering"),
+    ],
+)
+def test_the_stand_in_refuses_what_quarto_fails_on(
+    quarto: Path, document: Path, tmp_path: Path, wrong: str, words: str
+) -> None:
+    """The contract can be broken: each fault alone is refused."""
+    from tests.reporting import quarto_stand_in
+
+    header = yaml.safe_load((document.parent / "_metadata.yml").read_text())
+    header |= {"title": "T", "engine": "markdown"}
+    body = "# One {#sec-one}\n"
+    match wrong:
+        case "theme":
+            header["format"]["html"]["theme"]["light"] = ["cosmo"]
+        case "toc":
+            header["format"]["typst"]["toc"] = True
+        case "links":
+            del header["format"]["html"]["format-links"]
+        case "css":
+            del header["format"]["html"]["css"]
+        case "reference":
+            body += "\nSee @tbl-none.\n"
+        case "cells":
+            body += "\n```{python}\n1\n```\n"
+        case "fallback":
+            body += "\n::::: {.js-fallback}\n\nx\n\n:::::\n"
+        case "shortcode":
+            body += "\n{{< env HOME >}}\n"
+        case "appendix":
+            body += "\n# More {#sec-more .appendix}\n"
+        case "unnumbered":
+            body += "\n# More {#sec-more .unnumbered}\n\n@sec-more\n"
+    (document.parent / "x.qmd").write_text(f"---\n{yaml.safe_dump(header)}---\n\n{body}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(document.parent)
+        found = quarto_stand_in.problems(["render", "x.qmd", "--to", "typst", "--output", "x.pdf"])
+    assert len(found) >= 1
+    assert any(words in line for line in found), found
+
+
+def test_without_a_fault_the_stand_in_is_content(document: Path) -> None:
+    from tests.reporting import quarto_stand_in
+
+    header = yaml.safe_load((document.parent / "_metadata.yml").read_text()) | {"title": "T"}
+    (document.parent / "x.qmd").write_text(quarto_source("# One {#sec-one}\n\n@sec-one\n", header))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(document.parent)
+        assert (
+            quarto_stand_in.problems(["render", "x.qmd", "--to", "typst", "--output", "x.pdf"])
+            == []
+        )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("STAND_IN_FAILS", "typst", "it went wrong"),
+        ("STAND_IN_VERSION", "1.6.40", "older than 1.7"),
+        ("STAND_IN_VERSION", "nonsense", "gave no version"),
+        ("STAND_IN_WARNS", "WARN: Unable to resolve crossref @tbl-x\n", "with a hole"),
+        ("STAND_IN_WARNS", "[WARNING] Citeproc: citation welch1947 not found\n", "welch1947"),
+        ("STAND_IN_WARNS", "Could not fetch resource report.css\n", "report.css"),
+        ("STAND_IN_WARNS", "Could not convert image x.svg\n", "x.svg"),
+    ],
+)
+def test_the_built_in_renderer_serves_where_quarto_fails(
+    quarto: Path, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    variable: str, value: str, words: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv(variable, value)
+    lines: list[str] = []
+    made = render(document, out_dir=tmp_path / "out", notify=lines.append)
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert "\x1b" not in lines[0]
+    assert made["html"].read_text().startswith("<!DOCTYPE html>")
+    assert made["pdf"].read_bytes().startswith(b"%PDF")
+    with pytest.raises(RenderError, match=words):
+        render(document, out_dir=tmp_path / "other", renderer="quarto")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_report_that_cannot_be_made_fails_no_run(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from types import SimpleNamespace
+
+    from judgestats.experiment.record import render_into
+
+    attached: list[Path] = []
+    run = SimpleNamespace(run_id="abc", artifacts=attached.append, store=None)
+    made = render_into(run, run_folder, formats=("html",), document="no such document")  # type: ignore[arg-type]
+    assert made == {}
+    assert attached == []
+    assert "judgestats report abc" in capsys.readouterr().out
