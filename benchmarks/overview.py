@@ -117,7 +117,8 @@ takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) b
 {before:.1f}; the run took {took / 60:.0f} minutes; Python {platform.python_version()}.
 
 Further pages: [statistics in detail, R included](stats.md), [collection at two latencies and two
-concurrencies](../simulations/speed.md), [1e8 judgments](large.md).
+concurrencies](../simulations/speed.md), [1e8 judgments](large.md),
+[the house in numbers](house.md).
 
 {body}
 """

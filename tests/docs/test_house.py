@@ -1,0 +1,80 @@
+"""The script that counts the house: lines, functions that were called, CI's seconds by step."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BENCHMARKS = REPOSITORY / "benchmarks"
+SOURCE = '''"""What it is,
+
+in three lines."""
+# why
+x = """no
+docstring"""  # beside code
+
+def f(a):
+    "Doc."
+    return [a for _ in x]
+'''
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[ModuleType]:
+    """The script, imported from its folder; its plain names are taken back afterwards."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("house")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+        for name in ("house", "checkout"):
+            sys.modules.pop(name, None)
+
+
+def test_every_line_counts_once(house: ModuleType) -> None:
+    assert house.line_kinds(SOURCE) == {"code": 4, "docstring": 4, "comment": 1}
+
+
+def test_named_functions_count_in_every_process(house: ModuleType, tmp_path: Path) -> None:
+    hooks, tree = tmp_path / "hooks", tmp_path / "tree"
+    hooks.mkdir()
+    tree.mkdir()
+    (hooks / "sitecustomize.py").write_text(house.TRACER, encoding="utf-8")
+    (tree / "m.py").write_text(
+        "import subprocess, sys, threading\n"
+        "class C:\n    def f(self): return [g for g in (lambda: 'x')()]\n"
+        "def never(): ...\n"
+        "def child(): ...\n"
+        "def start():\n"
+        "    thread = threading.Thread(target=C().f)\n"
+        "    thread.start()\n"
+        "    thread.join()\n"
+        "    subprocess.run([sys.executable, '-c', 'import m; m.child()'], check=True)\n",
+        encoding="utf-8",
+    )
+    house.python(tree, "-c", "import m; m.start()", cwd=tmp_path, first=[hooks])
+    assert [v[""] for v in house.called(hooks).values()] == [3, 1, 1]
+
+
+def test_steps_are_read_from_what_ci_prints(house: ModuleType, tmp_path: Path) -> None:
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    step = script[script.index("step() {") : script.index("viewers() {")]
+    printed = subprocess.run(
+        ["bash", "-euc", f"{step}\nstep echo make test\nstep true"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    log = tmp_path / "log.txt"
+    log.write_text(printed, encoding="utf-8")
+    assert list(house.steps(log)) == ["echo make test", "true", "total"]
+    log.write_text("make: nothing\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="is it a log of"):
+        house.steps(log)
