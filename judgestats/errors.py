@@ -7,7 +7,9 @@ No message ever carries a key or another secret.
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 
 __all__ = [
     "BudgetError",
@@ -16,6 +18,7 @@ __all__ = [
     "JudgestatsError",
     "RenderError",
     "StoreError",
+    "nearest",
     "printable",
 ]
 
@@ -53,6 +56,20 @@ def printable(text: str, *, one_line: bool = False) -> str:
     if one_line:
         text = _LINES.sub("\ufffd", text)
     return _MOVES.sub("\ufffd", text)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The hint behind an unknown name: the known one that was probably meant, or nothing.
+
+    Examples
+    --------
+    >>> nearest("temprature", ["temperature", "judges"])
+    ' Did you mean temperature?'
+    >>> nearest("x", ["temperature", "judges"])
+    ''
+    """
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f" Did you mean {printable(close[0], one_line=True)}?" if close else ""
 
 
 class JudgestatsError(Exception):

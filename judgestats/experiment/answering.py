@@ -16,6 +16,7 @@ from judgestats.experiment.parameters import (
     read_temperatures,
     read_text,
     read_whole,
+    settings_of,
 )
 from judgestats.items.schema import Item
 from judgestats.judges.account import Stop
@@ -28,14 +29,8 @@ from judgestats.protocols.template import PromptTemplate
 from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.result import to_plain
 
-__all__ = ["ANSWERING", "TOP_K", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]
+__all__ = ["ANSWERING", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]
 
-TOP_K = Parameter(
-    name="top_k",
-    default="",
-    read=read_optional(read_whole(1)),
-    help="sample among the k likeliest tokens, where the server takes it (OpenAI's does not)",
-)
 ANSWERING: tuple[Parameter, ...] = (
     Parameter(
         name="answers",
@@ -68,7 +63,6 @@ ANSWERING: tuple[Parameter, ...] = (
         read=read_optional(read_whole(1)),
         help="longest answer; by default the server's own limit",
     ),
-    TOP_K,
 )
 _FILE = "answers.jsonl"
 
@@ -114,8 +108,7 @@ def answer_plan(
         environ=environ,
         protocol=Answering(template=PromptTemplate.load(parameters["answer_prompt"])),
         temperatures=parameters["answer_temperatures"],
-        top_k=parameters["top_k"],
-        max_tokens=parameters["answer_max_tokens"],
+        settings={**settings_of(parameters), "max_tokens": parameters["answer_max_tokens"]},
         seed=parameters["judge_seed"],
     )
 
@@ -277,8 +270,7 @@ def _record(answered: Answered, plan: AnswerPlan, *, left_out: int) -> dict[str,
             for name, spec in plan.answerers.items()
         ],
         "temperatures": list(plan.temperatures),
-        "top_k": plan.top_k,
-        "max_tokens": plan.max_tokens,
+        "settings": {k: v for k, v in plan.settings.items() if v is not None},
         "prompt_sha": plan.protocol.template.sha,
         "file": f"data/{_FILE}",
         "answers": len(table),

@@ -14,6 +14,7 @@ from typing import Any
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 from judgestats.items.sets import parse_options
+from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.scale import Scale
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "read_text",
     "read_truth",
     "read_whole",
+    "settings_of",
     "split_arguments",
 ]
 
@@ -166,6 +168,20 @@ def _whole_or_all(low: int) -> Callable[[str, str], int | None]:
     return lambda name, value: None if value == "all" else _whole(low)(name, value)
 
 
+def _setting(name: str, value: str) -> Any:
+    return field_of(name).read(value)
+
+
+def _extra_body(name: str, value: str) -> Mapping[str, Any]:
+    return {EXTRA + k: field_of(EXTRA + k).read(v) for k, v in _mapping(name, value).items()}
+
+
+def settings_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the request that parameters fix for all judges."""
+    named = {name: parameters.get(name) for name in FIELDS}
+    return {**{k: v for k, v in named.items() if v is not None}, **parameters["extra_body"]}
+
+
 # The readers that experiments use for parameters of their own.
 read_text = _text
 read_names = _names
@@ -277,11 +293,16 @@ COMMON: tuple[Parameter, ...] = (
         help="where it is worked: local, loky:4 (processes), dask://host:8786 (a cluster)",
     ),
     Parameter(name="timeout", default="120", read=_positive, help="seconds for one request"),
+    *(
+        Parameter(name=f.name, default="", read=_optional(_setting), help=f.help)
+        for f in FIELDS.values()
+        if f.name != "temperature"
+    ),
     Parameter(
-        name="max_tokens",
+        name="extra_body",
         default="",
-        read=_optional(_whole(1)),
-        help="longest reply; by default the server's own limit",
+        read=_extra_body,
+        help="fields that only some servers know, as in min_p=0.1,thinking.type=disabled",
     ),
     Parameter(
         name="max_cost",

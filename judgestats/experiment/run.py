@@ -18,6 +18,7 @@ from judgestats.experiment import console
 from judgestats.experiment.answering import answer_lines, answers_of, priced
 from judgestats.experiment.declare import declare, run_name, tags
 from judgestats.experiment.design import Design
+from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import record
 from judgestats.judges.account import Collected, Stop
@@ -188,8 +189,7 @@ def _dry_run(prepared: Prepared) -> None:
         choices_per_request=p["choices"],
         journal=p["journal"],
         seed=p["judge_seed"],
-        max_tokens=p["max_tokens"],
-        top_k=p.get("top_k"),
+        settings=settings_of(p),
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
         prices=_prices(prepared),
         mode=p["mode"],
@@ -225,8 +225,7 @@ def _collect(prepared: Prepared, journal: Journal) -> Collected:
         "concurrency": p["concurrency"],
         "choices_per_request": p["choices"],
         "seed": p["judge_seed"],
-        "max_tokens": p["max_tokens"],
-        "top_k": p.get("top_k"),
+        "settings": settings_of(p),
         "reply_mode": None if p["reply"] == "auto" else ReplyMode(p["reply"]),
         "prices": _prices(prepared),
         "timeout_s": p["timeout"],

@@ -58,8 +58,7 @@ def price_answers(
         judges=dict(plan.answerers),
         journal=journal,
         seed=plan.seed,
-        max_tokens=plan.max_tokens,
-        top_k=plan.top_k,
+        settings=plan.settings,
         reply_mode=ReplyMode.TEXT,
         reply_tokens=ANSWER_TOKENS,
         **options,
@@ -105,7 +104,7 @@ def _known_answers(
 ) -> Iterator[tuple[tuple[str, float, int], Item, tuple[str, ...]]]:
     """For every voice and item, the answers to its turns that the journal holds."""
     held = Path(journal) if journal is not None and Path(journal).exists() else None
-    sampling = Sampling(seed=plan.seed, max_tokens=plan.max_tokens, top_k=plan.top_k)
+    sampling = Sampling(seed=plan.seed, settings=plan.settings)
     with Journal(held) as book:
         for voice in plan.voices:
             spec = plan.answerers[voice[0]]

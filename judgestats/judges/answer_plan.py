@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ class AnswerPlan:
         Every model answers every item once at each of them, or `samples` times.
     samples : int
     protocol : Answering
-    top_k, max_tokens, seed : int or None
+    settings, seed
         As in `collect`.
     """
 
@@ -38,8 +38,7 @@ class AnswerPlan:
     temperatures: tuple[float, ...] = (0.75,)
     samples: int = 1
     protocol: Answering
-    top_k: int | None = None
-    max_tokens: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
     def __post_init__(self) -> None:

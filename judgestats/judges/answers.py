@@ -129,8 +129,7 @@ def collect_answers(
         experiment="answers",
         reply_mode=ReplyMode.TEXT,
         seed=plan.seed,
-        max_tokens=plan.max_tokens,
-        top_k=plan.top_k,
+        settings=plan.settings,
         follow_up=next_turn if any(len(item.turns) > 1 for item in items) else None,
         **options,
     )

@@ -6,7 +6,7 @@ import asyncio
 import math
 import random
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -15,9 +15,16 @@ from judgestats.judges.account import Account, Stop
 from judgestats.judges.budget import Purse
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.lane import Lane
-from judgestats.judges.negotiation import Sent
+from judgestats.judges.negotiation import Abilities, Sent, subject
 from judgestats.judges.outcomes import Kind, Outcome, Parameter
-from judgestats.judges.request import DRAW_HEADER, Ready, Sampling, draw_header, request_body
+from judgestats.judges.request import (
+    DRAW_HEADER,
+    Ready,
+    Sampling,
+    draw_header,
+    request_body,
+    sent_of,
+)
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
 
@@ -27,14 +34,12 @@ _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
 _HOPELESS = 20
 """Judgments in a row that may be given up, at least; else twice the concurrency."""
-_LESSONS = {
-    Parameter.TEMPERATURE: "the condition is invalid; it was not run at another temperature",
+_LESSONS: Mapping[str, str] = {
     Parameter.REPLY_FORMAT: "asked in the next reply mode",
     Parameter.UNKNOWN: "asked in the next reply mode",
     Parameter.CHOICES: "asked one by one",
     Parameter.SEED: "asked without a seed",
-    Parameter.TOP_K: "asked without top_k",
-    Parameter.MAX_TOKENS: "asked with max_tokens",
+    "max_tokens": "asked with max_tokens",
 }
 
 
@@ -77,7 +82,6 @@ class _Try:
 
     body: bytes
     sent: Sent
-    seed: int | None
     estimate: float
     entered: float
     tried: int
@@ -204,7 +208,8 @@ class Asker:
         if lane.asks_no_more(condition.label):
             lane.limit.left()
             return None
-        estimate = lane.estimate(ready.prompted, len(tasks))
+        bound = self._sampling.of(lane.spec, condition).get("max_tokens")
+        estimate = lane.estimate(ready.prompted, len(tasks), max_tokens=bound)
         try:
             refused = ""
             if not self._halt.called.is_set():
@@ -219,10 +224,10 @@ class Asker:
                 self._purse.give_back(estimate)
             lane.limit.left()
             return None
-        body, seed = request_body(
+        sent = sent_of(
             lane.spec,
             condition,
-            ready.encoded,
+            ready.prompted.mode,
             self._sampling,
             lane.abilities,
             choices=len(tasks),
@@ -231,16 +236,8 @@ class Asker:
         self._account.requests += 1
         self._account.retries += tried > 1
         return _Try(
-            body=body,
-            sent=Sent(
-                mode=ready.prompted.mode,
-                temperature=condition.temperature,
-                seed=seed is not None,
-                choices=len(tasks),
-                max_tokens=lane.abilities.max_tokens_name if self._sampling.max_tokens else "",
-                top_k=self._sampling.top_k is not None and lane.abilities.top_k,
-            ),
-            seed=seed,
+            body=request_body(lane.spec, ready.encoded, sent),
+            sent=sent,
             estimate=estimate,
             entered=entered,
             tried=tried,
@@ -259,11 +256,12 @@ class Asker:
                 finish_reason=choice.finish_reason,
                 model=outcome.model,
                 fingerprint=outcome.fingerprint,
-                temperature_sent=one.sent.temperature,
-                seed_sent=one.seed,
+                sent=one.sent.as_kept,
                 choices=len(wanted),
                 tokens_in=share_of(outcome.tokens_in, share),
                 tokens_out=share_of(outcome.tokens_out, share),
+                tokens_cached=share_of(outcome.tokens_cached, share),
+                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
                 cost_usd=None if math.isnan(cost) else cost * share,
                 latency_s=outcome.latency_s,
                 attempts=one.tried,
@@ -356,15 +354,25 @@ def taught(lane: Lane, sent: Sent, outcome: Outcome, condition: str = "") -> boo
     """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
     if outcome.kind is not Kind.BAD_REQUEST:
         return False
-    if outcome.about is Parameter.UNKNOWN and lane.streaks.mode_is_blameless(condition):
+    about = subject(outcome, sent)
+    if about == Parameter.UNKNOWN and lane.streaks.mode_is_blameless(condition):
         return False
     lesson = lane.abilities.taught_by(outcome, sent=sent)
     if lesson is None:
         lane.learn(lane.abilities.unsettled())
         return False
-    lane.notes[f"{lane.spec.name}: {outcome.detail} ({_LESSONS[outcome.about]})"] = None
+    lane.notes[f"{lane.spec.name}: {outcome.detail} ({_lesson(about, sent, lesson)})"] = None
     lane.learn(lesson)
     return True
+
+
+def _lesson(about: str, sent: Sent, learned: Abilities) -> str:
+    """What a refusal leads to, as a note says it."""
+    if about in learned.left_out:
+        return f"asked without {about}"
+    if (about, sent.settings.get(about)) in learned.refused:
+        return f"the condition is invalid; it was not run at another {about}"
+    return _LESSONS[about]
 
 
 def share_of(tokens: int | None, share: float) -> float | None:

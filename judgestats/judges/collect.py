@@ -42,8 +42,7 @@ async def collect(
     concurrency: int = 32,
     choices_per_request: int = 1,
     seed: int | None = None,
-    max_tokens: int | None = None,
-    top_k: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     reply_mode: ReplyMode | None = None,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
@@ -76,10 +75,9 @@ async def collect(
         Choices one request asks for (``n``): cheaper, and not as independent as requests.
     seed : int, optional
         Sent as ``seed + replicate`` where the endpoint accepts a seed.
-    max_tokens : int, optional
-        Bound of a reply, in tokens.
-    top_k : int, optional
-        Sampling among the k likeliest tokens; left out where the endpoint refuses it.
+    settings : mapping of field to value, optional
+        Further fields of every request (``{"max_tokens": 300, "top_p": 0.9}``), by their names in
+        `judgestats.judgments.settings.FIELDS`; one that the endpoint refuses is left out.
     reply_mode : ReplyMode, optional
         Forces a reply mode instead of finding the best the judge supports.
     budget : Budget, optional
@@ -122,8 +120,7 @@ async def collect(
         concurrency=concurrency,
         choices_per_request=choices_per_request,
         seed=seed,
-        max_tokens=max_tokens,
-        top_k=top_k,
+        settings=settings,
         reply_mode=reply_mode,
         budget=budget,
         prices=prices,

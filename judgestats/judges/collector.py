@@ -179,10 +179,10 @@ class Collector:
                 # What the journal holds was handed over all the same.
                 await self._breathe()
                 return
-            if left[0][0].condition.temperature in lane.abilities.refused_temperatures:
+            if refused := lane.abilities.refuses(left[0][0].condition):
                 for task, place in left:
                     self.account.invalid += 1
-                    row = invalid_row(task, ready.prompted, experiment=self._experiment)
+                    row = invalid_row(task, ready, refused, experiment=self._experiment)
                     await self._done(place, row, source)
                 return
             size = self._sampling.choices if lane.abilities.several else 1
@@ -214,7 +214,7 @@ class Collector:
                 missing.append((task, place))
                 continue
             self.account.cached += 1
-            row = answer_row(task, ready.prompted, answer, cached=True, experiment=self._experiment)
+            row = answer_row(task, ready, answer, cached=True, experiment=self._experiment)
             await self._done(place, row, source)
             await self._breathe()
         return missing
@@ -239,13 +239,11 @@ class Collector:
             if asked.failure is not None:
                 for task, place in part:
                     self.account.failure(asked.failure.kind.value)
-                    row = failed_row(task, ready.prompted, asked, experiment=self._experiment)
+                    row = failed_row(task, ready, asked, experiment=self._experiment)
                     await self._done(place, row, source)
                 return len(part)
             for (task, place), answer in zip(part, asked.answers, strict=False):
-                row = answer_row(
-                    task, ready.prompted, answer, cached=False, experiment=self._experiment
-                )
+                row = answer_row(task, ready, answer, cached=False, experiment=self._experiment)
                 await self._done(place, row, source)
             return len(asked.answers)
 

@@ -274,8 +274,7 @@ class _Job:
         sampling = Sampling(
             seed=self.options.get("seed"),
             choices=self.options.get("choices_per_request", 1),
-            max_tokens=self.options.get("max_tokens"),
-            top_k=self.options.get("top_k"),
+            settings=self.options.get("settings") or {},
         )
         for task in tasks:
             spec = self.judges[task.condition.judge]

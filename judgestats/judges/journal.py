@@ -45,6 +45,7 @@ from judgestats.judges.journal_tables import (
     answer_of,
     values_of,
 )
+from judgestats.judges.journal_versions import add_tables, brought_up
 from judgestats.judges.negotiation import Abilities
 
 __all__ = ["UNTOLD", "Answer", "Journal"]
@@ -143,21 +144,16 @@ class Journal:
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign()
-        self._add(db, SCHEMA)
+        add_tables(db, SCHEMA)
+        add_tables(db, BATCH_SCHEMA)
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-
-    @staticmethod
-    def _add(db: sqlite3.Connection, schema: str) -> None:
-        for statement in schema.split(";\n"):
-            if statement.strip():
-                db.execute(statement)
+        db.execute(f"PRAGMA user_version={VERSION}")
 
     def _update(self, db: sqlite3.Connection) -> None:
         """Bring a journal of an earlier version up to this one; nothing is taken away."""
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version < 2:
-            self._add(db, BATCH_SCHEMA)
         if version < VERSION:
+            brought_up(db, version=version)
             db.execute(f"PRAGMA user_version={VERSION}")
 
     def _foreign(self) -> StoreError:

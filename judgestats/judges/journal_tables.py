@@ -27,8 +27,10 @@ CREATE TABLE answers (
     key BLOB PRIMARY KEY,
     text TEXT NOT NULL, mode TEXT NOT NULL, finish_reason TEXT NOT NULL,
     model TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    temperature_sent REAL, seed_sent INTEGER, choices INTEGER NOT NULL,
-    tokens_in REAL, tokens_out REAL, cost_usd REAL, latency_s REAL NOT NULL,
+    sent TEXT NOT NULL,           -- settings beside the prompt, as JSON
+    choices INTEGER NOT NULL,
+    tokens_in REAL, tokens_out REAL, tokens_cached REAL, tokens_reasoning REAL,
+    cost_usd REAL, latency_s REAL NOT NULL,
     attempts INTEGER NOT NULL, asked_at TEXT NOT NULL
 );
 CREATE TABLE attempts (
@@ -50,7 +52,8 @@ KEY_BYTES = 32
 class Answer:
     """One answered judgment as it is kept; None where the server did not say.
 
-    `latency_s` is `UNTOLD` where there is none.
+    `sent` holds the settings that the request carried, as JSON by the fields' names; `latency_s` is
+    `UNTOLD` where there is none.
     """
 
     text: str
@@ -58,11 +61,12 @@ class Answer:
     finish_reason: str
     model: str
     fingerprint: str
-    temperature_sent: float | None
-    seed_sent: int | None
+    sent: str
     choices: int
     tokens_in: float | None
     tokens_out: float | None
+    tokens_cached: float | None = None
+    tokens_reasoning: float | None = None
     cost_usd: float | None
     latency_s: float
     attempts: int

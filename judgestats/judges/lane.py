@@ -17,6 +17,7 @@ from judgestats.judges.prices import Price
 from judgestats.judges.request import Sampling
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.streaks import Streaks
+from judgestats.judgments.settings import label
 from judgestats.protocols.base import Prompted, ReplyMode
 
 __all__ = ["Lane"]
@@ -41,7 +42,6 @@ class Lane:
         journal: Journal,
         price: Price,
         reply_mode: ReplyMode | None,
-        max_tokens: int | None,
     ) -> None:
         self.spec = spec
         self.client = client
@@ -58,22 +58,21 @@ class Lane:
         self.ended_detail = ""
         self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
-        self._max_tokens = max_tokens
         self._longest_out = 0.0
         known = journal.abilities(*spec.lane)
         self.met = known is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
             self.abilities = known or Abilities()
-            for temperature, words in self.abilities.refused_temperatures.items():
-                said = f"T={temperature:g} was refused ({words}); its conditions are invalid"
+            for (name, value), words in self.abilities.refused.items():
+                said = f"{label(name, value)} was refused ({words}); its conditions are invalid"
                 self.notes[f"{spec.name}: {said}"] = None
         else:
             self._found_out = known or Abilities()
             self.abilities = Abilities(
                 mode=reply_mode,
                 proven=True,
-                top_k=self._found_out.top_k,
+                left_out=self._found_out.left_out,
             )
         self._settled = asyncio.Event()
         self._probing = False
@@ -102,12 +101,16 @@ class Lane:
         An answer from the journal was asked for without them too.
         """
         notes = list(self.notes)
-        for asked, accepted, what in (
-            (sampling.top_k, self.abilities.top_k, "top_k"),
-            (sampling.seed, self.abilities.seed, "a seed"),
-        ):
+        without = [
+            name
+            for name in {**sampling.settings, **self.spec.settings}
+            if name in self.abilities.left_out
+        ]
+        if sampling.seed is not None and not self.abilities.seed:
+            without.append("a seed")
+        for what in without:
             end = f"(asked without {what})"
-            if asked is not None and not accepted and not any(n.endswith(end) for n in notes):
+            if not any(n.endswith(end) for n in notes):
                 notes.append(f"{self.spec.name}: {what} was refused in an earlier run {end}")
         return notes
 
@@ -180,7 +183,7 @@ class Lane:
         else:
             await asyncio.sleep(0)
 
-    def estimate(self, prompted: Prompted, choices: int) -> float:
+    def estimate(self, prompted: Prompted, choices: int, *, max_tokens: int | None = None) -> float:
         """A request's price to hold back, on the high side.
 
         Input counts 3 characters a token; a reply its bound if there is one, else half as long
@@ -194,5 +197,5 @@ class Lane:
         if prompted.schema is not None:
             characters += 4 * 150  # the schema counts as input too
         seen = 1.5 * self._longest_out if self._longest_out else _FIRST_GUESS_OUT
-        out = float(self._max_tokens) if self._max_tokens is not None else seen
+        out = float(max_tokens) if max_tokens is not None else seen
         return self.price.cost(characters / 3 + 20, out * choices)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from judgestats.judges.outcomes import Outcome, Parameter
+from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import EXTRA
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["Abilities", "Sent", "next_mode"]
+__all__ = ["Abilities", "Sent", "next_mode", "subject"]
 
 _LADDER = (ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT)
 
@@ -29,14 +34,43 @@ def next_mode(mode: ReplyMode) -> ReplyMode | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """What a request carried that a server may refuse."""
+    """What a request carried that a server may refuse.
+
+    Attributes
+    ----------
+    mode : ReplyMode
+    settings : mapping of field to value
+    varied : frozenset of str
+        The fields that make the condition what it is: it is invalid where one is refused.
+    seed : int or None
+    choices : int
+    max_tokens_name : str
+        What the bound of a reply was called.
+    """
 
     mode: ReplyMode
-    temperature: float | None
-    seed: bool
-    choices: int
-    max_tokens: str = ""
-    top_k: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    varied: frozenset[str] = frozenset()
+    seed: int | None = None
+    choices: int = 1
+    max_tokens_name: str = ""
+
+    @property
+    def as_kept(self) -> str:
+        """The settings that were sent, as the journal and the frame keep them with an answer."""
+        sent = {**self.settings, "seed": self.seed}
+        return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
+
+    def to_json(self) -> str:
+        """As text, for the journal of batches."""
+        return json.dumps({**asdict(self), "varied": sorted(self.varied)}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Sent:
+        """From the journal's text."""
+        value = json.loads(text)
+        own = {"mode": ReplyMode(value["mode"]), "varied": frozenset(value["varied"])}
+        return cls(**{**value, **own})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,22 +85,28 @@ class Abilities:
         Whether an answer has come in that mode.
     several : bool
         Whether one request may ask for several choices.
-    seed, top_k : bool
-        Whether a seed, and ``top_k``, are accepted.
+    seed : bool
+        Whether a seed is accepted.
+    left_out : frozenset of str
+        Fields of the request that are refused, and left out where no condition hangs on them.
     max_tokens_name : str
         The parameter's name: newer models refuse ``max_tokens``, older servers know nothing else.
-    refused_temperatures : mapping of float to str
-        Temperatures the model refuses, with the server's words. A condition at such a temperature
-        is invalid; it is never run at the server's default.
+    refused : mapping of (field, value) to str
+        What the model refuses of fields that conditions fix, with the server's words. Such a
+        condition is invalid; it is never run at the server's default.
     """
 
     mode: ReplyMode = ReplyMode.JSON_SCHEMA
     proven: bool = False
     several: bool = True
     seed: bool = True
-    top_k: bool = True
+    left_out: frozenset[str] = frozenset()
     max_tokens_name: str = "max_completion_tokens"
-    refused_temperatures: dict[float, str] = field(default_factory=dict)
+    refused: Mapping[tuple[str, Any], str] = field(default_factory=dict)
+
+    def refuses(self, condition: Condition) -> str:
+        """The field for which a condition is refused; empty where it is not known to be."""
+        return next((n for n, v in condition.request.items() if (n, v) in self.refused), "")
 
     def answered_in(self, mode: ReplyMode) -> Abilities:
         """An answer came in this mode."""
@@ -84,18 +124,18 @@ class Abilities:
         sent : Sent
             What the refused request carried (others may have taught more meanwhile).
         """
-        about = outcome.about
-        if about is Parameter.TEMPERATURE and sent.temperature is not None:
-            refused = {**self.refused_temperatures, sent.temperature: outcome.detail}
-            return replace(self, refused_temperatures=refused)
-        if about is Parameter.CHOICES and sent.choices > 1:
-            return replace(self, several=False)
-        if about is Parameter.SEED and sent.seed:
-            return replace(self, seed=False)
-        if about is Parameter.TOP_K and sent.top_k:
-            return replace(self, top_k=False)
-        if about is Parameter.MAX_TOKENS and sent.max_tokens == "max_completion_tokens":
+        about = subject(outcome, sent)
+        if about == "max_tokens" and sent.max_tokens_name == "max_completion_tokens":
             return replace(self, max_tokens_name="max_tokens")
+        if about in sent.settings and about in sent.varied:
+            refused = {**self.refused, (about, sent.settings[about]): outcome.detail}
+            return replace(self, refused=refused)
+        if about in sent.settings and about != "max_tokens":
+            return replace(self, left_out=self.left_out | {about})
+        if about == Parameter.CHOICES and sent.choices > 1:
+            return replace(self, several=False)
+        if about == Parameter.SEED and sent.seed is not None:
+            return replace(self, seed=False)
         # A refusal without a stated reason is tried on the next reply mode too, until a mode is
         # proven: many servers say no more than "bad request" of a schema they do not know.
         format_suspected = about in {Parameter.REPLY_FORMAT, Parameter.UNKNOWN}
@@ -118,22 +158,36 @@ class Abilities:
                 "proven": self.proven,
                 "several": self.several,
                 "seed": self.seed,
-                "top_k": self.top_k,
+                "left_out": sorted(self.left_out),
                 "max_tokens_name": self.max_tokens_name,
-                "refused_temperatures": sorted(self.refused_temperatures.items()),
+                "refused": [[n, v, words] for (n, v), words in self.refused.items()],
             }
         )
 
     @classmethod
     def from_json(cls, text: str) -> Abilities:
-        """From the journal's text."""
+        """From the journal's text, that of 0.1.0 too."""
         value = json.loads(text)
+        earlier = [["temperature", t, w] for t, w in value.get("refused_temperatures", ())]
+        left_out = [] if value.get("top_k", True) else ["top_k"]
         return cls(
             mode=ReplyMode(value["mode"]),
             proven=bool(value["proven"]),
             several=bool(value["several"]),
             seed=bool(value["seed"]),
-            top_k=bool(value.get("top_k", True)),  # absent from earlier journals
+            left_out=frozenset(map(str, value.get("left_out", left_out))),
             max_tokens_name=str(value["max_tokens_name"]),
-            refused_temperatures={float(t): str(w) for t, w in value["refused_temperatures"]},
+            refused={(str(n), v): str(w) for n, v, w in value.get("refused", earlier)},
         )
+
+
+def subject(outcome: Outcome, sent: Sent) -> str:
+    """What a refusal is about: as the server says, or the field of ours that its words name."""
+    if outcome.about != Parameter.UNKNOWN:
+        return outcome.about
+    for name in sent.settings:
+        if name.startswith(EXTRA) and re.search(
+            rf"\b{re.escape(name.rpartition('.')[2])}\b", outcome.detail
+        ):
+            return name
+    return outcome.about

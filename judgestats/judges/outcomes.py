@@ -33,14 +33,11 @@ class Kind(StrEnum):
 
 
 class Parameter(StrEnum):
-    """What a server's refusal of a request is about, where it says so."""
+    """What a refusal is about, where the server says so and it is no field of settings."""
 
-    TEMPERATURE = "temperature"
     REPLY_FORMAT = "reply_format"
     CHOICES = "n"
     SEED = "seed"
-    TOP_K = "top_k"
-    MAX_TOKENS = "max_tokens"
     CONTENT = "content"
     UNKNOWN = ""
 
@@ -57,9 +54,11 @@ class Choice:
 class Outcome:
     """What came of one request.
 
-    `tokens_in` and `tokens_out` are of the whole request and None where the server does not say;
+    `tokens_in`, `tokens_out`, the part of the input that was cached and the part of the output that
+    was reasoning are of the whole request and None where the server does not say;
     `retry_after_s` is what the server asks for (None where it says nothing); `pause_s` is how long
-    its quota headers ask everybody to wait.
+    its quota headers ask everybody to wait; `about` is a `Parameter` or a field's name in
+    `judgestats.judgments.settings.FIELDS`.
     """
 
     kind: Kind
@@ -68,9 +67,11 @@ class Outcome:
     fingerprint: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
     latency_s: float = float("nan")
     detail: str = ""
-    about: Parameter = Parameter.UNKNOWN
+    about: str = Parameter.UNKNOWN
     status: int = 0
     retry_after_s: float | None = None
     pause_s: float = 0.0

@@ -12,7 +12,7 @@ from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.priced import JudgePlan, PricePlan, Sampled
 from judgestats.judges.prices import Price, PriceTable, default_prices
-from judgestats.judges.request import Encoded, Sampling, judgment_keys
+from judgestats.judges.request import Ready, Sampling
 from judgestats.judges.rows import answer_row, blank_row
 from judgestats.judges.source import Group, grouped
 from judgestats.judges.spec import JudgeSpec, parse_judge
@@ -77,8 +77,7 @@ def price_plan(
     journal: str | Path | None = None,
     choices_per_request: int = 1,
     seed: int | None = None,
-    max_tokens: int | None = None,
-    top_k: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     reply_tokens: tuple[int, int] = _REPLY_TOKENS,
     reply_mode: ReplyMode | None = None,
     prices: PriceTable | None = None,
@@ -89,7 +88,7 @@ def price_plan(
 
     Takes the parameters that `collect` will be given, so that what the journal holds already is
     left out. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
-    `max_tokens` where that is given.
+    ``max_tokens`` where that is set.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def price_plan(
         verdict that cannot be read ends a pipeline) are counted as if all were read.
     reply_tokens : (int, int)
         A reply's tokens in the low and the high estimate.
-    base_url, judges, journal, choices_per_request, seed, max_tokens, top_k, reply_mode, prices
+    base_url, judges, journal, choices_per_request, seed, settings, reply_mode, prices
         See `collect`.
     mode : {"online", "batch"}
         In batches, tokens cost half, and what waits in a batch already is not asked again.
@@ -122,7 +121,7 @@ def price_plan(
     table = prices or default_prices()
     specs: dict[str, JudgeSpec] = dict(judges or {})
     held = Path(journal) if journal is not None and Path(journal).exists() else None
-    sampling = Sampling(seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k)
+    sampling = Sampling(seed=seed, choices=choices_per_request, settings=settings or {})
     sampled: Sampled | None = None
     with Journal(held) as book:
         pricing = _Pricing(
@@ -249,25 +248,25 @@ class _Pricing:
         together = self._sampling.choices
         waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))
         place = count()
-        bound = self._sampling.max_tokens
+        bound = self._sampling.settings.get("max_tokens")
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
         while waiting:
             group = waiting.popleft()
             cell = stages.cell_of(group.tasks[0], together)
-            prompted, answers = self._book_group(group, found.setdefault(cell, {}))
+            ready, answers = self._book_group(group, found.setdefault(cell, {}))
             for task, answer in zip(group.tasks, answers, strict=True):
                 if answer is not None:
-                    row = answer_row(task, prompted, answer, cached=True, experiment="")
+                    row = answer_row(task, ready, answer, cached=True, experiment="")
                 else:
-                    row = blank_row(task, prompted, "")
-                    row["raw_text"] = stages.imagined(task, prompted, characters)
+                    row = blank_row(task, ready, "")
+                    row["raw_text"] = stages.imagined(task, ready.prompted, characters)
                 for following in stages.follow_up(row):
                     waiting.append(Group((following,), ((next(place),),)))
         return found
 
     def _book_group(
         self, group: Group, plans: dict[str, JudgePlan]
-    ) -> tuple[Prompted, list[Answer | None]]:
+    ) -> tuple[Ready, list[Answer | None]]:
         name = group.tasks[0].condition.judge
         if name not in self._specs:
             self._specs[name] = parse_judge(name, base_url=self._base_url)
@@ -276,10 +275,11 @@ class _Pricing:
             known = self._book.abilities(*spec.lane) if self._book is not None else None
             self._known[spec.lane] = known or Abilities()
         prompted = group.tasks[0].build(self._reply_mode or self._known[spec.lane].mode)
+        ready = Ready(spec, group.tasks, prompted, self._sampling)
         answers: list[Answer | None] = [None] * len(group.tasks)
         waiting = 0
         if self._book is not None:
-            keys = judgment_keys(spec, group.tasks, Encoded(prompted), self._sampling)
+            keys = list(ready.keys.values())
             answers = [self._book.get(key) for key in keys]
             waiting = sum(
                 answer is None and key in self._waiting
@@ -292,8 +292,9 @@ class _Pricing:
         plan.waiting += waiting
         missing = len(answers) - cached - waiting
         if missing:
-            _add_request(plan, prompted, missing, self._sampling.max_tokens, self._reply_tokens)
-        return prompted, answers
+            bound = self._sampling.of(spec, group.tasks[0].condition).get("max_tokens")
+            _add_request(plan, prompted, missing, bound, self._reply_tokens)
+        return ready, answers
 
 
 def _add_request(

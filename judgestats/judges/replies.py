@@ -17,6 +17,7 @@ from judgestats.judges.outcomes import (
     storable,
 )
 from judgestats.judges.waiting import quota_pause, retry_after
+from judgestats.judgments.settings import FIELDS
 
 __all__ = ["MAX_TEXT_CHARS", "read_error", "read_reply"]
 
@@ -62,6 +63,8 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
         fingerprint=_label(reply.get("system_fingerprint")),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
+        tokens_cached=_part(usage, "prompt_tokens_details", "cached_tokens", tokens_in),
+        tokens_reasoning=_part(usage, "completion_tokens_details", "reasoning_tokens", tokens_out),
         latency_s=latency_s,
         pause_s=quota_pause(headers),
     )
@@ -109,6 +112,13 @@ def _count(value: Any) -> int | None:
     return value if whole and 0 <= value < 2**53 else None
 
 
+def _part(usage: Mapping[str, Any], group: str, name: str, whole: int | None) -> int | None:
+    """A part of the tokens; no more than the whole, whatever the server says."""
+    details = usage.get(group)
+    part = _count(details.get(name)) if isinstance(details, dict) else None
+    return part if part is None or whole is None else min(part, whole)
+
+
 def _label(value: Any) -> str:
     return storable(value[:200]) if isinstance(value, str) else ""
 
@@ -119,8 +129,8 @@ _REFUSED = (
     r"not support|unsupported|invalid|not allowed|unknown|unrecogni[sz]ed|extra|only|must|"
     r"not permitted|not available|not enabled|unexpected"
 )
-_ABOUT = (
-    (Parameter.TEMPERATURE, re.compile(r"\btemperature\b", re.IGNORECASE)),
+_ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("temperature", re.compile(r"\btemperature\b", re.IGNORECASE)),
     (
         Parameter.REPLY_FORMAT,
         re.compile(
@@ -129,9 +139,9 @@ _ABOUT = (
             re.IGNORECASE,
         ),
     ),
-    (Parameter.TOP_K, re.compile(r"\btop_k\b", re.IGNORECASE)),
+    ("max_tokens", re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)),
+    *((name, re.compile(rf"\b{name}\b", re.IGNORECASE)) for name in FIELDS),
     (Parameter.SEED, re.compile(r"\bseed\b", re.IGNORECASE)),
-    (Parameter.MAX_TOKENS, re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)),
     (
         Parameter.CHOICES,
         re.compile(
@@ -146,13 +156,11 @@ _CONTENT = re.compile(
     r"content.{0,12}(?:policy|filter|management)|moderation|flagged",
     re.IGNORECASE,
 )
-_BY_NAME = {
-    "temperature": Parameter.TEMPERATURE,
+_BY_NAME: dict[str, str] = {
+    **{name: name for name in FIELDS},
     "n": Parameter.CHOICES,
     "seed": Parameter.SEED,
-    "top_k": Parameter.TOP_K,
-    "max_tokens": Parameter.MAX_TOKENS,
-    "max_completion_tokens": Parameter.MAX_TOKENS,
+    "max_completion_tokens": "max_tokens",
     "tools": Parameter.REPLY_FORMAT,
     "tool_choice": Parameter.REPLY_FORMAT,
     "response_format": Parameter.REPLY_FORMAT,
@@ -177,11 +185,11 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str], latency_s: 
     Examples
     --------
     >>> body = b'{"error": {"message": "Unsupported value: temperature", "param": "temperature"}}'
-    >>> read_error(400, body, {}, 0.1).about.value
+    >>> read_error(400, body, {}, 0.1).about
     'temperature'
     """
     message, code, param = _error_fields(body)
-    about = Parameter.UNKNOWN
+    about: str = Parameter.UNKNOWN
     kind = _error_kind(status, code, message)
     if kind is Kind.BAD_REQUEST:
         about = _error_about(message, param)
@@ -218,7 +226,7 @@ def _error_kind(status: int, code: str, message: str) -> Kind:
     return Kind.BAD_REQUEST
 
 
-def _error_about(message: str, param: str) -> Parameter:
+def _error_about(message: str, param: str) -> str:
     if _CONTENT.search(message):
         return Parameter.CONTENT
     first = re.split(r"[.\[]", param, maxsplit=1)[0]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from judgestats.judges.negotiation import Abilities
+from judgestats.judges.negotiation import Abilities, Sent
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.settings import placed
 from judgestats.protocols.base import Prompted, ReplyMode
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "draw_header",
     "judgment_keys",
     "request_body",
+    "requested_of",
+    "sent_of",
 ]
 
 DRAW_HEADER = "X-Judgestats-Draw"
@@ -40,16 +43,18 @@ class Sampling:
         are asked for). None sends no seed.
     choices : int
         Choices asked for in one request (``n``).
-    max_tokens : int or None
-        Bound of a reply, in tokens.
-    top_k : int or None
-        Sampling among the k likeliest tokens, where the endpoint takes it (OpenAI's does not).
+    settings : mapping of field to value
+        Further fields of every request, by their names in `judgestats.judgments.settings.FIELDS`;
+        what a condition varies goes before them. One that the endpoint refuses is left out.
     """
 
     seed: int | None = None
     choices: int = 1
-    max_tokens: int | None = None
-    top_k: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, spec: JudgeSpec, condition: Condition) -> dict[str, Any]:
+        """All settings that a judge is asked with under a condition; None leaves a field out."""
+        return {**self.settings, **spec.settings, **condition.request}
 
 
 class Encoded:
@@ -101,21 +106,22 @@ def judgment_keys(
     the factors, two conditions that happen to ask alike would share their answers.
     """
     first = tasks[0]
+    settings = sampling.of(spec, first.condition)
     rest = _json(
         [
             _KEY_VERSION,
             spec.base_url,
             spec.model,
             encoded.mode.value,
-            first.condition.temperature,
+            settings.pop("temperature"),
             sampling.seed,
             sampling.choices,
-            sampling.max_tokens,
+            settings.pop("max_tokens", None),
             sorted(first.condition.factors.items()),
             first.item_id,
             first.order,
             first.stage,
-            *([] if sampling.top_k is None else ["top_k", sampling.top_k]),
+            *(part for pair in sorted(settings.items()) if pair[1] is not None for part in pair),
         ]
     )
     base = hashlib.sha256(f"{encoded.messages}{encoded.form}{rest}".encode())
@@ -130,7 +136,7 @@ def judgment_keys(
 class Ready:
     """A group's prompt in one reply mode, with its encoded form and its judgments' keys."""
 
-    __slots__ = ("encoded", "keys", "prompted")
+    __slots__ = ("encoded", "keys", "prompted", "requested")
 
     def __init__(
         self, spec: JudgeSpec, tasks: Sequence[Task], prompted: Prompted, sampling: Sampling
@@ -138,7 +144,14 @@ class Ready:
         self.prompted = prompted
         self.encoded = Encoded(prompted)
         keys = judgment_keys(spec, tasks, self.encoded, sampling)
+        self.requested = requested_of(spec, tasks[0], sampling)
         self.keys = {t.replicate: k for t, k in zip(tasks, keys, strict=True)}
+
+
+def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
+    """What is asked of the judge beside the prompt, as the frame keeps it."""
+    settings = {k: v for k, v in sampling.of(spec, task.condition).items() if v is not None}
+    return _json(settings if sampling.seed is None else {**settings, "seed": sampling.seed})
 
 
 def draw_header(tasks: Sequence[Task], sampling: Sampling) -> str:
@@ -156,29 +169,40 @@ def draw_header(tasks: Sequence[Task], sampling: Sampling) -> str:
     return f"{sampling.seed or 0}:{digest}:{','.join(str(t.replicate) for t in tasks)}"
 
 
-def request_body(
+def sent_of(
     spec: JudgeSpec,
     condition: Condition,
-    encoded: Encoded,
+    mode: ReplyMode,
     sampling: Sampling,
     abilities: Abilities,
     *,
     choices: int,
     replicate: int,
-) -> tuple[bytes, int | None]:
-    """The body as JSON, and the seed sent (None where not sent)."""
+) -> Sent:
+    """What a request carries: what is asked for, without what the endpoint refused before."""
+    settings = {
+        name: value
+        for name, value in sampling.of(spec, condition).items()
+        if value is not None and (name in condition.request or name not in abilities.left_out)
+    }
+    seed = sampling.seed if abilities.seed else None
+    return Sent(
+        mode=mode,
+        settings=settings,
+        varied=frozenset(condition.request),
+        seed=None if seed is None else seed + replicate,
+        choices=choices,
+        max_tokens_name=abilities.max_tokens_name,
+    )
+
+
+def request_body(spec: JudgeSpec, encoded: Encoded, sent: Sent) -> bytes:
+    """The body as JSON."""
     parameters: dict[str, Any] = {"model": spec.model}
-    if condition.temperature is not None:
-        parameters["temperature"] = condition.temperature
-    seed = None
-    if sampling.seed is not None and abilities.seed:
-        seed = sampling.seed + replicate
-        parameters["seed"] = seed
-    if sampling.top_k is not None and abilities.top_k:
-        parameters["top_k"] = sampling.top_k
-    if choices > 1:
-        parameters["n"] = choices
-    if sampling.max_tokens is not None:
-        parameters[abilities.max_tokens_name] = sampling.max_tokens
+    parameters |= placed(sent.settings, max_tokens=sent.max_tokens_name)
+    if sent.seed is not None:
+        parameters["seed"] = sent.seed
+    if sent.choices > 1:
+        parameters["n"] = sent.choices
     head = _json(parameters)[:-1]
-    return f'{head},"messages":{encoded.messages}{encoded.form}}}'.encode(), seed
+    return f'{head},"messages":{encoded.messages}{encoded.form}}}'.encode()

@@ -6,13 +6,13 @@ from typing import Any
 
 from judgestats.judges.asking import Asked
 from judgestats.judges.journal import Answer
+from judgestats.judges.request import Ready
 from judgestats.judgments.design import Task
-from judgestats.protocols.base import Prompted
 
 __all__ = ["answer_row", "blank_row", "failed_row", "invalid_row"]
 
 
-def blank_row(task: Task, prompted: Prompted, experiment: str) -> dict[str, Any]:
+def blank_row(task: Task, ready: Ready, experiment: str) -> dict[str, Any]:
     """The row of a judgment before anything is known of its reply."""
     condition = task.condition
     row: dict[str, Any] = {
@@ -29,42 +29,45 @@ def blank_row(task: Task, prompted: Prompted, experiment: str) -> dict[str, Any]
         "transport": "answered",
         "failure": "",
         "raw_text": "",
-        "reply_mode": prompted.mode.value,
+        "reply_mode": ready.prompted.mode.value,
         "finish_reason": "",
-        "prompt_sha": prompted.prompt_sha,
+        "prompt_sha": ready.prompted.prompt_sha,
         "model_reported": "",
         "fingerprint": "",
-        "temperature_sent": None,
-        "seed_sent": None,
+        "requested": ready.requested,
+        "sent": "",
         "choices_in_request": 1,
         "tokens_in": None,
         "tokens_out": None,
+        "tokens_cached": None,
+        "tokens_reasoning": None,
         "cost_usd": None,
         "latency_s": None,
         "attempts": 0,
         "cached": False,
         "asked_at": "",
     }
-    for name, value in condition.factors.items():
+    for name, value in condition.levels.items():
         row[f"factor_{name}"] = value
     return row
 
 
 def answer_row(
-    task: Task, prompted: Prompted, answer: Answer, *, cached: bool, experiment: str
+    task: Task, ready: Ready, answer: Answer, *, cached: bool, experiment: str
 ) -> dict[str, Any]:
     """The row of an answered judgment."""
-    row = blank_row(task, prompted, experiment)
+    row = blank_row(task, ready, experiment)
     row["raw_text"] = answer.text
     row["reply_mode"] = answer.mode
     row["finish_reason"] = answer.finish_reason
     row["model_reported"] = answer.model
     row["fingerprint"] = answer.fingerprint
-    row["temperature_sent"] = answer.temperature_sent
-    row["seed_sent"] = answer.seed_sent
+    row["sent"] = answer.sent
     row["choices_in_request"] = answer.choices
     row["tokens_in"] = answer.tokens_in
     row["tokens_out"] = answer.tokens_out
+    row["tokens_cached"] = answer.tokens_cached
+    row["tokens_reasoning"] = answer.tokens_reasoning
     row["cost_usd"] = answer.cost_usd
     row["latency_s"] = None if answer.latency_s < 0 else answer.latency_s
     row["attempts"] = answer.attempts
@@ -73,9 +76,9 @@ def answer_row(
     return row
 
 
-def failed_row(task: Task, prompted: Prompted, asked: Asked, *, experiment: str) -> dict[str, Any]:
+def failed_row(task: Task, ready: Ready, asked: Asked, *, experiment: str) -> dict[str, Any]:
     """The row of a judgment that was given up."""
-    row = blank_row(task, prompted, experiment)
+    row = blank_row(task, ready, experiment)
     row["transport"] = "failed"
     if asked.failure is not None:
         row["failure"] = asked.failure.kind.value
@@ -85,9 +88,9 @@ def failed_row(task: Task, prompted: Prompted, asked: Asked, *, experiment: str)
     return row
 
 
-def invalid_row(task: Task, prompted: Prompted, *, experiment: str) -> dict[str, Any]:
-    """The row of a judgment whose condition the model refuses."""
-    row = blank_row(task, prompted, experiment)
+def invalid_row(task: Task, ready: Ready, refused: str, *, experiment: str) -> dict[str, Any]:
+    """The row of a judgment that was never asked for, since the model refuses its condition."""
+    row = blank_row(task, ready, experiment)
     row["transport"] = "invalid_condition"
-    row["failure"] = "temperature_refused"
+    row["failure"] = f"{refused}_refused"
     return row

@@ -18,10 +18,10 @@ Row = Mapping[str, Any]
 
 _FLOATS = (
     "temperature",
-    "temperature_sent",
-    "seed_sent",
     "tokens_in",
     "tokens_out",
+    "tokens_cached",
+    "tokens_reasoning",
     "cost_usd",
     "latency_s",
 )

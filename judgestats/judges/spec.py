@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.errors import InputError, printable
@@ -84,6 +85,9 @@ class JudgeSpec:
     in_process : bool
         Whether it is asked inside this process (no port).
     key : Secret
+    settings : mapping of field to value
+        What every request to this judge carries, by the names of
+        `judgestats.judgments.settings.FIELDS`.
     """
 
     name: str
@@ -92,6 +96,7 @@ class JudgeSpec:
     simulated: bool
     in_process: bool
     key: Secret = field(repr=False, compare=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def lane(self) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.request import Sampling
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.spec import JudgeSpec, parse_judge
+from judgestats.judgments.settings import field_of
 from judgestats.protocols.base import ReplyMode
 
 __all__ = ["Terms"]
@@ -44,10 +45,10 @@ class Terms:
     def __post_init__(self) -> None:
         _check_range("concurrency", self.concurrency, 1, _MAX_CONCURRENCY, "requests in flight")
         _check_range("choices_per_request", self.sampling.choices, 1, 128)
-        for name in ("max_tokens", "top_k"):
-            value = getattr(self.sampling, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name}: expected at least 1, got {value}.")
+        for name, value in self.sampling.settings.items():
+            if name == "temperature":
+                raise InputError("settings: a temperature belongs to a condition, not to settings.")
+            field_of(name).check(value)
         if not self.timeout_s > 0:
             raise InputError(
                 f"timeout_s: expected a positive number of seconds, got {self.timeout_s}."
@@ -66,8 +67,7 @@ class Terms:
         retry: RetryPolicy | None,
         choices_per_request: int,
         seed: int | None,
-        max_tokens: int | None,
-        top_k: int | None,
+        settings: Mapping[str, Any] | None,
         **others: Any,
     ) -> Terms:
         """The terms, with the defaults of what is None.
@@ -82,9 +82,7 @@ class Terms:
             budget=budget or Budget(),
             prices=prices or default_prices(),
             retry=retry or RetryPolicy(),
-            sampling=Sampling(
-                seed=seed, choices=choices_per_request, max_tokens=max_tokens, top_k=top_k
-            ),
+            sampling=Sampling(seed=seed, choices=choices_per_request, settings=settings or {}),
             **others,
         )
 
@@ -97,8 +95,7 @@ class Terms:
             "concurrency": concurrency,
             "choices_per_request": self.sampling.choices,
             "seed": self.sampling.seed,
-            "max_tokens": self.sampling.max_tokens,
-            "top_k": self.sampling.top_k,
+            "settings": self.sampling.settings,
             "reply_mode": self.reply_mode,
             "budget": self.budget,
             "prices": self.prices,
@@ -129,7 +126,6 @@ class Terms:
             journal=journal,
             price=price.in_batch if in_batch else price,
             reply_mode=self.reply_mode,
-            max_tokens=self.sampling.max_tokens,
         )
 
 

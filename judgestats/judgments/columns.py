@@ -29,11 +29,13 @@ RAW_COLUMNS = (
     "prompt_sha",
     "model_reported",
     "fingerprint",
-    "temperature_sent",  # NaN = not sent
-    "seed_sent",
+    "requested",  # settings beside the prompt, as JSON by the fields' names
+    "sent",  # those that the request carried; empty where none was sent
     "choices_in_request",
     "tokens_in",
     "tokens_out",
+    "tokens_cached",  # part of tokens_in; NaN where the server does not say
+    "tokens_reasoning",  # part of tokens_out
     "cost_usd",  # NaN = unknown price
     "latency_s",
     "attempts",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from judgestats.judgments.settings import EXTRA, as_text, label
 from judgestats.protocols.base import Prompted, ReplyMode
 
 __all__ = ["Condition", "Task"]
@@ -13,7 +15,7 @@ __all__ = ["Condition", "Task"]
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One cell of the design: a judge at a temperature, and any further factors.
+    """One cell of the design: a mapping of factors, the judge and its temperature among them.
 
     Attributes
     ----------
@@ -21,23 +23,35 @@ class Condition:
         The judge as the user named it (``gpt-4o-mini``, ``sim-typical``,
         ``llama3@http://localhost:11434/v1``).
     temperature : float or None
-        None asks the server for its default.
+        None leaves it out of the request: the server's default.
     factors : mapping of str to str
         Further factors of the design (``{"guideline": "detailed"}``).
+    settings : mapping of str to value
+        Further fields of the request that the design varies (``{"reasoning_effort": "low"}``), by
+        their names in `judgestats.judgments.settings.FIELDS`.
     """
 
     judge: str
     temperature: float | None = None
     factors: Mapping[str, str] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @cached_property
     def label(self) -> str:
         """A readable unique name: ``gpt-4o-mini, T=0.5, guideline=detailed``."""
-        parts = [self.judge]
-        if self.temperature is not None:
-            parts.append(f"T={self.temperature:g}")
-        parts += [f"{k}={v}" for k, v in self.factors.items()]
-        return ", ".join(parts)
+        parts = [self.judge, *(label(k, v) for k, v in self.request.items())]
+        return ", ".join([*parts, *(f"{k}={v}" for k, v in self.factors.items())])
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the condition fixes of a request; None where the field is left out."""
+        return {"temperature": self.temperature, **self.settings}
+
+    @cached_property
+    def levels(self) -> dict[str, str]:
+        """The level of every factor but judge and temperature, as text."""
+        settings = {k.removeprefix(EXTRA): as_text(v) for k, v in self.settings.items()}
+        return {**settings, **self.factors}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,8 @@ _TEXT = {
     "prompt_sha",
     "model_reported",
     "fingerprint",
+    "requested",
+    "sent",
     "asked_at",
     "status",
     "choice",
@@ -68,13 +70,13 @@ def _column(name: str) -> pa.Column:
     if name in _COUNTS:
         check = pa.Check.ge(0, error=f"{name} must be a whole number of at least 0")
         return pa.Column("int64", check, nullable=False, coerce=True)
-    if name in {"temperature", "temperature_sent"}:
+    if name == "temperature":
         check = pa.Check.in_range(0, 2, error=f"{name} must lie in 0-2")
         return pa.Column(float, check, nullable=True, coerce=True)
-    if name in {"tokens_in", "tokens_out", "cost_usd", "latency_s"}:
+    if name.startswith("tokens_") or name in {"cost_usd", "latency_s"}:
         check = pa.Check.ge(0, error=f"{name} must not be negative")
         return pa.Column(float, check, nullable=True, coerce=True)
-    return pa.Column(float, nullable=True, coerce=True)  # score, seed_sent: any number or missing
+    return pa.Column(float, nullable=True, coerce=True)  # score: any number or missing
 
 
 def raw_schema() -> pa.DataFrameSchema:

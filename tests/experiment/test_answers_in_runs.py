@@ -71,7 +71,7 @@ def test_models_answer_and_their_file_can_be_used_again(workplace, given):
     assert {r["author"] for r in rows} == set(FIVE.split(","))
     assert results["answers"]["account"]["answered"] == 60
     assert results["answers"]["temperatures"] == [0.75]
-    assert results["answers"]["top_k"] == 50
+    assert results["answers"]["settings"]["top_k"] == 50
     sha = results["answers"]["prompt_sha"]
     assert "step by step" in (folder / "prompts" / f"{sha}.txt").read_text()
     assert any("are simulated" in text for text in first.analysis.limitations)
@@ -122,7 +122,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
     workplace, given, monkeypatch
 ):
     monkeypatch.setattr("judgestats.judges.batches.collect.Limits", partial(Limits, first_s=0.01))
-    server = SimulatedServer(Faults(refuse_top_k=True, batch_looks=1))
+    server = SimulatedServer(Faults(refuse_field="top_k", batch_looks=1))
     with serving(server) as url:
         outcome = run_experiment(
             load_design("omega"),

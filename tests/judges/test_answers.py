@@ -122,7 +122,7 @@ def test_an_answer_cut_off_or_refused_stays_with_its_status():
 
 
 def test_the_price_counts_what_the_journal_holds_and_judges_can_be_priced_before(tmp_path):
-    plan = AnswerPlan.of(["gpt-4o-mini"], environ={"OPENAI_API_KEY": "x"}, top_k=50)
+    plan = AnswerPlan.of(["gpt-4o-mini"], environ={"OPENAI_API_KEY": "x"}, settings={"top_k": 50})
     items = questions(3, turns=2)
     price = price_answers(items, plan, journal=tmp_path / "none.sqlite")
     assert (price.requests, price.judges[0].cached) == (6, 0)
@@ -148,14 +148,14 @@ def test_the_table_as_a_file_gives_the_same_items(tmp_path):
 
 def test_top_k_goes_out_where_it_is_taken_and_a_refusal_is_remembered(tmp_path):
     journal = tmp_path / "journal.sqlite"
-    with serving(SimulatedServer(Faults(refuse_top_k=True))) as url:
-        plan = AnswerPlan.of([f"sim-answerer-1@{url}"], top_k=50)
+    with serving(SimulatedServer(Faults(refuse_field="top_k"))) as url:
+        plan = AnswerPlan.of([f"sim-answerer-1@{url}"], settings={"top_k": 50})
         answered = collect_answers(questions(2), plan, journal=journal)
         assert answered.complete
         assert any("asked without top_k" in note for note in answered.collected.notes)
         with Journal(journal) as book:
             known = book.abilities(url, "sim-answerer-1")
-        assert not known.top_k
+        assert "top_k" in known.left_out
         # Answers are asked for as text; that says nothing about how verdicts can be had.
         assert known.mode is Abilities().mode is ReplyMode.JSON_SCHEMA
 
@@ -163,7 +163,7 @@ def test_top_k_goes_out_where_it_is_taken_and_a_refusal_is_remembered(tmp_path):
 def test_top_k_makes_another_answer_and_none_leaves_earlier_keys_alone(tmp_path):
     journal = tmp_path / "journal.sqlite"
     for top_k, cached in ((None, 0), (50, 0), (None, 2), (50, 2)):
-        plan = AnswerPlan.of(["sim-answerer-1"], top_k=top_k)
+        plan = AnswerPlan.of(["sim-answerer-1"], settings={"top_k": top_k})
         account = collect_answers(questions(2), plan, journal=journal).collected.account
         assert account.cached == cached
 

@@ -21,6 +21,7 @@ from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
 from judgestats.judgments.schemas import validate_raw
+from judgestats.judgments.settings import setting_sent
 
 TEN = PriceTable(
     as_of="2026-01-01",
@@ -161,7 +162,7 @@ def test_refusals_in_a_batch_teach_what_refusals_online_teach(plan, tmp_path):
     answered = frame[frame["transport"] == "answered"]
     assert set(answered["temperature"]) == {1.0}
     assert set(answered["reply_mode"]) == {"tool"}
-    assert answered["seed_sent"].isna().all()
+    assert set(setting_sent(answered["sent"], "seed")) == {None}
     assert set(answered["choices_in_request"]) == {1}
 
 
@@ -233,14 +234,19 @@ def test_a_refused_key_and_an_unknown_model_are_named(plan, server, tmp_path, mo
 def test_a_cap_hands_in_what_fits_and_one_can_go_on(plan, tmp_path):
     path, app = tmp_path / "j.db", SimulatedServer()
     first = in_batches(
-        plan(), path, simulated_app=app, prices=TEN, budget=Budget(max_cost=0.012), max_tokens=50
+        plan(),
+        path,
+        simulated_app=app,
+        prices=TEN,
+        budget=Budget(max_cost=0.012),
+        settings={"max_tokens": 50},
     )
     exact(first)
     assert first.stopped_because is Stop.MAX_COST
     assert 0 < first.account.answered < 20
     assert 0 < first.account.cost_usd <= 0.012
     assert "max_cost" in first.message
-    rest = in_batches(plan(), path, simulated_app=app, prices=TEN, max_tokens=50)
+    rest = in_batches(plan(), path, simulated_app=app, prices=TEN, settings={"max_tokens": 50})
     assert rest.complete
     assert rest.account.cached == first.account.answered
 

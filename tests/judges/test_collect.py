@@ -16,6 +16,7 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judgments.columns import RAW_COLUMNS
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.schemas import validate_raw
+from judgestats.judgments.settings import setting_sent
 from judgestats.protocols.base import ReplyMode
 
 DOLLAR = PriceTable(
@@ -76,7 +77,7 @@ def test_running_again_asks_only_for_what_is_missing(plan, tmp_path):
 def test_another_parameter_is_another_judgment(plan, tmp_path):
     path = tmp_path / "journal.db"
     collect_judgments(plan(), journal=path)
-    for change in ({"seed": 1}, {"max_tokens": 50}, {"choices_per_request": 2}):
+    for change in ({"seed": 1}, {"settings": {"max_tokens": 50}}, {"choices_per_request": 2}):
         assert collect_judgments(plan(), journal=path, **change).account.cached == 0
     assert collect_judgments(plan(temperatures=(0.5,)), journal=path).account.cached == 0
     assert collect_judgments(plan(), journal=path).account.requests == 0
@@ -128,8 +129,9 @@ def test_several_choices_share_a_request_and_its_bill(plan):
 
 def test_the_seed_sent_is_base_plus_replicate(plan):
     frame = collect_judgments(plan(items=1, replicates=3), seed=100).frame
-    assert frame["seed_sent"].tolist() == [100, 101, 102]
-    assert collect_judgments(plan(items=1), seed=None).frame["seed_sent"].isna().all()
+    assert setting_sent(frame["sent"], "seed") == [100, 101, 102]
+    unseeded = collect_judgments(plan(items=1), seed=None).frame
+    assert set(setting_sent(unseeded["sent"], "seed")) == {None}
 
 
 def test_an_iterable_plan_is_read_lazily(plan):
@@ -218,14 +220,16 @@ def test_progress_sees_the_account(plan, capsys):
     [
         {"concurrency": 0},
         {"choices_per_request": 0},
-        {"max_tokens": 0},
+        {"settings": {"max_tokens": 0}},
         {"timeout_s": 0},
         {"timeout_s": math.nan},
         {"seed": -1},
     ],
 )
 def test_senseless_parameters_are_named(plan, options):
-    with pytest.raises(InputError, match=next(iter(options))):
+    with pytest.raises(
+        InputError, match="max_tokens" if "settings" in options else next(iter(options))
+    ):
         collect_judgments(plan(), **options)
 
 

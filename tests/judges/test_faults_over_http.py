@@ -11,6 +11,7 @@ from judgestats.judges.collect import collect_judgments
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.schemas import validate_raw
+from judgestats.judgments.settings import setting_sent
 
 ONCE = RetryPolicy(attempts=1, unusable_attempts=1, patience_s=0.0)
 """No second try, so that a fault's own status shows."""
@@ -155,7 +156,7 @@ def test_a_refused_temperature_makes_the_condition_invalid(plan, server):
 def test_an_ignored_temperature_is_sent_all_the_same(plan, server):
     url, _ = server(ignore_temperature=True)
     frame = collect_judgments(plan(temperatures=(0.0,), url=url)).frame
-    assert set(frame["temperature_sent"]) == {0.0}
+    assert set(setting_sent(frame["sent"], "temperature")) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_where_n_is_missing_judgments_are_asked_one_by_one(plan, server, faults)
 def test_a_refused_seed_is_dropped_and_recorded(plan, server):
     url, _ = server(refuse_seed=True)
     collected = collect_judgments(plan(url=url), seed=1)
-    assert collected.frame["seed_sent"].isna().all()
+    assert set(setting_sent(collected.frame["sent"], "seed")) == {None}
     assert any("without a seed" in note for note in collected.notes)
 
 

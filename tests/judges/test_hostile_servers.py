@@ -199,8 +199,7 @@ async def test_an_answer_that_cannot_be_stored_is_an_error_not_a_hang(tmp_path):
         finish_reason="",
         model="m",
         fingerprint="",
-        temperature_sent=None,
-        seed_sent=None,
+        sent="{}",
         choices=1,
         tokens_in=None,
         tokens_out=None,
@@ -237,7 +236,6 @@ async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
         journal=Journal(None),
         price=Price(input=0.0, output=0.0),
         reply_mode=None,
-        max_tokens=None,
     )
     now = asyncio.get_running_loop().time()
     lane.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0), 1)
@@ -317,7 +315,6 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
         journal=Journal(None),
         price=Price(input=0.0, output=0.0),
         reply_mode=None,
-        max_tokens=None,
     )
 
     async def waits() -> None:

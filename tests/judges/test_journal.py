@@ -1,17 +1,26 @@
 import asyncio
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from judgestats.errors import StoreError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.parameters import settings_of
+from judgestats.experiment.prepare import prepare
 from judgestats.judges.batches.book import BatchRecord, BatchRequest
+from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.journal_file import store_error
-from judgestats.judges.negotiation import Abilities
+from judgestats.judges.negotiation import Abilities, Sent
+from judgestats.judgments.settings import setting_sent
 from judgestats.protocols.base import ReplyMode
+
+EARLIER = Path(__file__).parents[1] / "made_by_0_1_0" / "journal.sqlite"
 
 KEY = b"k" * 32
 
@@ -23,8 +32,7 @@ def answer(text="7"):
         finish_reason="stop",
         model="m",
         fingerprint="",
-        temperature_sent=0.5,
-        seed_sent=None,
+        sent='{"temperature":0.5}',
         choices=1,
         tokens_in=10.0,
         tokens_out=None,
@@ -203,7 +211,7 @@ def test_a_read_only_place_is_named(tmp_path):
 
 def test_abilities_are_kept_by_endpoint_and_model(tmp_path):
     path = tmp_path / "journal.db"
-    learned = Abilities(mode=ReplyMode.TOOL, proven=True, refused_temperatures={0.5: "no"})
+    learned = Abilities(mode=ReplyMode.TOOL, proven=True, refused={("temperature", 0.5): "no"})
     with Journal(path) as journal:
         journal.learn("http://a/v1", "m", learned)
     with Journal(path) as journal:
@@ -293,17 +301,60 @@ def test_closing_again_does_nothing_to_another_process(tmp_path):
 
 def test_a_journal_from_before_batches_is_brought_up_to_date(tmp_path):
     path = tmp_path / "journal.db"
-    with Journal(path) as journal:
-        put(journal)
+    shutil.copy(EARLIER, path)
     db = sqlite3.connect(path)
     db.executescript("DROP TABLE batches; DROP TABLE batch_requests; PRAGMA user_version=1;")
     db.close()
     with Journal(path) as journal:
-        assert journal.get(KEY) == answer()
+        assert len(journal) == 18
         assert journal.batches.waiting() == set()
     db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone() == (2,)
+    assert db.execute("PRAGMA user_version").fetchone() == (3,)
     db.close()
+
+
+def test_a_journal_of_0_1_0_answers_the_same_plan(tmp_path):
+    """Nothing is asked again: the keys are those of then, and the settings are one mapping."""
+    path = tmp_path / "journal.db"
+    shutil.copy(EARLIER, path)
+    given = {
+        "judges": "sim-typical",
+        "temperatures": "0,0.5,1",
+        "limit": "3",
+        "replicates": "2",
+        "judge_seed": "7",
+        "max_tokens": "300",
+    }
+    prepared = prepare(load_design("temperature"), given)
+    collected = collect_judgments(
+        prepared.tasks,
+        journal=path,
+        experiment="temperature",
+        seed=7,
+        settings=settings_of(prepared.parameters),
+    )
+    assert (collected.account.cached, collected.account.asked) == (18, 0)
+    frame = collected.read()
+    assert setting_sent(frame["sent"], "temperature") == frame["temperature"].tolist()
+    assert setting_sent(frame["sent"], "seed") == [7 + r for r in frame["replicate"]]
+    assert frame["tokens_reasoning"].isna().all()
+
+
+def test_a_batch_of_0_1_0_on_its_way_is_still_known(tmp_path):
+    path = tmp_path / "journal.db"
+    shutil.copy(EARLIER, path)
+    db = sqlite3.connect(path)
+    db.execute("INSERT INTO batches VALUES ('n', 'u', 'm', 'f', 'b', 0.5, 1.0)")
+    row = ("n", "c", KEY + b"l" * 32, "text", 0.5, 3, "max_tokens", 1, 2)
+    db.execute("INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    db.commit()
+    db.close()
+    with Journal(path) as journal:
+        request = journal.batches.requests("n")["c"]
+        assert request.keys == (KEY, b"l" * 32)
+        assert request.sent.as_kept == '{"temperature":0.5,"seed":3}'
+        assert "top_k" in request.sent.settings
+        assert (request.sent.choices, request.tried) == (2, 2)
 
 
 def test_batches_and_answers_end_together(tmp_path):
@@ -312,11 +363,9 @@ def test_batches_and_answers_end_together(tmp_path):
     request = BatchRequest(
         custom_id="c",
         keys=(KEY, b"l" * 32),
-        mode="text",
-        temperature=None,
-        seed=3,
-        max_tokens="",
-        top_k=True,
+        sent=Sent(
+            mode=ReplyMode.TEXT, settings={"top_k": 5}, varied=frozenset({"temperature"}), seed=3
+        ),
         tried=2,
     )
     with Journal(path) as journal:

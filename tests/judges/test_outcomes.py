@@ -114,22 +114,23 @@ def test_error_kinds(status, body, kind):
 @pytest.mark.parametrize(
     ("message", "param", "about"),
     [
-        ("Unsupported value: 'temperature' does not support 0.5", "", Parameter.TEMPERATURE),
-        ("whatever", "temperature", Parameter.TEMPERATURE),
+        ("Unsupported value: 'temperature' does not support 0.5", "", "temperature"),
+        ("whatever", "temperature", "temperature"),
         ("Invalid parameter: 'response_format'", "", Parameter.REPLY_FORMAT),
         ("m does not support tools", "", Parameter.REPLY_FORMAT),
         ("json_schema is unsupported", "", Parameter.REPLY_FORMAT),
         ("only n = 1 is supported", "", Parameter.CHOICES),
         ("Unrecognized request argument: seed", "", Parameter.SEED),
-        ("'max_completion_tokens' is not supported", "", Parameter.MAX_TOKENS),
+        ("'max_completion_tokens' is not supported", "", "max_tokens"),
         ("x", "response_format.json_schema", Parameter.REPLY_FORMAT),
         ("This model's maximum context length is 8 tokens", "messages", Parameter.CONTENT),
         ("flagged by our content policy", "", Parameter.CONTENT),
+        ("Unsupported parameter: 'reasoning_effort'", "", "reasoning_effort"),
         ("something else", "", Parameter.UNKNOWN),
     ],
 )
 def test_what_a_bad_request_is_about(message, param, about):
-    assert read_error(400, error(message, param=param), {}, 0).about is about
+    assert read_error(400, error(message, param=param), {}, 0).about == about
 
 
 def test_error_bodies_of_other_servers():

@@ -16,7 +16,14 @@ from judgestats.judges.negotiation import Abilities, Sent, next_mode
 from judgestats.judges.outcomes import Kind, Outcome, Parameter
 from judgestats.judges.plan import price_plan
 from judgestats.judges.prices import default_prices, load_prices
-from judgestats.judges.request import Encoded, Sampling, draw_header, judgment_keys, request_body
+from judgestats.judges.request import (
+    Encoded,
+    Sampling,
+    draw_header,
+    judgment_keys,
+    request_body,
+    sent_of,
+)
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.source import grouped
 from judgestats.judges.spec import parse_judge
@@ -266,7 +273,7 @@ def test_keys_tell_judgments_apart(plan):
         key(spec=parse_judge("sim-typical@http://localhost:1/v1", environ={})),
         key(seed=1),
         key(choices=2),
-        key(max_tokens=5),
+        key(settings={"max_tokens": 5}),
     ]
     assert len({key(), *others}) == 11
     assert key() == key()
@@ -280,15 +287,9 @@ def test_the_body_carries_what_was_asked_and_nothing_else(plan):
 
     def body(mode=ReplyMode.JSON_SCHEMA, sampling=None, condition=task.condition, **options):
         encoded = Encoded(task.build(mode))
-        raw, _ = request_body(
-            spec,
-            condition,
-            encoded,
-            sampling or Sampling(),
-            Abilities(),
-            **{"choices": 1, "replicate": 3, **options},
-        )
-        return json.loads(raw)
+        asked = {"choices": 1, "replicate": 3, **options}
+        sent = sent_of(spec, condition, mode, sampling or Sampling(), Abilities(), **asked)
+        return json.loads(request_body(spec, encoded, sent))
 
     plain = body()
     assert set(plain) == {"model", "temperature", "messages", "response_format"}
@@ -299,7 +300,7 @@ def test_the_body_carries_what_was_asked_and_nothing_else(plan):
     assert tool["tool_choice"]["function"]["name"] == tool["tools"][0]["function"]["name"]
     assert set(body(ReplyMode.TEXT)) == {"model", "temperature", "messages"}
     assert "temperature" not in body(condition=Condition(judge="sim-typical"))
-    full = body(sampling=Sampling(seed=10, max_tokens=7), choices=2)
+    full = body(sampling=Sampling(seed=10, settings={"max_tokens": 7}), choices=2)
     assert (full["seed"], full["n"], full["max_completion_tokens"]) == (13, 2, 7)
 
 
@@ -312,15 +313,7 @@ def test_hostile_text_survives_the_body(plan):
     prompted = Prompted(
         messages=({"role": "user", "content": text},), mode=ReplyMode.TEXT, prompt_sha=""
     )
-    raw, _ = request_body(
-        parse_judge("sim-typical"),
-        Condition(judge="sim-typical"),
-        Encoded(prompted),
-        Sampling(),
-        Abilities(),
-        choices=1,
-        replicate=0,
-    )
+    raw = request_body(parse_judge("sim-typical"), Encoded(prompted), Sent(mode=ReplyMode.TEXT))
     value = json.loads(raw)
     assert value["messages"][0]["content"] == text
     assert "n" not in value
@@ -358,28 +351,41 @@ def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
 
 
 def taught(abilities, about, **sent):
-    sent = {"mode": abilities.mode, "temperature": 0.5, "seed": True, "choices": 2, **sent}
+    sent = {
+        "mode": abilities.mode,
+        "settings": {"temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "extra_body.min_p": 0.1},
+        "varied": frozenset({"temperature"}),
+        "seed": 3,
+        "choices": 2,
+        **sent,
+    }
     outcome = Outcome(kind=Kind.BAD_REQUEST, about=about, detail="no")
     return abilities.taught_by(outcome, sent=Sent(**sent))
 
 
 def test_lessons():
     start = Abilities()
-    assert taught(start, Parameter.TEMPERATURE).refused_temperatures == {0.5: "no"}
+    assert taught(start, "temperature").refused == {("temperature", 0.5): "no"}
     assert not taught(start, Parameter.CHOICES).several
     assert not taught(start, Parameter.SEED).seed
     assert taught(start, Parameter.REPLY_FORMAT).mode is ReplyMode.TOOL
     assert taught(start, Parameter.UNKNOWN).mode is ReplyMode.TOOL
-    named = taught(start, Parameter.MAX_TOKENS, max_tokens="max_completion_tokens")
+    named = taught(start, "max_tokens", max_tokens_name="max_completion_tokens")
     assert named.max_tokens_name == "max_tokens"
+    assert taught(start, "top_p").left_out == {"top_p"}
+    varied = taught(start, "top_p", varied=frozenset({"temperature", "top_p"}))
+    assert varied.refused == {("top_p", 0.9): "no"}
+    outcome = Outcome(kind=Kind.BAD_REQUEST, detail="unknown argument: min_p")
+    sent = Sent(mode=start.mode, settings={"extra_body.min_p": 0.1})
+    assert start.taught_by(outcome, sent=sent).left_out == {"extra_body.min_p"}
 
 
 def test_what_was_not_sent_teaches_nothing():
     start = Abilities()
-    assert taught(start, Parameter.TEMPERATURE, temperature=None) is None
+    assert taught(start, "temperature", settings={}) is None
     assert taught(start, Parameter.CHOICES, choices=1) is None
-    assert taught(start, Parameter.SEED, seed=False) is None
-    assert taught(start, Parameter.MAX_TOKENS, max_tokens="max_tokens") is None
+    assert taught(start, Parameter.SEED, seed=None) is None
+    assert taught(start, "max_tokens", max_tokens_name="max_tokens") is None
     assert taught(start, Parameter.CONTENT) is None
 
 
@@ -396,5 +402,13 @@ def test_a_proven_mode_is_not_left_and_the_last_one_is_the_last():
 
 
 def test_abilities_survive_the_journals_text():
-    value = Abilities(mode=ReplyMode.TOOL, proven=True, seed=False, refused_temperatures={0.2: "x"})
+    value = Abilities(
+        mode=ReplyMode.TOOL,
+        proven=True,
+        seed=False,
+        left_out=frozenset({"top_k"}),
+        refused={("temperature", 0.2): "x", ("reasoning_effort", "low"): "y"},
+    )
     assert Abilities.from_json(value.to_json()) == value
+    sent = Sent(mode=ReplyMode.TEXT, settings={"top_p": 0.5}, varied=frozenset({"top_p"}), seed=1)
+    assert Sent.from_json(sent.to_json()) == sent

@@ -92,7 +92,6 @@ def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
             journal=Journal(None),
             price=Price(input=0.0, output=0.0),
             reply_mode=None,
-            max_tokens=None,
         )
         hopeless = asyncio.create_task(lane.rest(600.0, "a"))
         other = asyncio.create_task(lane.rest(600.0, "b"))

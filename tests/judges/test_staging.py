@@ -141,7 +141,9 @@ def test_the_dry_run_prices_stages_with_their_own_prompts():
     alone = price_plan((), stages=staging_of(("vanilla",))).judges[0]
     crowd = price_plan((), stages=staging_of(("cce@2",))).judges[0]
     assert crowd.judgments > 3 * alone.judgments
-    bounded = price_plan((), stages=staging_of(("aggregate@4",)), max_tokens=20).judges[0]
+    bounded = price_plan(
+        (), stages=staging_of(("aggregate@4",)), settings={"max_tokens": 20}
+    ).judges[0]
     free = price_plan((), stages=staging_of(("aggregate@4",))).judges[0]
     assert bounded.tokens_in[1] < free.tokens_in[1]
 

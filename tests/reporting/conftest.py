@@ -42,7 +42,7 @@ def synthetic_judgments(judges: tuple[str, ...], *, seed: int = 0) -> pd.DataFra
                             "experiment": "temperature",
                             "judge": judge,
                             "temperature": t,
-                            "temperature_sent": t,
+                            "sent": json.dumps({"temperature": t}),
                             "item_id": NASTY_ID if i == 0 else f"q{i}/author",
                             "cluster": NASTY_ID if i == 0 else f"q{i}",
                             "category": "writing" if i % 2 else "maths",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgestats.errors import StoreError
+from judgestats.judges.negotiation import Sent
 
 __all__ = ["BATCH_SCHEMA", "BatchBook", "BatchRecord", "BatchRequest"]
 
@@ -22,8 +23,8 @@ CREATE TABLE batches (
 CREATE TABLE batch_requests (
     batch TEXT NOT NULL, custom_id TEXT NOT NULL,
     keys BLOB NOT NULL,           -- 32 bytes a judgment
-    mode TEXT NOT NULL, temperature REAL, seed INTEGER, max_tokens TEXT NOT NULL,
-    top_k INTEGER NOT NULL, tried INTEGER NOT NULL,
+    sent TEXT NOT NULL,           -- what the request carried, as JSON
+    tried INTEGER NOT NULL,
     PRIMARY KEY (batch, custom_id)
 );
 """
@@ -48,11 +49,7 @@ class BatchRequest:
 
     custom_id: str
     keys: tuple[bytes, ...]
-    mode: str
-    temperature: float | None
-    seed: int | None
-    max_tokens: str
-    top_k: bool
+    sent: Sent
     tried: int
 
 
@@ -103,17 +100,13 @@ class BatchBook:
                 ),
             )
             db.executemany(
-                "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)",
                 [
                     (
                         record.name,
                         r.custom_id,
                         b"".join(r.keys),
-                        r.mode,
-                        r.temperature,
-                        r.seed,
-                        r.max_tokens,
-                        int(r.top_k),
+                        r.sent.to_json(),
                         r.tried,
                     )
                     for r in requests
@@ -143,20 +136,15 @@ class BatchBook:
     def requests(self, name: str) -> dict[str, BatchRequest]:
         """A batch's requests by custom id."""
         rows = self._rows(
-            "SELECT custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried "
-            "FROM batch_requests WHERE batch = ?",
+            "SELECT custom_id, keys, sent, tried FROM batch_requests WHERE batch = ?",
             (name,),
         )
         found = {}
-        for custom_id, keys, mode, temperature, seed, max_tokens, top_k, tried in rows:
+        for custom_id, keys, sent, tried in rows:
             found[str(custom_id)] = BatchRequest(
                 custom_id=str(custom_id),
                 keys=split_keys(keys),  # type: ignore[arg-type]
-                mode=str(mode),
-                temperature=temperature,  # type: ignore[arg-type]
-                seed=seed,  # type: ignore[arg-type]
-                max_tokens=str(max_tokens),
-                top_k=bool(top_k),
+                sent=Sent.from_json(str(sent)),
                 tried=int(tried),  # type: ignore[call-overload]
             )
         return found

@@ -12,9 +12,7 @@ from judgestats.judges.batches.book import BatchRequest
 from judgestats.judges.batches.shared import Shared
 from judgestats.judges.journal import UNTOLD, Answer
 from judgestats.judges.lane import Lane
-from judgestats.judges.negotiation import Sent
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.protocols.base import ReplyMode
 
 __all__ = ["Booking"]
 
@@ -59,15 +57,16 @@ class Booking:
         return {
             key: Answer(
                 text=choice.text,
-                mode=request.mode,
+                mode=request.sent.mode.value,
                 finish_reason=choice.finish_reason,
                 model=outcome.model,
                 fingerprint=outcome.fingerprint,
-                temperature_sent=request.temperature,
-                seed_sent=request.seed,
+                sent=request.sent.as_kept,
                 choices=len(request.keys),
                 tokens_in=share_of(outcome.tokens_in, share),
                 tokens_out=share_of(outcome.tokens_out, share),
+                tokens_cached=share_of(outcome.tokens_cached, share),
+                tokens_reasoning=share_of(outcome.tokens_reasoning, share),
                 cost_usd=None if math.isnan(cost) else cost * share,
                 latency_s=UNTOLD,
                 attempts=request.tried,
@@ -82,7 +81,7 @@ class Booking:
         """Book an answered request; `new` are the judgments that had no answer before."""
         account, lane = self._shared.account, self._lane
         lane.saw(outcome, len(request.keys))
-        learned = lane.abilities.answered_in(ReplyMode(request.mode))
+        learned = lane.abilities.answered_in(request.sent.mode)
         if len(outcome.choices) < len(request.keys):
             learned = replace(learned, several=False)
             self.note("answers one choice where several are asked for; asked one by one")
@@ -102,15 +101,7 @@ class Booking:
         """Book a request without an answer; gives it back if it ends the collection."""
         shared, lane = self._shared, self._lane
         shared.account.discarded += outcome.maybe_billed
-        sent = Sent(
-            mode=ReplyMode(request.mode),
-            temperature=request.temperature,
-            seed=request.seed is not None,
-            choices=len(request.keys),
-            max_tokens=request.max_tokens,
-            top_k=request.top_k,
-        )
-        if outcome.kind is Kind.BAD_REQUEST and taught(lane, sent, outcome):
+        if outcome.kind is Kind.BAD_REQUEST and taught(lane, request.sent, outcome):
             return None
         if outcome.kind in _FATAL:
             return outcome

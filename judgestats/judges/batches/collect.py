@@ -7,6 +7,7 @@ import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.judges.account import Collected
@@ -37,8 +38,7 @@ async def collect_in_batches(
     concurrency: int = 32,
     choices_per_request: int = 1,
     seed: int | None = None,
-    max_tokens: int | None = None,
-    top_k: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     reply_mode: ReplyMode | None = None,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
@@ -65,7 +65,7 @@ async def collect_in_batches(
         The plan.
     journal : Journal or path
         Needed: it holds the batches' ids.
-    base_url, judges, experiment, choices_per_request, seed, max_tokens, top_k, reply_mode, prices
+    base_url, judges, experiment, choices_per_request, seed, settings, reply_mode, prices
         See `collect`.
     concurrency : int
         Not used: the provider decides.
@@ -104,8 +104,7 @@ async def collect_in_batches(
         concurrency=concurrency,
         choices_per_request=choices_per_request,
         seed=seed,
-        max_tokens=max_tokens,
-        top_k=top_k,
+        settings=settings,
         reply_mode=reply_mode,
         budget=budget,
         prices=prices,

@@ -133,8 +133,8 @@ class BatchCollector:
             )
 
     async def _probe(self, tasks: list[Task]) -> bool:
-        """Ask one judgment of each unknown judge and temperature online; False to end here."""
-        first: dict[tuple[str, float | None], Wanted] = {}
+        """Ask one judgment of each unknown judge and setting online; False to end here."""
+        first: dict[tuple[str, str], Wanted] = {}
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             lane = self._lane(name)
             # A reply mode that is forced says nothing of what else the judge refuses.
@@ -143,7 +143,7 @@ class BatchCollector:
             waiting = self._journal.batches.waiting()
             for one in self._missing(tasks, lane):
                 if one.without(waiting) is one:
-                    place = (name, one.tasks[0].condition.temperature)
+                    place = (name, str(one.tasks[0].condition.request))
                     first.setdefault(place, one)
         if not first:
             return True
@@ -196,7 +196,7 @@ class BatchCollector:
     def _missing(self, tasks: Sequence[Task], lane: Lane) -> Iterator[Wanted]:
         mine = ((i, t) for i, t in enumerate(tasks) if self._lane(t.condition.judge) is lane)
         for _, group, ready in self._ready(mine):
-            if group.tasks[0].condition.temperature in lane.abilities.refused_temperatures:
+            if lane.abilities.refuses(group.tasks[0].condition):
                 continue
             left = [
                 (task, key)
@@ -224,19 +224,17 @@ class BatchCollector:
                 answer, failure = self._journal.get(key), self._shared.failures.get(key)
                 if answer is not None:
                     cached = key in self._held
-                    row = answer_row(
-                        task, ready.prompted, answer, cached=cached, experiment=experiment
-                    )
+                    row = answer_row(task, ready, answer, cached=cached, experiment=experiment)
                     account.cached += cached
                     account.asked += not cached
                     account.answered += not cached
-                elif task.condition.temperature in lane.abilities.refused_temperatures:
-                    row = invalid_row(task, ready.prompted, experiment=experiment)
+                elif refused := lane.abilities.refuses(task.condition):
+                    row = invalid_row(task, ready, refused, experiment=experiment)
                     account.invalid += 1
                 elif failure is not None:
                     tried = self._shared.tries.get(key, 1)
                     asked = Asked(failure=failure, tried=tried, asked_at="")
-                    row = failed_row(task, ready.prompted, asked, experiment=experiment)
+                    row = failed_row(task, ready, asked, experiment=experiment)
                     account.failure(failure.kind.value)
                 else:
                     continue  # not asked, or still on the server

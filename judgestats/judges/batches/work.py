@@ -17,7 +17,7 @@ from judgestats.judges.batches.shared import Shared, Wanted
 from judgestats.judges.journal import Answer
 from judgestats.judges.lane import Lane
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.judges.request import Ready, draw_header, request_body
+from judgestats.judges.request import Ready, draw_header, request_body, sent_of
 
 __all__ = ["BatchWork"]
 
@@ -141,10 +141,10 @@ class BatchWork:
         lane, sampling, tasks = self._lane, self._shared.sampling, one.tasks
         condition = tasks[0].condition
         ready = Ready(lane.spec, tasks, tasks[0].build(lane.abilities.mode), sampling)
-        body, seed = request_body(
+        sent = sent_of(
             lane.spec,
             condition,
-            ready.encoded,
+            ready.prompted.mode,
             sampling,
             lane.abilities,
             choices=len(tasks),
@@ -156,14 +156,13 @@ class BatchWork:
         request = BatchRequest(
             custom_id=custom_id,
             keys=one.keys,
-            mode=ready.prompted.mode.value,
-            temperature=condition.temperature,
-            seed=seed,
-            max_tokens=lane.abilities.max_tokens_name if sampling.max_tokens else "",
-            top_k=sampling.top_k is not None and lane.abilities.top_k,
+            sent=sent,
             tried=1 + self._shared.tries.get(one.keys[0], 0),
         )
-        return request_line(custom_id, body), request, lane.estimate(ready.prompted, len(tasks))
+        bound = sampling.of(lane.spec, condition).get("max_tokens")
+        estimate = lane.estimate(ready.prompted, len(tasks), max_tokens=bound)
+        body = request_body(lane.spec, ready.encoded, sent)
+        return request_line(custom_id, body), request, estimate
 
     async def _create(
         self, lines: list[bytes], requests: list[BatchRequest], held: float

@@ -242,8 +242,8 @@ def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
         raise RefusedError(
             400, "Unsupported parameter: 'seed'", param="seed", code="unsupported_parameter"
         )
-    if faults.refuse_top_k and request.get("top_k") is not None:
-        raise RefusedError(400, "Unrecognized request argument supplied: top_k")
+    if faults.refuse_field and request.get(faults.refuse_field) is not None:
+        raise RefusedError(400, f"Unrecognized request argument supplied: {faults.refuse_field}")
     if faults.refuse_schema and request.get("response_format") is not None:
         raise RefusedError(
             400,

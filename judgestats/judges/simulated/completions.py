@@ -28,6 +28,7 @@ from judgestats.judges.simulated.asked import asked_question, read_request
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.judges.simulated.replies import distribution, reply_text
+from judgestats.judges.simulated.sampling import cut_to, effort_of, heeded
 from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import RefusedError
 
@@ -49,6 +50,7 @@ class _Known:
     tool: str
     messages: str
     prompt_tokens: int
+    thoughts: int
 
 
 class Completions:
@@ -98,7 +100,7 @@ class Completions:
         for index in range(count):
             text = known.say(f"{known.model}|{known.messages}|{seeds[index]}")
             choice = _choice(index, text, known.tool, fault)
-            tokens += len(text) // 4 + 1
+            tokens += len(text) // 4 + 1 + known.thoughts
             choices.append(choice)
         return {
             "id": f"chatcmpl-{identity.hex()}",
@@ -111,6 +113,7 @@ class Completions:
                 "prompt_tokens": known.prompt_tokens,
                 "completion_tokens": tokens,
                 "total_tokens": known.prompt_tokens + tokens,
+                "completion_tokens_details": {"reasoning_tokens": count * known.thoughts},
             },
         }
 
@@ -124,6 +127,7 @@ class Completions:
         ):
             raise RefusedError(400, "temperature must be a number of 0-2", param="temperature")
         temperature = None if faults.ignore_temperature else temperature
+        settings = heeded(request)
         fixed = [
             request.get("model"),
             temperature,
@@ -131,6 +135,7 @@ class Completions:
             request.get("response_format"),
             request.get("tools"),
             faults.ignore_schema,
+            settings,
         ]
         key = hashlib.blake2b(json.dumps(fixed).encode(), digest_size=16).digest()
         known = self._known.get(key)
@@ -140,14 +145,19 @@ class Completions:
         model = _model(request)
         messages = request.get("messages")
         length = len(json.dumps(messages))
-        text = json.dumps([temperature, messages])
-        say, tool = _speaker(model, request, temperature, schema=not faults.ignore_schema)
+        text = json.dumps([temperature, messages, *([settings] if settings else [])])
+        factor, thoughts = effort_of(settings)
+        heat = temperature
+        if factor != 1:
+            heat = factor * (1.0 if temperature is None else temperature)
+        say, tool = _speaker(model, request, heat, settings, schema=not faults.ignore_schema)
         known = _Known(
             model=model,
             say=say,
             tool=tool,
             messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
             prompt_tokens=length // 4 + 8,
+            thoughts=thoughts,
         )
         self._known[key] = known
         if len(self._known) > _REMEMBERED:
@@ -174,7 +184,12 @@ def _model(request: Mapping[str, Any]) -> str:
 
 
 def _speaker(
-    model: str, request: Mapping[str, Any], temperature: float | None, *, schema: bool
+    model: str,
+    request: Mapping[str, Any],
+    temperature: float | None,
+    settings: Mapping[str, Any],
+    *,
+    schema: bool,
 ) -> tuple[Callable[[str], str], str]:
     """What gives the reply's text for a draw, and the tool that is called (empty if none)."""
     if model in simulated_answerers():
@@ -190,7 +205,8 @@ def _speaker(
         return say, ""
     judge = truth(model)
     asked = read_request(request, schema=schema)
-    return partial(reply_text, judge, asked, distribution(judge, asked, temperature)), asked.tool
+    chances = cut_to(distribution(judge, asked, temperature), settings)
+    return partial(reply_text, judge, asked, chances), asked.tool
 
 
 def _seeds(

@@ -60,7 +60,9 @@ class Faults:
         Refuse any temperature but 1 with status 400; or silently answer at 1.
     refuse_n, ignore_n : bool
         Refuse several choices with status 400; or silently answer one.
-    refuse_schema, ignore_schema, refuse_tools, refuse_seed, refuse_top_k : bool
+    refuse_schema, ignore_schema, refuse_tools, refuse_seed : bool
+    refuse_field : str
+        A field of the request, such as ``top_k``, that is refused as unknown.
     no_batches, batch_invalid : bool
         Know nothing of files and batches; or refuse every batch when it is validated.
     batch_looks : int
@@ -110,7 +112,7 @@ class Faults:
     ignore_schema: bool = False
     refuse_tools: bool = False
     refuse_seed: bool = False
-    refuse_top_k: bool = False
+    refuse_field: str = ""
     no_batches: bool = False
     batch_invalid: bool = False
     batch_looks: int = 1

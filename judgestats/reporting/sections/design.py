@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.once import NOT_REPEATED
+from judgestats.judgments.settings import setting_sent
 from judgestats.reporting.escape import (
     clean,
     escape_html,
@@ -167,8 +168,8 @@ def _answered_by(run: Run) -> str:
     ]
     heat = ", ".join(number(t, digits=2) for t in told.get("temperatures") or [])
     sampling = f"temperature {heat}"
-    if told.get("top_k"):
-        sampling += f", top_k {integer(int(told['top_k']))} where the server takes it"
+    for name, value in (told.get("settings") or {}).items():
+        sampling += f", {name} {value}"
     left = int(told.get("questions_left_out") or 0)
     lost = f"; {_count(left, 'question')} left out, not answered by all" if left else ""
     return (
@@ -314,10 +315,12 @@ def judges(run: Run) -> Table | Markdown:
 def temperatures(run: Run) -> Markdown:
     """Whether every judgment was made at the temperature asked for."""
     frame = run.judgments
-    if frame.empty or "temperature_sent" not in frame:
+    if frame.empty or "sent" not in frame:
         return Markdown("")
     asked = pd.to_numeric(frame["temperature"])
-    sent = pd.to_numeric(frame["temperature_sent"])
+    sent = pd.to_numeric(
+        pd.Series(setting_sent(frame["sent"], "temperature"), index=frame.index, dtype=object)
+    )
     if asked.isna().all():
         return Markdown("No temperature was asked for: the servers' defaults applied.")
     both = frame[asked.notna() & sent.notna()]

@@ -1,0 +1,275 @@
+"""What a request may carry beside the prompt: every field that can be fixed for a judge, or varied.
+
+One entry of `FIELDS` is all that a field needs: reading, labels, order of levels, the body, the
+journal, what a refusal is about, parameters and their documentation follow from it. What is not
+listed is reached as ``extra_body.NAME`` (dots go deeper), as OpenAI's own client calls it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judgestats.errors import InputError, nearest
+
+__all__ = [
+    "EXTRA",
+    "FIELDS",
+    "RequestField",
+    "as_text",
+    "field_of",
+    "in_order",
+    "label",
+    "placed",
+    "setting_sent",
+]
+
+EXTRA = "extra_body."
+"""What the names of fields begin with that only some servers know."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestField:
+    """One field of a request.
+
+    Attributes
+    ----------
+    name : str
+        As it stands in the request.
+    help : str
+    symbol : str
+        What it is called in a condition's label; empty for its name.
+    words : tuple of str
+        The values it takes, from the least to the most; empty for a number.
+    low, high : float
+        Bounds of a number.
+    whole : bool
+        Whether it is a whole number.
+    """
+
+    name: str
+    help: str
+    symbol: str = ""
+    words: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+
+    def read(self, text: str) -> Any:
+        """A value as a user writes it; None for ``default``, where the field is left out.
+
+        Raises
+        ------
+        InputError
+            A word or number that the field does not take.
+
+        Examples
+        --------
+        >>> FIELDS["reasoning_effort"].read("low"), FIELDS["top_p"].read("0.9")
+        ('low', 0.9)
+        """
+        text = text.strip()
+        value: Any = text
+        if text == "default":
+            value = None
+        elif self.name.startswith(EXTRA):
+            value = _json_or_text(text)
+        elif not self.words:
+            try:
+                value = int(text) if self.whole else float(text)
+            except ValueError:
+                kind = "a whole number" if self.whole else "a number"
+                raise InputError(f"{self.name}: expected {kind}, got {text!r}.") from None
+        self.check(value)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that the field does not take.
+
+        Raises
+        ------
+        InputError
+        """
+        if value is None or self.name.startswith(EXTRA):
+            return
+        if self.words:
+            if value not in self.words:
+                raise InputError(
+                    f"{self.name}: must be one of {', '.join(self.words)}, got {value!r}."
+                    f"{nearest(str(value), self.words)}"
+                )
+            return
+        number = isinstance(value, int if self.whole else int | float) and value is not True
+        if not number or not self.low <= value <= self.high:
+            bounds = "at least {:g}" if self.high == math.inf else "from {:g} to {:g}"
+            kind = "a whole number " if self.whole else ""
+            raise InputError(
+                f"{self.name}: must be {kind}{bounds.format(self.low, self.high)}, got {value}."
+            )
+
+
+_LISTED = (
+    RequestField(name="temperature", symbol="T", low=0, high=2, help="sampling temperature, 0-2"),
+    RequestField(
+        name="top_p", low=0, high=1, help="sampling among the likeliest tokens of this share, 0-1"
+    ),
+    RequestField(
+        name="top_k",
+        low=1,
+        whole=True,
+        help="sampling among the k likeliest tokens, where the server takes it (OpenAI's does not)",
+    ),
+    RequestField(
+        name="max_tokens",
+        low=1,
+        whole=True,
+        help="longest reply, in tokens; by default the server's own limit",
+    ),
+    RequestField(
+        name="reasoning_effort",
+        words=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        help="how long a reasoning model thinks before it answers",
+    ),
+    RequestField(
+        name="verbosity", words=("low", "medium", "high"), help="how long a model's replies are"
+    ),
+    RequestField(
+        name="frequency_penalty", low=-2, high=2, help="against words already used, -2 to 2"
+    ),
+    RequestField(
+        name="presence_penalty", low=-2, high=2, help="against topics already touched, -2 to 2"
+    ),
+)
+FIELDS: Mapping[str, RequestField] = {field.name: field for field in _LISTED}
+"""Every field by name."""
+
+
+def field_of(name: str) -> RequestField:
+    """The field of a name; any name below ``extra_body.`` is one.
+
+    Raises
+    ------
+    InputError
+        With the nearest known name.
+
+    Examples
+    --------
+    >>> field_of("temperature").symbol
+    'T'
+    >>> field_of("extra_body.min_p").read("0.1")
+    0.1
+    """
+    if name in FIELDS:
+        return FIELDS[name]
+    if name.startswith(EXTRA) and all(name.split(".")):
+        return RequestField(name=name, help="a field that only some servers know")
+    raise InputError(
+        f"{name!r} is no field of a request.{nearest(name, FIELDS)} There are: "
+        f"{', '.join(FIELDS)}; and {EXTRA}NAME for what only some servers know."
+    )
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in labels, factor columns and parameters.
+
+    Examples
+    --------
+    >>> as_text(0.5), as_text(True), as_text("low"), as_text(1.0)
+    ('0.5', 'true', 'low', '1')
+    """
+    if value is None:
+        return "default"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, separators=(",", ":"))
+
+
+def label(name: str, value: Any) -> str:
+    """A field with its value as a condition's label shows it.
+
+    Examples
+    --------
+    >>> label("temperature", 0.5), label("temperature", None), label("extra_body.min_p", 0.1)
+    ('T=0.5', 'T=default', 'min_p=0.1')
+    """
+    shown = FIELDS[name].symbol if name in FIELDS and FIELDS[name].symbol else name
+    return f"{shown.removeprefix(EXTRA)}={as_text(value)}"
+
+
+def in_order(name: str, values: Iterable[str]) -> tuple[str, ...] | None:
+    """The levels of a factor from the least to the most; None where they have no order.
+
+    Examples
+    --------
+    >>> in_order("reasoning_effort", ["high", "low", "medium"])
+    ('low', 'medium', 'high')
+    >>> in_order("top_p", ["1", "0.5"]), in_order("probe", ["swap", "pad"])
+    (('0.5', '1'), None)
+    """
+    levels = tuple(dict.fromkeys(values))
+    words = FIELDS[name].words if name in FIELDS else ()
+    if words:
+        return tuple(sorted(levels, key=words.index)) if set(levels) <= set(words) else None
+    try:
+        return tuple(sorted(levels, key=float))
+    except ValueError:
+        return None
+
+
+def placed(settings: Mapping[str, Any], *, max_tokens: str = "max_tokens") -> dict[str, Any]:
+    """The members of a request's body that settings make; None leaves a field out.
+
+    Parameters
+    ----------
+    settings : mapping of field to value
+    max_tokens : str
+        What the server calls the bound of a reply.
+
+    Examples
+    --------
+    >>> placed({"top_p": 0.9, "extra_body.chat_template_kwargs.enable_thinking": False})
+    {'top_p': 0.9, 'chat_template_kwargs': {'enable_thinking': False}}
+    """
+    body: dict[str, Any] = {}
+    for name, value in settings.items():
+        if value is None:
+            continue
+        if not name.startswith(EXTRA):
+            body[max_tokens if name == "max_tokens" else name] = value
+            continue
+        *above, last = name.removeprefix(EXTRA).split(".")
+        place = body
+        for key in above:
+            place = place.setdefault(key, {})
+            if not isinstance(place, dict):
+                raise InputError(f"{name}: {key} is given a value of its own as well.")
+        place[last] = value
+    return body
+
+
+def setting_sent(sent: Iterable[str], name: str) -> list[Any]:
+    """One setting out of a frame's column ``sent``; None where it was not sent.
+
+    Examples
+    --------
+    >>> setting_sent(['{"temperature":0.5}', '{}'], "temperature")
+    [0.5, None]
+    """
+    known: dict[str, Any] = {}
+    for text in sent:
+        if text not in known:
+            known[text] = json.loads(text or "{}").get(name)
+    return [known[text] for text in sent]
