@@ -1,0 +1,457 @@
+"""What people would have said of all items: the judge's average, corrected by their labels."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.result import Estimate, Interval, Note, Result, Sample, TestResult
+from judgestats.stats.result_parts import notes_block
+from judgestats.stats.validity.clustered_share import share_over_clusters
+from judgestats.stats.validity.inputs import (
+    FAIL_PASS,
+    FEW_LABELS,
+    LabelledItems,
+    LabelsDrawn,
+    labelled_items,
+    policy_notes,
+)
+from judgestats.stats.validity.poststratified import (
+    poststratified_rate,
+    stratum_shares,
+    verdict_codes,
+)
+from judgestats.stats.validity.regression import (
+    greg_mean,
+    people_mean,
+    ppi_mean,
+    skew_notes,
+    stratified_mean,
+)
+from judgestats.stats.validity.representative import representativeness_test
+
+__all__ = ["CorrectedScore", "corrected_mean", "corrected_rate"]
+
+FloatArray = NDArray[np.float64]
+Estimand = Literal["population", "items"]
+
+_BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
+_BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they favour one"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorrectedScore(Result):
+    """What people would give on average, with what it is to be read beside.
+
+    Attributes
+    ----------
+    corrected : Estimate
+        The number to report; NaN with the reason where it cannot be had.
+    judge_only : Estimate
+        The judge's own average: its interval is about the judge, not about people.
+    people_only : Estimate
+        The labelled items alone.
+    others : mapping of str to Estimate
+        Further estimators by name.
+    labels_worth : float
+        Labels that people alone would need more for an interval as narrow: what the judge saved.
+    representative : TestResult
+        Labelled items against the rest, in the judge's eyes.
+    estimand : {"population", "items"}
+    labels_drawn : str
+        How the labels were chosen; empty where it is not said.
+    unread : int
+        Items whose verdict could not be read.
+    notes : tuple of Note
+    """
+
+    corrected: Estimate
+    judge_only: Estimate
+    people_only: Estimate
+    others: Mapping[str, Estimate]
+    labels_worth: float
+    representative: TestResult
+    estimand: Estimand
+    labels_drawn: str
+    unread: int
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per estimator, the reported one first."""
+        rows = [self.corrected, self.judge_only, self.people_only, *self.others.values()]
+        frame = pd.DataFrame([e.row() for e in rows])
+        return frame.assign(labels_worth=[self.labels_worth] + [math.nan] * (len(rows) - 1))
+
+    def sentence(self) -> str:
+        """The corrected number beside the raw one, and what the judge saved."""
+        c = self.corrected
+        if math.isnan(c.estimate):
+            return f"What people would give on average is not estimated: {c.reason}."
+        text = f"People would give {c.short()}"
+        if not self.labels_drawn:
+            text += " (assumes random)"
+        if not math.isnan(self.judge_only.estimate):
+            text += f"; the judge alone says {self.judge_only.estimate:.2f}"
+        if not math.isnan(self.people_only.estimate):
+            text += f", the labels alone {self.people_only.short()}"
+        if self.labels_worth >= 1:
+            text += f". The judge is worth {self.labels_worth:.0f} labels"
+        elif not math.isnan(self.labels_worth):
+            text += ". The judge saves no label"
+        return text + f" ({c.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tWhat people would give on average", ""]
+        for e in (self.corrected, self.judge_only, self.people_only, *self.others.values()):
+            value = e.reason if math.isnan(e.estimate) else e.short()
+            lines.append(f"{e.label}: {value}")
+        if self.labels_worth >= 1:
+            lines.append(f"the judge is worth {self.labels_worth:.0f} labels")
+        lines.append(f"({self.corrected.sample})")
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+def corrected_rate(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    categories: Sequence[str] = FAIL_PASS,
+    cluster: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
+    mix: Mapping[str, float] | None = None,
+    chance: ArrayLike | None = None,
+    labels_drawn: LabelsDrawn | None = None,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+) -> CorrectedScore:
+    r"""The pass rate that people would give, from a judge of all items and people's labels of few.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,) or (N, repeats)
+        Verdicts of all items; unread ones are a class of their own. Repeats are averaged first:
+        the majority counts, a tie is a class with the unread.
+    human : array-like, shape (N,)
+        Labels, None or NaN where there is none.
+    categories : sequence of two str
+        The verdicts' words, the negative one first.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item, such as its question.
+    stratum : array-like, shape (N,), optional
+        Correct within each stratum and weight by its share.
+    mix : mapping of str to float, optional
+        Share of each stratum in the traffic that the rate is for.
+    chance : array-like, shape (N,), optional
+        Known chance of each item to be labelled, where it is unequal.
+    labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
+        How the labelled items were chosen. Unstated: tested as far as possible, and "assumes
+        random" stands with the result. ``convenience`` is not corrected.
+    estimand : {"population", "items"}
+        The rate of the population that the items come from, or of these items.
+    level : float
+
+    Returns
+    -------
+    CorrectedScore
+        `others`: ``ppi``, ``ppi++``, ``difference`` (for random labels and a judge read on every
+        item).
+
+    Raises
+    ------
+    InputError
+        If a value is none of the verdicts' words, shapes differ or a chance is impossible.
+
+    Notes
+    -----
+    Post-stratified by the judge's verdict with MOVER-Wilson limits (see
+    `judgestats.stats.validity.poststratified`): mean coverage .956 to .961 in 168 settings of
+    independent items, where PPI++ as its package computes it covers .795 to .937.
+
+    References
+    ----------
+    Holt & Smith (1979), JRSS A 142, 33-46; Zou, Huang & Zhang (2009), Comput. Stat. Data Anal. 53,
+    1080-1085.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> people = rng.random(2000) < 0.7
+    >>> judge = np.where(people, rng.random(2000) < 0.9, rng.random(2000) < 0.2)
+    >>> labels = np.where(np.arange(2000) < 200, people, np.nan)
+    >>> out = corrected_rate(judge, labels, labels_drawn="random")
+    >>> low, high = out.corrected.interval.low, out.corrected.interval.high
+    >>> round(float(judge.mean()), 2), bool(low < people.mean() < high)
+    (0.68, True)
+    """
+    where = "corrected_rate"
+    items = labelled_items(
+        judge,
+        human,
+        kind="verdict",
+        categories=categories,
+        cluster=cluster,
+        stratum=stratum,
+        where=where,
+    )
+    _check(items, labels_drawn, mix, stratum is not None, where)
+    weight = _weights(items, chance, where)
+    verdict = verdict_codes(items)
+    unread = int(np.sum(verdict == 2))
+    finite = estimand == "items"
+    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    test = representativeness_test(items, verdicts=True)
+    if chance is None and stratum is None:
+        notes += _unlike(test, labels_drawn)
+    if unread:
+        message = (
+            f"{unread} of {items.n_items} verdicts could not be read (or tie): they are a class of "
+            "their own, weighted like the others."
+        )
+        notes.append(Note(code="unread_class", message=message))
+    people = poststratified_rate(
+        items, use_judge=False, mix=mix, weight=weight, finite=finite, level=level
+    )
+    others: dict[str, Estimate] = {}
+    if labels_drawn == "convenience":
+        corrected = _refused(
+            poststratified_rate(items, mix=mix, finite=finite, level=level), _BY_HAND
+        )
+    else:
+        corrected = poststratified_rate(
+            items, mix=mix, weight=weight, finite=finite, level=level,
+            join=labels_drawn != "by-verdict",
+        )  # fmt: skip
+        if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
+            others = {n: ppi_mean(items, estimator=n, level=level) for n in _PPI}
+    if labels_drawn == "by-verdict":
+        people = _refused(people, _BY_VERDICT)
+    notes += corrected.notes
+    return CorrectedScore(
+        corrected=corrected,
+        judge_only=_judge_rate(items, verdict, level),
+        people_only=people,
+        others=others,
+        labels_worth=_worth(corrected, people),
+        representative=test,
+        estimand=estimand,
+        labels_drawn=labels_drawn or "",
+        unread=unread,
+        notes=tuple(notes),
+    )
+
+
+_PPI: tuple[Literal["ppi", "ppi++", "difference"], ...] = ("ppi", "ppi++", "difference")
+
+
+def corrected_mean(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    cluster: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
+    mix: Mapping[str, float] | None = None,
+    labels_drawn: LabelsDrawn | None = None,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+) -> CorrectedScore:
+    r"""The mean score that people would give, from a judge of all items and labels of few.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,) or (N, repeats)
+        Scores of all items; repeats are averaged first. Items without a score are left out and
+        counted.
+    human : array-like, shape (N,)
+        People's scores, NaN where there is none.
+    cluster, stratum, mix, labels_drawn, estimand, level
+        See `corrected_rate`.
+
+    Returns
+    -------
+    CorrectedScore
+        Corrected by regression (GREG); people only where there are fewer than 20 labels or the
+        judge says the same of every labelled item. `others`: ``ppi``, ``ppi++``, ``difference``.
+
+    Raises
+    ------
+    InputError
+        If a score is no number or shapes differ.
+
+    References
+    ----------
+    Saerndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(2)
+    >>> people = rng.normal(6, 1, 600)
+    >>> judge = 2 + 0.8 * people + rng.normal(0, 0.5, 600)
+    >>> labels = np.where(np.arange(600) < 60, people, np.nan)
+    >>> out = corrected_mean(judge, labels, labels_drawn="random")
+    >>> out.corrected.name, out.labels_worth > 30
+    ('greg', True)
+    """
+    where = "corrected_mean"
+    items = labelled_items(
+        judge, human, kind="score", cluster=cluster, stratum=stratum, where=where
+    )
+    _check(items, labels_drawn, mix, stratum is not None, where)
+    known = ~np.isnan(items.judge)
+    unread = int(np.sum(~known))
+    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    if unread:
+        message = (
+            f"{unread} of {items.n_items} items have no score of the judge and are left out: the "
+            "mean is that of the items it could score."
+        )
+        notes.append(Note(code="unread_left_out", message=message))
+        items = _only(items, known)
+    test = representativeness_test(items, verdicts=False)
+    if stratum is None:
+        notes += _unlike(test, labels_drawn)
+    notes += skew_notes(items.human[items.labelled])
+    finite = estimand == "items"
+    others: dict[str, Estimate] = {}
+    if stratum is not None:
+        shares = stratum_shares(items, mix)
+        of: Callable[..., Estimate] = lambda **k: stratified_mean(  # noqa: E731
+            items, shares, finite=finite, level=level, **k
+        )
+        people, corrected = of(use_judge=False), of()
+        others = {"difference": of(slope=1.0)}
+    else:
+        people = people_mean(items, level=level)
+        corrected = greg_mean(items, finite=finite, level=level)
+        others = {n: ppi_mean(items, estimator=n, level=level) for n in _PPI}
+    if labels_drawn in {"convenience", "by-verdict"}:
+        reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
+        corrected, others = _refused(corrected, reason), {}
+        if labels_drawn == "by-verdict":
+            people = _refused(people, reason)
+    elif items.n < FEW_LABELS or math.isnan(corrected.estimate):
+        why = corrected.reason or f"there are fewer than {FEW_LABELS} labels"
+        note = Note(code="people_only", message=f"The people's labels alone are used: {why}.")
+        notes.append(note)
+        if not math.isnan(corrected.estimate):
+            others["greg"] = corrected
+        corrected = people
+    return CorrectedScore(
+        corrected=corrected,
+        judge_only=_judge_mean(items, level),
+        people_only=people,
+        others=others,
+        labels_worth=_worth(corrected, people),
+        representative=test,
+        estimand=estimand,
+        labels_drawn=labels_drawn or "",
+        unread=unread,
+        notes=tuple(notes),
+    )
+
+
+def _check(
+    items: LabelledItems,
+    labels_drawn: str | None,
+    mix: Mapping[str, float] | None,
+    strata: bool,
+    where: str,
+) -> None:
+    if items.n == 0:
+        raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
+    if (labels_drawn == "stratified" or mix is not None) and not strata:
+        raise InputError(
+            f"{where}: {'a mix' if mix is not None else 'stratified labels'} needs the stratum of "
+            "every item. Give stratum=."
+        )
+
+
+def _weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> FloatArray | None:
+    if chance is None:
+        return None
+    pi = np.asarray(chance, dtype=float)
+    if pi.shape != items.human.shape or not np.all(
+        (pi[items.labelled] > 0) & (pi[items.labelled] <= 1)
+    ):
+        raise InputError(
+            f"{where}: chance must hold a number above 0 and up to 1 for each labelled item. Give "
+            "the chances with which the items were drawn."
+        )
+    return np.where(items.labelled, 1 / np.where(items.labelled, pi, 1.0), 0.0)
+
+
+def _unlike(test: TestResult, labels_drawn: str | None) -> list[Note]:
+    """A warning where the labelled items differ from the rest."""
+    if not test.p_value < 0.05 or labels_drawn in {"by-verdict", "stratified", "convenience"}:
+        return []
+    message = (
+        f"The judge gives the labelled items {test.estimates['labelled']:.2f} and the rest "
+        f"{test.estimates['the rest']:.2f} on average (p {test.p_value:.2g}): they do not look "
+        "drawn at random. The correction removes only what the judge's verdict explains of it."
+    )
+    return [Note(code="unrepresentative", message=message)]
+
+
+def _refused(estimate: Estimate, reason: str) -> Estimate:
+    return estimate.replace(estimate=math.nan, interval=None, std_error=math.nan, reason=reason)
+
+
+def _worth(corrected: Estimate, people: Estimate) -> float:
+    """Labels that people alone would need more for the same width."""
+    a, b = corrected.interval, people.interval
+    if a is None or b is None or corrected.name == people.name or not a.high > a.low:
+        return math.nan
+    return max(people.sample.n_items * (((b.high - b.low) / (a.high - a.low)) ** 2 - 1), 0.0)
+
+
+def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:
+    read = verdict != 2
+    found = share_over_clusters(
+        (verdict == 1).astype(float)[read],
+        np.ones(int(read.sum())),
+        items.codes[read],
+        clustered=items.clustered,
+        level=level,
+    )
+    n_out = int(np.sum(~read))
+    sample = Sample(
+        n_items=int(read.sum()), n_excluded=n_out, excluded={"unread": n_out} if n_out else {}
+    )
+    if not read.any():
+        return Estimate(
+            name="judge_only", label="Judge alone", estimate=math.nan, sample=sample,
+            reason="no verdict could be read",
+        )  # fmt: skip
+    return Estimate(
+        name="judge_only",
+        label="Judge alone",
+        estimator="share of pass verdicts",
+        estimate=found.share,
+        interval=Interval(low=found.low, high=found.high, level=level, method=found.method),
+        sample=sample,
+    )
+
+
+def _judge_mean(items: LabelledItems, level: float) -> Estimate:
+    alone = dataclasses.replace(items, human=items.judge)
+    return people_mean(alone, level=level).replace(
+        name="judge_only", label="Judge alone", estimator="mean of the judge's scores"
+    )
+
+
+def _only(items: LabelledItems, keep: NDArray[np.bool_]) -> LabelledItems:
+    return dataclasses.replace(
+        items,
+        judge=items.judge[keep],
+        human=items.human[keep],
+        codes=items.codes[keep],
+        stratum=items.stratum[keep],
+    )

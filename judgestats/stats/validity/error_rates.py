@@ -1,0 +1,387 @@
+"""Error rates of a judge against people's labels: the table, and what is read off it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.result import Estimate, Interval, Note, Result, Sample
+from judgestats.stats.result_parts import notes_block
+from judgestats.stats.sum_statistics import SumStatistic, estimate_from_sums
+from judgestats.stats.validity.clustered_share import share_over_clusters
+from judgestats.stats.validity.inputs import (
+    FAIL_PASS,
+    LabelledItems,
+    LabelsDrawn,
+    labelled_items,
+    policy_notes,
+)
+
+__all__ = ["ErrorRates", "error_rates"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+FEW_IN_CLASS = 10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ErrorRates(Result):
+    """A judge's error rates against people.
+
+    Attributes
+    ----------
+    table : mapping of str to int
+        Counts ``tp``, ``fp``, ``fn``, ``tn``, and ``unread_positive``, ``unread_negative``: labels
+        of items on which the judge could not be read.
+    rates : mapping of str to Estimate
+        ``sensitivity``, ``specificity``, ``precision``, ``negative_predictive_value``,
+        ``accuracy``, ``balanced_accuracy``, ``matthews_correlation``, ``cohen_kappa``.
+    constant : mapping of str to float
+        What a judge that always gives the people's more common verdict reaches: ``accuracy``,
+        ``balanced_accuracy``, ``matthews_correlation`` (0 by convention), ``cohen_kappa``.
+    sample : Sample
+    notes : tuple of Note
+    """
+
+    table: Mapping[str, int]
+    rates: Mapping[str, Estimate]
+    constant: Mapping[str, float]
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per rate, with the constant judge's value beside it."""
+        frame = pd.DataFrame([e.row() for e in self.rates.values()])
+        return frame.assign(constant=frame["term"].map(dict(self.constant)))
+
+    def sentence(self) -> str:
+        """The two rates that matter, and what a constant judge would reach."""
+        se, sp, acc = (self.rates[k] for k in ("sensitivity", "specificity", "accuracy"))
+        return (
+            f"Against people the judge has sensitivity {se.short()} and specificity "
+            f"{sp.short()}; accuracy {acc.short()}, where a judge that always says the same "
+            f"reaches {self.constant['accuracy']:.2f} ({self.sample})."
+        )
+
+    def __str__(self) -> str:
+        t = self.table
+        lines = [
+            "",
+            "\tJudge against people",
+            "",
+            "             people: pass  people: fail",
+            f"judge pass   {t['tp']:>12}  {t['fp']:>12}",
+            f"judge fail   {t['fn']:>12}  {t['tn']:>12}",
+        ]
+        if t["unread_positive"] or t["unread_negative"]:
+            lines.append(f"unread       {t['unread_positive']:>12}  {t['unread_negative']:>12}")
+        lines.append("")
+        lines += [
+            f"{e.label}: {e.short()}" if not math.isnan(e.estimate) else f"{e.label}: {e.reason}"
+            for e in self.rates.values()
+        ]
+        lines.append(f"({self.sample})")
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+_SHARES = (
+    # name, label, of which items, that are
+    ("sensitivity", "Sensitivity", "people", 1.0, "people never say {positive}"),
+    ("specificity", "Specificity", "people", 0.0, "people never say {negative}"),
+    ("precision", "Precision", "judge", 1.0, "the judge never says {positive}"),
+    (
+        "negative_predictive_value",
+        "Negative predictive value",
+        "judge",
+        0.0,
+        "the judge never says {negative}",
+    ),
+)
+
+
+def error_rates(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    categories: Sequence[str] = FAIL_PASS,
+    cluster: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
+    labels_drawn: LabelsDrawn | None = None,
+    level: float = 0.95,
+) -> ErrorRates:
+    r"""Confusion table of a judge against people, and the rates read off it.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,) or (N, repeats)
+        Verdicts of all items judged (see `verdict_values`); of repeats the majority counts, a tie
+        is unread.
+    human : array-like, shape (N,)
+        Labels, None or NaN where there is none.
+    categories : sequence of two str
+        The verdicts' words, the negative one first.
+    cluster : array-like, shape (N,), optional
+        Cluster of each item, such as its question.
+    stratum : array-like, shape (N,), optional
+        For ``labels_drawn="stratified"``: the stratum of each item, weighted by its share.
+    labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
+        How the labelled items were chosen. ``by-verdict``: fixed numbers for each verdict of the
+        judge; sensitivity and specificity are then weighted by the verdicts' shares, for the
+        unweighted table shows other rates (.75 and .90 where .92 and .70 are true).
+    level : float
+
+    Returns
+    -------
+    ErrorRates
+
+    Raises
+    ------
+    InputError
+        If a value is none of the verdicts' words, nothing is labelled, or shapes differ.
+
+    Notes
+    -----
+    Limits are Wilson's; over clusters (and weights) on the effective number of labels,
+    :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels,
+    with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
+    kappa and Matthews' correlation: jackknife over clusters. Unread items stand in the table and
+    count as wrong in the accuracy, sensitivity and specificity (a judge that cannot be read did
+    not find the failure).
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212; Korn & Graubard (1998), Survey Methodology 24, 193-201;
+    Chicco & Jurman (2020), BMC Genomics 21, 6.
+
+    Examples
+    --------
+    >>> judge = ["pass"] * 50 + ["fail"] * 30
+    >>> human = ["pass"] * 45 + ["fail"] * 30 + ["pass"] * 5
+    >>> found = error_rates(judge, human, labels_drawn="random")
+    >>> found.table["tp"], found.rates["sensitivity"].short(), found.rates["specificity"].short()
+    (45, '0.90 [0.79, 0.96]', '0.83 [0.66, 0.93]')
+    """
+    where = "error_rates"
+    items = labelled_items(
+        judge,
+        human,
+        kind="verdict",
+        categories=categories,
+        cluster=cluster,
+        stratum=stratum,
+        where=where,
+    )
+    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    if items.n == 0:
+        raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
+    if labels_drawn == "stratified" and stratum is None:
+        raise InputError(
+            f"{where}: labels_drawn='stratified' needs the stratum of every item. Give stratum=."
+        )
+    verdict = majority(items)
+    part = _parts(items, verdict, labels_drawn)
+    weight, reason = _weights(items, part)
+    lab = items.labelled
+    y, f, w, codes = items.human[lab], verdict[lab], weight[lab], items.codes[lab]
+    drawn_in_parts = part[lab] if part is not None else None
+    table = {
+        "tp": int(np.sum((y == 1) & (f == 1))),
+        "fp": int(np.sum((y == 0) & (f == 1))),
+        "fn": int(np.sum((y == 1) & (f == 0))),
+        "tn": int(np.sum((y == 0) & (f == 0))),
+        "unread_positive": int(np.sum((y == 1) & np.isnan(f))),
+        "unread_negative": int(np.sum((y == 0) & np.isnan(f))),
+    }
+    n_out = int(items.n_items - items.n)
+    sample = Sample(
+        n_items=items.n,
+        n_clusters=int(np.unique(codes).size) if items.clustered else None,
+        n_excluded=n_out,
+        excluded={"not labelled": n_out} if n_out else {},
+    )
+    words = {"negative": categories[0], "positive": categories[1]}
+    rates: dict[str, Estimate] = {}
+    for name, label, given, value, none in _SHARES:
+        base = (y if given == "people" else f) == value
+        hit = base & ((f if given == "people" else y) == value)
+        rates[name] = _share(
+            name, label, hit * w, base * w, codes, items.clustered, level, sample,
+            none.format(**words), drawn_in_parts, reason,
+        )  # fmt: skip
+    rates["accuracy"] = _share(
+        "accuracy", "Accuracy", (f == y) * w, w, codes, items.clustered, level, sample, "",
+        drawn_in_parts, reason,
+    )  # fmt: skip
+    cells = np.column_stack(
+        [(y == 1) & (f == 1), (y == 0) & (f == 1), (y == 1) & ~(f == 1), (y == 0) & ~(f == 1)]
+    ).astype(float)
+    for name, label, combine, undefined in _COEFFICIENTS:
+        out = estimate_from_sums(
+            SumStatistic(per_item=lambda x: x, combine=combine),
+            cells * w[:, None] * (items.n / w.sum()),
+            name=name,
+            label=label,
+            estimator="from the table, weighted" if part is not None else "from the table",
+            sample=sample,
+            reason=reason or undefined,
+            where=where,
+            cluster=codes,
+            level=level,
+            scale="identity",
+        )
+        rates[name] = _undefined(out, reason) if reason else _within(out)
+    notes += _class_notes(y, words)
+    share = float(np.sum(w * y) / w.sum())
+    constant = {
+        "accuracy": max(share, 1 - share),
+        "balanced_accuracy": 0.5,
+        "matthews_correlation": 0.0,
+        "cohen_kappa": 0.0,
+    }
+    return ErrorRates(
+        table=MappingProxyType(table),
+        rates=MappingProxyType(rates),
+        constant=MappingProxyType(constant),
+        sample=sample,
+        notes=tuple(notes),
+    )
+
+
+def majority(items: LabelledItems) -> FloatArray:
+    """The majority verdict of the repeats; a tie or no read verdict is NaN."""
+    f = items.judge
+    return np.where(np.isnan(f) | (f == 0.5), np.nan, (f > 0.5).astype(float))
+
+
+def _parts(items: LabelledItems, verdict: FloatArray, drawn: str | None) -> IntArray | None:
+    """The part of the items that each was drawn from, None under simple random sampling."""
+    if drawn == "stratified":
+        return items.stratum
+    if drawn == "by-verdict":
+        return np.where(np.isnan(verdict), 2, np.nan_to_num(verdict)).astype(np.int64)
+    return None
+
+
+def _weights(items: LabelledItems, part: IntArray | None) -> tuple[FloatArray, str]:
+    """Items that a label stands for, and why the weights are undefined."""
+    weight = np.ones(items.n_items)
+    if part is None:
+        return weight, ""
+    for h in np.unique(part):
+        here = part == h
+        n = int(np.sum(here & items.labelled))
+        if n == 0:
+            return weight, "a part of the items has no label, so its weight cannot be known"
+        weight[here] = here.sum() / n
+    return weight * items.n / items.n_items, ""
+
+
+def _share(
+    name: str,
+    label: str,
+    success: FloatArray,
+    trial: FloatArray,
+    codes: IntArray,
+    clustered: bool,
+    level: float,
+    sample: Sample,
+    none: str,
+    stratum: IntArray | None,
+    reason: str,
+) -> Estimate:
+    found = share_over_clusters(
+        success.astype(float),
+        trial.astype(float),
+        codes,
+        clustered=clustered,
+        level=level,
+        stratum=stratum,
+    )
+    of = Sample(n_items=int(found.n), n_clusters=sample.n_clusters)
+    why = reason or (none if math.isnan(found.share) else "")
+    if why:
+        return Estimate(name=name, label=label, estimate=math.nan, sample=of, reason=why)
+    return Estimate(
+        name=name,
+        label=label,
+        estimator="share of the labels" + (", weighted" if stratum is not None else ""),
+        estimate=found.share,
+        interval=Interval(low=found.low, high=found.high, level=level, method=found.method),
+        sample=of,
+        details={"effective_n": found.effective_n},
+    )
+
+
+def _undefined(estimate: Estimate, reason: str) -> Estimate:
+    return estimate.replace(estimate=math.nan, interval=None, reason=reason)
+
+
+def _within(estimate: Estimate) -> Estimate:
+    """No limit of these coefficients lies beyond -1 or 1."""
+    iv = estimate.interval
+    if iv is None:
+        return estimate
+    return estimate.replace(
+        interval=dataclasses.replace(iv, low=max(iv.low, -1.0), high=min(iv.high, 1.0))
+    )
+
+
+def _cells(s: NDArray[np.generic]) -> tuple[NDArray[np.generic], ...]:
+    return s[..., 0], s[..., 1], s[..., 2], s[..., 3]
+
+
+def _balanced(s: NDArray[np.generic]) -> NDArray[np.generic]:
+    tp, fp, fn, tn = _cells(s)
+    return np.asarray((tp / (tp + fn) + tn / (tn + fp)) / 2)
+
+
+def _matthews(s: NDArray[np.generic]) -> NDArray[np.generic]:
+    tp, fp, fn, tn = _cells(s)
+    return np.asarray((tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
+
+
+def _kappa(s: NDArray[np.generic]) -> NDArray[np.generic]:
+    tp, fp, fn, tn = _cells(s)
+    n = tp + fp + fn + tn
+    agree = (tp + tn) / n
+    chance = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / n**2
+    return np.asarray((agree - chance) / (1 - chance))
+
+
+_COEFFICIENTS = (
+    ("balanced_accuracy", "Balanced accuracy", _balanced, "people give one verdict only"),
+    (
+        "matthews_correlation",
+        "Matthews' correlation",
+        _matthews,
+        "the judge or the people give one verdict only",
+    ),
+    ("cohen_kappa", "Cohen's kappa", _kappa, "judge and people give one and the same verdict"),
+)
+
+
+def _class_notes(y: FloatArray, words: Mapping[str, str]) -> list[Note]:
+    notes = []
+    for value, word in ((1.0, words["positive"]), (0.0, words["negative"])):
+        k = int(np.sum(y == value))
+        if k == 0:
+            message = (
+                f"No label says {word!r}: how the judge does on such items cannot be known. Label "
+                "items until there are some."
+            )
+            notes.append(Note(code="no_class", message=message))
+        elif k < FEW_IN_CLASS:
+            message = (
+                f"Only {k} labels say {word!r}: the rarer class decides how well the rates are "
+                "known (10 of 10 right leaves [.69, 1])."
+            )
+            notes.append(Note(code="rare_class", message=message))
+    return notes

@@ -1,0 +1,359 @@
+"""Reading a judge's verdicts and people's labels, and what makes them unusable."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.resampling import cluster_codes
+from judgestats.stats.result import Note
+
+__all__ = [
+    "FAIL_PASS",
+    "LABELS_DRAWN",
+    "LabelsDrawn",
+    "LabelledItems",
+    "labelled_items",
+    "labels_by_item",
+    "policy_notes",
+    "score_values",
+    "verdict_values",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+FAIL_PASS = ("fail", "pass")
+"""The verdicts' words, the negative one first."""
+
+LabelsDrawn = Literal["random", "stratified", "by-verdict", "convenience"]
+LABELS_DRAWN: tuple[str, ...] = get_args(LabelsDrawn)
+
+FEW_LABELS = 20
+
+
+def _absent(value: object) -> bool:
+    return value is None or value == "" or value != value  # noqa: PLR0124 (NaN)
+
+
+def verdict_values(
+    values: ArrayLike, *, categories: Sequence[str] = FAIL_PASS, where: str, name: str
+) -> FloatArray:
+    """Verdicts as 1 (the second category), 0 (the first) and NaN (none).
+
+    Parameters
+    ----------
+    values : array-like
+        Words of `categories`, booleans, or 0 and 1; None, NaN or empty text where there is none.
+    categories : sequence of two str
+        The negative word, then the positive one.
+    where, name : str
+        Of the calling function and of the argument, for messages.
+
+    Returns
+    -------
+    ndarray of float, of the same shape
+
+    Raises
+    ------
+    InputError
+        If a value is none of the verdicts' words.
+
+    Examples
+    --------
+    >>> verdict_values(["pass", "fail", None], where="f", name="judge").tolist()
+    [1.0, 0.0, nan]
+    """
+    if len(categories) != 2 or categories[0] == categories[1]:
+        raise InputError(
+            f"{where}: categories must be two different words, the negative one first, got "
+            f"{list(categories)}."
+        )
+    array = np.asarray(values)
+    if array.dtype.kind in "bif":
+        numbers = array.astype(float)
+        bad = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
+        if bad.any():
+            raise InputError(
+                f"{where}: {name} must be 0 or 1, got {numbers[bad][0]:g}. Give verdicts, or use "
+                "a function for scores."
+            )
+        return numbers
+    code: dict[object, float] = {categories[0]: 0.0, categories[1]: 1.0}
+    code |= {0: 0.0, 1: 1.0}  # True and False are equal to these
+    out = np.full(array.size, np.nan)
+    unknown: set[str] = set()
+    for i, value in enumerate(np.asarray(array, dtype=object).reshape(-1)):
+        if _absent(value):
+            continue
+        if value in code:
+            out[i] = code[value]
+        else:
+            unknown.add(str(value))
+    if unknown:
+        shown = ", ".join(repr(v) for v in sorted(unknown)[:3])
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        raise InputError(
+            f"{where}: {name} holds {shown}{more}, which {'is' if len(unknown) == 1 else 'are'} "
+            f"none of the verdicts' words {' and '.join(map(repr, categories))}. Recode the "
+            "labels, or name the words by categories=(negative, positive)."
+        )
+    return out.reshape(array.shape)
+
+
+def score_values(values: ArrayLike, *, where: str, name: str) -> FloatArray:
+    """Scores as floats, NaN where there is none.
+
+    Raises
+    ------
+    InputError
+        If a value is no number or infinite.
+
+    Examples
+    --------
+    >>> score_values([7, None, 8.5], where="f", name="judge").tolist()
+    [7.0, nan, 8.5]
+    """
+    try:
+        out = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: {name} must be numbers: {error}. Give scores.") from error
+    if np.isinf(out).any():
+        raise InputError(f"{where}: {name} must be finite, got an infinite score.")
+    return out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LabelledItems:
+    """All items judged, and which of them people labelled.
+
+    Attributes
+    ----------
+    judge : ndarray, shape (N,)
+        Verdict or score, the mean over repeats; NaN = unread.
+    human : ndarray, shape (N,)
+        Label, NaN where there is none.
+    codes : ndarray of int, shape (N,)
+        Cluster of each item.
+    clustered : bool
+        Whether a cluster was given.
+    stratum : ndarray of int, shape (N,)
+        Stratum of each item, 0 without strata.
+    strata : tuple of str
+    n_repeats : int
+        Judgments of an item, at most.
+    notes : tuple of Note
+    """
+
+    judge: FloatArray
+    human: FloatArray
+    codes: IntArray
+    clustered: bool
+    stratum: IntArray
+    strata: tuple[str, ...] = ("",)
+    n_repeats: int = 1
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def labelled(self) -> BoolArray:
+        """Which items have a label."""
+        return ~np.isnan(self.human)
+
+    @property
+    def n(self) -> int:
+        """Number of labels."""
+        return int(self.labelled.sum())
+
+    @property
+    def n_items(self) -> int:
+        """Number of items judged."""
+        return int(self.judge.size)
+
+
+def labelled_items(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    kind: Literal["verdict", "score"],
+    categories: Sequence[str] = FAIL_PASS,
+    cluster: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
+    where: str,
+) -> LabelledItems:
+    """Check and align a judge's output with people's labels.
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,) or (N, repeats)
+        Repeats are averaged within the item before anything else.
+    human : array-like, shape (N,)
+    kind : {"verdict", "score"}
+    categories : sequence of two str
+    cluster, stratum : array-like, shape (N,), optional
+    where : str
+        Name of the calling function, for messages.
+
+    Returns
+    -------
+    LabelledItems
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a value cannot be read, or there is no item.
+
+    Examples
+    --------
+    >>> labelled_items([[1, 0], [1, 1]], [1, None], kind="score", where="f").judge.tolist()
+    [0.5, 1.0]
+    """
+    if kind == "verdict":
+        f = verdict_values(judge, categories=categories, where=where, name="judge")
+        y = verdict_values(human, categories=categories, where=where, name="human")
+    else:
+        f = score_values(judge, where=where, name="judge")
+        y = score_values(human, where=where, name="human")
+    if f.ndim not in {1, 2} or y.ndim != 1 or f.shape[0] != y.size or f.size == 0:
+        raise InputError(
+            f"{where}: judge and human must hold one entry for each item judged, got shapes "
+            f"{f.shape} and {y.shape}. Give NaN or None where people did not label."
+        )
+    repeats = 1 if f.ndim == 1 else f.shape[1]
+    if f.ndim == 2:
+        known = np.sum(~np.isnan(f), axis=1)
+        f = np.where(known > 0, np.nansum(f, axis=1) / np.maximum(known, 1), np.nan)
+    codes = cluster_codes(cluster, y.size, where=where)
+    strata, place = ("",), np.zeros(y.size, dtype=np.int64)
+    if stratum is not None:
+        kinds = np.asarray(stratum, dtype=object)
+        if kinds.shape != y.shape or any(_absent(v) for v in kinds):
+            raise InputError(
+                f"{where}: stratum must hold one name for each of the {y.size} items. Give every "
+                "item a stratum, or leave it out."
+            )
+        names, place = np.unique(kinds.astype(str), return_inverse=True)
+        strata, place = tuple(names.tolist()), place.reshape(-1).astype(np.int64)
+    n = int(np.sum(~np.isnan(y)))
+    notes: tuple[Note, ...] = ()
+    if 0 < n < FEW_LABELS:
+        message = (
+            f"Only {n} labels: intervals were studied from {FEW_LABELS} labels on. Label more "
+            "items before deciding anything by these numbers."
+        )
+        notes = (Note(code="few_labels", message=message),)
+    return LabelledItems(
+        judge=f,
+        human=y,
+        codes=codes,
+        clustered=cluster is not None,
+        stratum=place,
+        strata=strata,
+        n_repeats=repeats,
+        notes=notes,
+    )
+
+
+def labels_by_item(
+    item: Sequence[Hashable],
+    annotator: Sequence[Hashable],
+    label: Sequence[Any],
+    *,
+    judged: Sequence[Hashable],
+) -> tuple[NDArray[np.object_], tuple[str, ...]]:
+    """Labels in long form as one row for each item judged and one column for each annotator.
+
+    Parameters
+    ----------
+    item, annotator, label : sequence of one length
+        One row for each label.
+    judged : sequence
+        The items that were judged, each once: the order of the rows.
+
+    Returns
+    -------
+    labels : ndarray of object, shape (N, annotators)
+        None where an annotator did not label an item.
+    annotators : tuple of str
+
+    Raises
+    ------
+    InputError
+        If a label is for an item that was not judged, one person labelled an item twice, or an
+        item is judged twice.
+
+    Examples
+    --------
+    >>> labels, people = labels_by_item(["a", "b", "a"], ["x", "x", "y"], [1, 0, 1],
+    ...                                 judged=["a", "b", "c"])
+    >>> labels.tolist(), people
+    ([[1, 1], [0, None], [None, None]], ('x', 'y'))
+    """
+    where = "labels_by_item"
+    if not len(item) == len(annotator) == len(label):
+        raise InputError(
+            f"{where}: item, annotator and label must have one length, got {len(item)}, "
+            f"{len(annotator)} and {len(label)}."
+        )
+    row = {name: i for i, name in enumerate(judged)}
+    if len(row) < len(judged):
+        raise InputError(f"{where}: judged holds an item twice. Average its judgments first.")
+    people = tuple(sorted({str(a) for a in annotator}))
+    column = {name: j for j, name in enumerate(people)}
+    out = np.full((len(row), len(people)), None, dtype=object)
+    strangers = [i for i in item if i not in row]
+    if strangers:
+        shown = ", ".join(repr(str(s)) for s in dict.fromkeys(strangers[:3]))
+        raise InputError(
+            f"{where}: {len(strangers)} labels are for items that were not judged (such as "
+            f"{shown}). Judge these items, or leave their labels out."
+        )
+    for i, who, value in zip(item, annotator, label, strict=True):
+        if _absent(value):
+            continue
+        at = row[i], column[str(who)]
+        if out[at] is not None:
+            raise InputError(
+                f"{where}: {str(who)!r} labelled item {str(i)!r} twice ({out[at]!r} and "
+                f"{value!r}). Keep one label of each person for an item."
+            )
+        out[at] = value
+    return out, people
+
+
+def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
+    """Check `labels_drawn` and warn where it is not said.
+
+    Raises
+    ------
+    InputError
+        If it is none of the known ways.
+
+    Examples
+    --------
+    >>> policy_notes("random", where="f")
+    ()
+    """
+    if labels_drawn is None:
+        message = (
+            "How the labelled items were chosen is not said: the result assumes random. Say "
+            f"labels_drawn={' / '.join(LABELS_DRAWN)}."
+        )
+        return (Note(code="assumes_random", message=message),)
+    if labels_drawn not in LABELS_DRAWN:
+        raise InputError(
+            f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got "
+            f"{labels_drawn!r}. Say how the labelled items were chosen."
+        )
+    if labels_drawn == "convenience":
+        message = (
+            "The labelled items were picked by hand, so nothing computed from them speaks for the "
+            "other items."
+        )
+        return (Note(code="convenience", message=message),)
+    return ()

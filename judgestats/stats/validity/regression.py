@@ -1,0 +1,334 @@
+"""Mean scores as people would give them: regression, difference and PPI estimators."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgestats.stats.result import Estimate, Interval, Note, Sample
+from judgestats.stats.validity.clustered_share import (
+    cluster_variance,
+    critical_value,
+    effective_clusters,
+)
+from judgestats.stats.validity.inputs import LabelledItems
+
+__all__ = ["greg_mean", "people_mean", "ppi_mean", "skew_notes", "stratified_mean"]
+
+FloatArray = NDArray[np.float64]
+
+_LABELS = {
+    "people_only": "People's labels alone",
+    "greg": "Corrected mean (regression)",
+    "difference": "Corrected mean (difference)",
+    "ppi": "PPI",
+    "ppi++": "PPI++",
+}
+_NO_SPREAD = "fewer than two labels (or clusters with labels) show no variation"
+
+
+def _of(items: LabelledItems) -> Sample:
+    lab = items.labelled
+    return Sample(
+        n_items=items.n,
+        n_clusters=int(np.unique(items.codes[lab]).size) if items.clustered else None,
+        n_excluded=items.n_items - items.n,
+        excluded={"not labelled": items.n_items - items.n} if items.n < items.n_items else {},
+    )
+
+
+def _estimate(
+    items: LabelledItems,
+    name: str,
+    estimator: str,
+    value: float,
+    std_error: float,
+    df: float,
+    level: float,
+    method: str,
+    details: dict[str, object] | None = None,
+) -> Estimate:
+    if not std_error > 0:
+        return Estimate(
+            name=name, label=_LABELS[name], estimator=estimator, estimate=value, sample=_of(items),
+            notes=(Note(code="no_interval", message="No interval: the labels do not vary."),),
+            details=details or {},
+        )  # fmt: skip
+    half = critical_value(level, df) * std_error
+    return Estimate(
+        name=name,
+        label=_LABELS[name],
+        estimator=estimator,
+        estimate=value,
+        std_error=std_error,
+        interval=Interval(low=value - half, high=value + half, level=level, method=method),
+        sample=_of(items),
+        details={"df": df, **(details or {})},
+    )
+
+
+def _undefined(items: LabelledItems, name: str, reason: str) -> Estimate:
+    return Estimate(
+        name=name, label=_LABELS[name], estimate=math.nan, sample=_of(items), reason=reason
+    )
+
+
+def _cluster_df(items: LabelledItems) -> float:
+    """Effective degrees of freedom of the labelled clusters."""
+    return max(effective_clusters(items.codes[items.labelled]) - 1.0, 1.0)
+
+
+def _too_few(items: LabelledItems, least: int) -> str:
+    lab = items.labelled
+    if items.n < least or np.unique(items.codes[lab]).size < 2:
+        return _NO_SPREAD
+    return ""
+
+
+def people_mean(items: LabelledItems, *, level: float = 0.95) -> Estimate:
+    """The mean of the labels alone, Student's t (over clusters with effective df)."""
+    if reason := _too_few(items, 2):
+        return _undefined(items, "people_only", reason)
+    y = items.human[items.labelled]
+    codes = items.codes[items.labelled]
+    value = float(y.mean())
+    se = math.sqrt(cluster_variance((y - value) / y.size, codes))
+    df = _cluster_df(items) if items.clustered else y.size - 1.0
+    return _estimate(
+        items, "people_only", "mean of the labels", value, se, df, level, _t_method(items)
+    )
+
+
+def _t_method(items: LabelledItems) -> str:
+    return "t over clusters, effective df" if items.clustered else "t"
+
+
+def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95) -> Estimate:
+    r"""The regression estimator: people's mean, moved by what the judge says of all items.
+
+    Parameters
+    ----------
+    items : LabelledItems
+        Unread items must be left out before.
+    finite : bool
+        The mean of these items instead of the population that they come from.
+    level : float
+
+    Returns
+    -------
+    Estimate
+        ``details``: ``slope``, ``std_error_without_leverage``.
+
+    Notes
+    -----
+    :math:`\bar y + b(\bar f_N - \bar f_n)`; variance
+    :math:`s_e^2 (1/n + (\bar f_N - \bar f_n)^2 / S_{ff}) + b^2 s_f^2 / N`, Student's t with n - 2
+    degrees of freedom. Over clusters: sums of influence over all clusters, labelled or not, with
+    the effective number of labelled clusters minus 1 degrees of freedom.
+
+    References
+    ----------
+    Saerndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, chapter 6.
+    """
+    if reason := _too_few(items, 3):
+        return _undefined(items, "greg", reason)
+    lab = items.labelled
+    y, x, f = items.human[lab], items.judge[lab], items.judge
+    n, big = y.size, f.size
+    spread = float(np.sum((x - x.mean()) ** 2))
+    if spread <= 1e-12 * max(1.0, float(np.max(np.abs(x)))) ** 2:
+        return _undefined(items, "greg", "the judge says the same of every labelled item")
+    slope = float(np.sum((x - x.mean()) * (y - y.mean()))) / spread
+    shift = float(f.mean() - x.mean())
+    value = float(y.mean()) + slope * shift
+    residual = y - y.mean() - slope * (x - x.mean())
+    of_items = 0.0 if finite else slope**2 * float(np.var(f, ddof=1)) / big
+    s2 = float(residual @ residual) / (n - 2)
+    simple = math.sqrt(s2 / n + of_items)
+    se = math.sqrt(s2 * (1 / n + shift**2 / spread) + of_items)
+    df = n - 2.0
+    if items.clustered:
+        influence = np.zeros(big) if finite else slope * (f - f.mean()) / big
+        influence[lab] += residual / n
+        codes = items.codes[lab] if finite else items.codes
+        se = math.sqrt(cluster_variance(influence[lab] if finite else influence, codes))
+        df = _cluster_df(items)
+    return _estimate(
+        items,
+        "greg",
+        "regression on the judge's scores",
+        value,
+        se,
+        df,
+        level,
+        _t_method(items),
+        {"slope": slope, "std_error_without_leverage": simple},
+    )
+
+
+def ppi_mean(
+    items: LabelledItems,
+    *,
+    estimator: Literal["difference", "ppi", "ppi++"] = "ppi++",
+    convention: Literal["t", "ppi-python"] = "t",
+    finite: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    r"""Prediction-powered estimators of a mean.
+
+    Parameters
+    ----------
+    items : LabelledItems
+        Unread items must be left out before.
+    estimator : {"difference", "ppi", "ppi++"}
+        ``difference``: judge's mean over all N items plus the mean difference of the labelled.
+        ``ppi``: the judge's mean over the unlabelled items instead. ``ppi++``: the same with the
+        judge weighted by the best lambda, cut to 0-1.
+    convention : {"t", "ppi-python"}
+        ``t``: variances over n - 1, Student's t with n - 1. ``ppi-python``: over n, normal.
+    finite : bool
+        ``difference`` only: the mean of these items.
+    level : float
+
+    Returns
+    -------
+    Estimate
+        ``details``: ``lambda``.
+
+    Notes
+    -----
+    :math:`\lambda \bar f_u + \overline{y - \lambda f}`; lambda is the covariance of label and
+    judge (over n) divided by :math:`(1 + n/N_u)` times the judge's variance over all items.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Science 382, 669-674; Angelopoulos, Duchi & Zrnic (2023),
+    arXiv 2311.01453.
+    """
+    if reason := _too_few(items, 2):
+        return _undefined(items, estimator, reason)
+    lab = items.labelled
+    y, x = items.human[lab], items.judge[lab]
+    rest = items.judge if estimator == "difference" else items.judge[~lab]
+    n, big = y.size, rest.size
+    if big < 2:
+        return _undefined(items, estimator, "fewer than two items are without a label")
+    lam = 1.0
+    if estimator == "ppi++":
+        spread = float(np.var(items.judge, ddof=1))
+        covariance = float(np.mean((y - y.mean()) * (x - x.mean())))
+        lam = min(max(covariance / ((1 + n / big) * spread), 0.0), 1.0) if spread > 0 else 0.0
+    r = y - lam * x
+    value = lam * float(rest.mean()) + float(r.mean())
+    ddof = 0 if convention == "ppi-python" else 1
+    of_items = 0.0 if finite else lam**2 * float(np.var(rest, ddof=ddof)) / big
+    se = math.sqrt(float(np.var(r, ddof=ddof)) / n + of_items)
+    df = math.inf if convention == "ppi-python" else n - 1.0
+    method = "normal" if convention == "ppi-python" else _t_method(items)
+    if items.clustered and convention == "t":
+        influence = np.zeros(items.n_items)
+        influence[lab] = (r - r.mean()) / n
+        codes = items.codes
+        if finite:
+            influence, codes = influence[lab], codes[lab]
+        elif estimator == "difference":
+            influence += (items.judge - rest.mean()) / big
+        else:
+            influence[~lab] += lam * (rest - rest.mean()) / big
+        se = math.sqrt(cluster_variance(influence, codes))
+        df = _cluster_df(items)
+    return _estimate(
+        items, estimator, f"lambda = {lam:.4g}", value, se, df, level, method, {"lambda": lam}
+    )
+
+
+def stratified_mean(
+    items: LabelledItems,
+    shares: FloatArray,
+    *,
+    use_judge: bool = True,
+    slope: float | None = None,
+    finite: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    r"""Mean over strata that were labelled separately.
+
+    Parameters
+    ----------
+    items : LabelledItems
+    shares : ndarray, shape (strata,)
+        Share of each stratum.
+    use_judge : bool
+        False: people only.
+    slope : float, optional
+        Common slope on the judge's scores: 1 is the difference estimator; None estimates it.
+    finite : bool
+    level : float
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    :math:`\sum_h W_h (\bar y_h + b(\bar F_h - \bar f_h))`, variance
+    :math:`\sum_h W_h^2 s_{e,h}^2 / n_h` (plus b^2 times the variance of the judge's stratified mean
+    for the population), b the slope of least variance, Satterthwaite's degrees of freedom.
+    """
+    name = "people_only" if not use_judge else ("difference" if slope == 1 else "greg")
+    lab = items.labelled
+    parts = range(len(items.strata))
+    if any(int(np.sum(lab & (items.stratum == h))) < 2 for h in parts):
+        return _undefined(items, name, "a stratum has fewer than two labels")
+    b = 0.0 if not use_judge else slope
+    groups = [lab & (items.stratum == h) for h in parts]
+    if b is None:
+        top = bottom = 0.0
+        for h, g in zip(parts, groups, strict=True):
+            x, y, k = items.judge[g], items.human[g], float(g.sum())
+            top += shares[h] ** 2 / k * float(np.sum((x - x.mean()) * (y - y.mean()))) / (k - 1)
+            bottom += shares[h] ** 2 / k * float(np.var(x, ddof=1))
+        if bottom <= 0:
+            return _undefined(items, name, "the judge says the same of every labelled item")
+        b = top / bottom
+    value = of_items = 0.0
+    terms, dfs = [], []
+    influence = np.zeros(items.n_items)
+    for h, g in zip(parts, groups, strict=True):
+        everyone = items.stratum == h
+        r = items.human[g] - b * items.judge[g]
+        f = items.judge[everyone]
+        value += shares[h] * (float(r.mean()) + b * float(f.mean()))
+        terms.append(shares[h] ** 2 * float(np.var(r, ddof=1)) / r.size)
+        dfs.append(r.size - 1.0)
+        influence[g] += shares[h] * (r - r.mean()) / r.size
+        if not finite and b and f.size > 1:
+            of_items += shares[h] ** 2 * b**2 * float(np.var(f, ddof=1)) / f.size
+            influence[everyone] += shares[h] * b * (f - f.mean()) / f.size
+    v = np.array(terms)
+    se = math.sqrt(float(v.sum()) + of_items)
+    df = float(v.sum()) ** 2 / float(np.sum(v**2 / np.array(dfs))) if v.sum() > 0 else math.inf
+    if items.clustered:
+        se, df = math.sqrt(cluster_variance(influence, items.codes)), _cluster_df(items)
+    method = _t_method(items) + ", strata"
+    return _estimate(
+        items, name, "strata weighted by their shares", value, se, df, level, method, {"slope": b}
+    )
+
+
+def skew_notes(y: FloatArray) -> tuple[Note, ...]:
+    """Few labels of a skewed score: Student's t covers less than it says."""
+    if not 3 <= y.size < 50 or np.ptp(y) == 0:
+        return ()
+    skew = float(stats.skew(y))
+    if abs(skew) < 1:
+        return ()
+    message = (
+        f"The labels are skewed ({skew:.1f}) and fewer than 50: the interval covers less than its "
+        "level (.90 for 95 % at 20 labels of an exponential score)."
+    )
+    return (Note(code="skewed", message=message),)

@@ -1,0 +1,119 @@
+"""Error rates against R, statsmodels and scikit-learn, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.stats.validity import error_rates, labels_by_item
+
+BINARY = ("bin1000", "bin_rare", "bin_few20", "bin_perfect", "bin_useless", "bin_inverted")
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_rates_and_limits_are_those_of_r_and_statsmodels(name, reference):
+    d = reference.data(name)
+    out = error_rates(d.judge, d.human, labels_drawn="random")
+    table = reference.value(name, "confusion_r")
+    assert {k: out.table[k] for k in ("tp", "fp", "fn", "tn")} == {
+        k: table[k] for k in ("tp", "fp", "fn", "tn")
+    }
+    for ours, theirs in (
+        ("sensitivity", "sensitivity"),
+        ("specificity", "specificity"),
+        ("precision", "precision"),
+        ("negative_predictive_value", "npv"),
+    ):
+        want = reference.value(name, theirs)
+        rate = out.rates[ours]
+        assert rate.estimate == pytest.approx(want["value"], abs=1e-12)
+        assert (rate.interval.low, rate.interval.high) == pytest.approx(want["wilson"], abs=1e-10)
+    base = reference.value(name, "accuracy_and_base_rate")
+    assert out.rates["accuracy"].estimate == pytest.approx(base["accuracy"], abs=1e-12)
+    assert out.rates["balanced_accuracy"].estimate == pytest.approx(
+        base["balanced_accuracy"], abs=1e-12
+    )
+    assert out.constant["accuracy"] == pytest.approx(max(base["always_pass"], base["always_fail"]))
+    assert out.rates["cohen_kappa"].estimate == pytest.approx(
+        reference.value(name, "kappa"), abs=1e-10
+    )
+    assert out.rates["matthews_correlation"].estimate == pytest.approx(
+        reference.value(name, "mcc"), abs=1e-10
+    )
+
+
+def test_labels_chosen_by_verdict_are_weighted_by_the_verdicts_shares(reference):
+    d = reference.data("bin_by_verdict")
+    out = error_rates(d.judge, d.human, labels_drawn="by-verdict")
+    post = reference.value("bin_by_verdict", "poststratified_mover_wilson_by_hand")
+    w, ppv, fo = post["weight_pass"], post["ppv"], post["false_omission"]
+    assert out.rates["sensitivity"].estimate == pytest.approx(w * ppv / post["point"], abs=1e-12)
+    assert out.rates["specificity"].estimate == pytest.approx(
+        (1 - w) * (1 - fo) / (1 - post["point"]), abs=1e-12
+    )
+    assert out.rates["precision"].estimate == pytest.approx(ppv, abs=1e-12)
+    biased = reference.value("bin_by_verdict", "sensitivity")["value"]
+    assert abs(out.rates["sensitivity"].estimate - biased) > 0.1
+
+
+def test_weighted_sensitivity_covers_where_labels_are_chosen_by_verdict():
+    rng = np.random.default_rng(5)
+    hits, n_runs = 0, 300
+    for _ in range(n_runs):
+        y = rng.random(1000) < 0.8
+        f = np.where(y, rng.random(1000) < 0.92, rng.random(1000) < 0.3)
+        human = np.full(1000, np.nan)
+        for v in (True, False):
+            chosen = rng.choice(np.flatnonzero(f == v), 60, replace=False)
+            human[chosen] = y[chosen]
+        iv = error_rates(f, human, labels_drawn="by-verdict").rates["sensitivity"].interval
+        hits += iv.low <= 0.92 <= iv.high
+    assert hits / n_runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / n_runs)
+
+
+def test_clusters_widen_and_are_counted():
+    rng = np.random.default_rng(3)
+    q = np.repeat(np.arange(30), 5)
+    bad = rng.random(30) < 0.3
+    y = rng.random(150) < 0.6
+    f = np.where(bad[q], ~y, y)
+    alone = error_rates(f, y, labels_drawn="random").rates["accuracy"]
+    whole = error_rates(f, y, cluster=q, labels_drawn="random").rates["accuracy"]
+    assert whole.estimate == alone.estimate
+    assert np.ptp([whole.interval.low, whole.interval.high]) > 1.8 * np.ptp(
+        [alone.interval.low, alone.interval.high]
+    )
+    assert whole.details["effective_n"] < 40
+
+
+def test_unread_verdicts_stand_in_the_table_and_are_not_right():
+    out = error_rates([1, None, 0, None], [1, 1, 0, 0], labels_drawn="random")
+    assert out.table["unread_positive"] == out.table["unread_negative"] == 1
+    assert out.rates["sensitivity"].estimate == 0.5
+    assert out.rates["accuracy"].estimate == 0.5
+
+
+def test_bad_input_is_told_in_sentences():
+    with pytest.raises(InputError, match=r"'maybe'.*none of the verdicts' words"):
+        error_rates(["pass", "fail"], ["pass", "maybe"])
+    with pytest.raises(InputError, match="no item has a label"):
+        error_rates([1, 0], [None, None])
+    with pytest.raises(InputError, match="labels_drawn must be one of"):
+        error_rates([1, 0], [1, 0], labels_drawn="somehow")
+    with pytest.raises(InputError, match="not judged"):
+        labels_by_item(["z"], ["x"], [1], judged=["a"])
+    with pytest.raises(InputError, match="labelled item 'a' twice"):
+        labels_by_item(["a", "a"], ["x", "x"], [1, 0], judged=["a"])
+
+
+def test_no_negatives_has_a_reason_and_a_note():
+    out = error_rates([1, 1, 0], [1, 1, 1])
+    assert math.isnan(out.rates["specificity"].estimate)
+    assert "people never say fail" in out.rates["specificity"].reason
+    codes = {n.code for n in out.notes}
+    assert {"no_class", "few_labels", "assumes_random"} <= codes
+    assert "NaN" not in str(out)
+    assert "nan" not in str(out)
