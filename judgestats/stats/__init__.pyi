@@ -324,5 +324,18 @@ from judgestats.stats.spread.variance_tests import (
 from judgestats.stats.spread.variance_tests import (
     levene_test as levene_test,
 )
-
-__all__: list[str]
+from judgestats.stats.validity.corrected import (
+    corrected_mean as corrected_mean,
+)
+from judgestats.stats.validity.corrected import (
+    corrected_rate as corrected_rate,
+)
+from judgestats.stats.validity.error_rates import (
+    error_rates as error_rates,
+)
+from judgestats.stats.validity.inputs import (
+    labels_by_item as labels_by_item,
+)
+from judgestats.stats.validity.rogan_gladen import (
+    corrected_by_rates as corrected_by_rates,
+)

@@ -316,7 +316,11 @@ for _name in ("equivalence_of_means", "equivalence_of_spread"):
 for _name in ("first_position_preference", "swap_consistency", "position_and_noise"):
     CALLS[_name] = on_orders(_name)
 
-NOT_FROM_DATA = {"adjust_family", "plan_study"}
+for _name in ("error_rates", "corrected_rate"):
+    CALLS[_name] = lambda x, n=_name: call(n, column(binary(x), 0), column(binary(x), 1))
+CALLS["corrected_mean"] = lambda x: call("corrected_mean", column(x, 0), column(x, 1))
+
+NOT_FROM_DATA = {"adjust_family", "corrected_by_rates", "labels_by_item", "plan_study"}
 """Functions that take results or declared figures, not data; their own tests hold them."""
 
 

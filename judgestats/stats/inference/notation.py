@@ -84,9 +84,10 @@ _AT_MOST_ONE = {
     "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan",
     "ceiling", "cliffs",
     "concordance", "consistency", "correlation", "epsilon", "eta", "generalizability", "glb",
-    "grade", "kappa", "kendall", "kendalls", "lambda2", "lambda6", "omega", "preference",
-    "probability", "proportion", "rate", "reliability", "rho", "share", "spearman", "stability",
-    "tau", "trend", "vargha",
+    "grade", "kappa", "kendall", "kendalls", "lambda2", "lambda6", "matthews", "omega",
+    "poststratified", "precision", "predictive", "preference", "probability", "proportion", "rate",
+    "reliability", "rho", "sensitivity", "share", "spearman", "specificity", "stability", "tau",
+    "trend", "vargha",
 }  # fmt: skip
 _MAY_EXCEED = {"entropy", "glass", "ratio", "odds", "sem", "variance"}
 _SYMBOLS = {

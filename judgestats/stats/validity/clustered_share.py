@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.stats.proportions import proportion_limits
+from judgestats.stats.inference.proportions import proportion_limits
 
 __all__ = [
     "Share",

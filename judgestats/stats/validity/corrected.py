@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Estimate, Interval, Note, Result, Sample, TestResult
-from judgestats.stats.result_parts import notes_block
+from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample, TestResult
+from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,

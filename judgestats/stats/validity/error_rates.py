@@ -6,15 +6,16 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Estimate, Interval, Note, Result, Sample
-from judgestats.stats.result_parts import notes_block
-from judgestats.stats.sum_statistics import SumStatistic, estimate_from_sums
+from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
+from judgestats.stats.inference.result_parts import notes_block
+from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
@@ -167,7 +168,7 @@ def error_rates(
     >>> human = ["pass"] * 45 + ["fail"] * 30 + ["pass"] * 5
     >>> found = error_rates(judge, human, labels_drawn="random")
     >>> found.table["tp"], found.rates["sensitivity"].short(), found.rates["specificity"].short()
-    (45, '0.90 [0.79, 0.96]', '0.83 [0.66, 0.93]')
+    (45, '.90 [.79, .96]', '.83 [.66, .93]')
     """
     where = "error_rates"
     items = labelled_items(
@@ -334,21 +335,21 @@ def _within(estimate: Estimate) -> Estimate:
     )
 
 
-def _cells(s: NDArray[np.generic]) -> tuple[NDArray[np.generic], ...]:
+def _cells(s: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     return s[..., 0], s[..., 1], s[..., 2], s[..., 3]
 
 
-def _balanced(s: NDArray[np.generic]) -> NDArray[np.generic]:
+def _balanced(s: NDArray[Any]) -> NDArray[Any]:
     tp, fp, fn, tn = _cells(s)
     return np.asarray((tp / (tp + fn) + tn / (tn + fp)) / 2)
 
 
-def _matthews(s: NDArray[np.generic]) -> NDArray[np.generic]:
+def _matthews(s: NDArray[Any]) -> NDArray[Any]:
     tp, fp, fn, tn = _cells(s)
     return np.asarray((tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-def _kappa(s: NDArray[np.generic]) -> NDArray[np.generic]:
+def _kappa(s: NDArray[Any]) -> NDArray[Any]:
     tp, fp, fn, tn = _cells(s)
     n = tp + fp + fn + tn
     agree = (tp + tn) / n

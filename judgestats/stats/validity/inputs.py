@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.resampling import cluster_codes
-from judgestats.stats.result import Note
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note
 
 __all__ = [
     "FAIL_PASS",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.clustered_share import (
     cluster_variance,
     critical_value,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.result import Sample, TestResult
+from judgestats.stats.inference.result import Sample, TestResult
 from judgestats.stats.validity.clustered_share import cluster_variance, effective_clusters
 from judgestats.stats.validity.inputs import LabelledItems
 
@@ -33,7 +34,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     known = ~np.isnan(f)
     inside, rest = known & lab, known & ~lab
     sample = Sample(n_items=int(known.sum()))
-    common = {
+    common: dict[str, Any] = {
         "name": "representativeness",
         "null_hypothesis": "the labelled items are like the others in the judge's eyes",
         "alternative": "the judge's output differs between labelled and other items",
@@ -47,7 +48,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     estimates = {"labelled": float(f[inside].mean()), "the rest": float(f[rest].mean())}
     whole = np.isin(f[known], (0.0, 1.0)).all()
     if verdicts and whole and not items.clustered:
-        table = [[int(np.sum(f[g] == v)) for v in (1, 0)] for g in (inside, rest)]
+        table = np.array([[np.sum(f[g] == v) for v in (1, 0)] for g in (inside, rest)])
         odds, p = stats.fisher_exact(table)
         return TestResult(
             method="Fisher's exact test: labelled items against the rest",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from judgestats.errors import InputError
-from judgestats.stats.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.clustered_share import critical_value, wilson_limits
 
 __all__ = ["corrected_by_rates", "lang_reiczigel_limits"]

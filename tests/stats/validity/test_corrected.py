@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.validity import corrected_by_rates, corrected_mean, corrected_rate
+from judgestats.stats import corrected_by_rates, corrected_mean, corrected_rate
 from judgestats.stats.validity.inputs import labelled_items
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, ppi_mean, stratified_mean

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.validity import error_rates, labels_by_item
+from judgestats.stats import error_rates, labels_by_item
 
 BINARY = ("bin1000", "bin_rare", "bin_few20", "bin_perfect", "bin_useless", "bin_inverted")
 
