@@ -54,6 +54,10 @@ class Account:
         Known cost of this run's answers.
     cost_in_vain_usd : float
         Cost, or its estimate, of discarded requests.
+    cost_estimated_usd : float
+        Estimate of the cost of answers whose tokens no server reported.
+    earlier_cost_usd, earlier_billed_twice : float, int
+        Spent, and possibly billed twice, by earlier runs of the experiment with these judges.
     cost_unknown : int
         Answered judgments whose price or token count is unknown.
     waited_s : float
@@ -75,7 +79,10 @@ class Account:
     tokens_out: float = 0.0
     cost_usd: float = 0.0
     cost_in_vain_usd: float = 0.0
+    cost_estimated_usd: float = 0.0
     cost_unknown: int = 0
+    earlier_cost_usd: float = 0.0
+    earlier_billed_twice: int = 0
     waited_s: float = 0.0
     failures: dict[str, int] = field(default_factory=dict)
 
@@ -88,6 +95,11 @@ class Account:
     def total_cost_usd(self) -> float:
         """Known cost and cost in vain together; NaN if any answer's cost is unknown."""
         return math.nan if self.cost_unknown else self.cost_usd + self.cost_in_vain_usd
+
+    @property
+    def booked_usd(self) -> float:
+        """What counts against ``max_cost`` in this run, estimates included."""
+        return self.cost_usd + self.cost_in_vain_usd + self.cost_estimated_usd
 
     def add(self, other: Account) -> None:
         """Take another account's counts in."""
@@ -119,8 +131,10 @@ class Account:
         ]
         if self.invalid:
             parts.insert(2, f"invalid condition {self.invalid:,}")
-        if self.possibly_billed_twice:
-            parts.append(f"possibly billed twice {self.possibly_billed_twice:,}")
+        if self.earlier_cost_usd:
+            parts.append(f"earlier runs ${self.earlier_cost_usd:.4f}")
+        if twice := self.possibly_billed_twice + self.earlier_billed_twice:
+            parts.append(f"possibly billed twice {twice:,} over all runs")
         return "; ".join(parts)
 
 

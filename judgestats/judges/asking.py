@@ -82,7 +82,7 @@ class _Try:
 
     body: bytes
     sent: Sent
-    estimate: float
+    hold: float
     entered: float
     tried: int
     asked_at: str = ""
@@ -152,18 +152,20 @@ class Asker:
             if one is None:
                 return 0
             if tried == 1:
-                self._account.possibly_billed_twice += self._journal.was_lost(wanted)
+                self._count_again(lane, wanted)
             self._sending += 1
             self.idle.clear()
             try:
-                one.number = self._journal.begin(wanted)
+                one.number = self._journal.begin(
+                    wanted, line=lane.line, hold=0.0 if math.isnan(one.hold) else one.hold
+                )
                 one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
                 outcome = await self._sent(lane, one, headers, wanted[0])
                 _leave(lane, outcome, one.entered)
-                lane.saw(outcome, len(tasks))
+                lane.saw(outcome)
                 if outcome.kind is Kind.ANSWERED:
                     lane.streaks.answered(condition)
-                    return await deliver(await self._store(lane, wanted, outcome, one))
+                    return await deliver(await self._store(lane, wanted, ready, outcome, one))
                 self._book_failure(lane, outcome, one)
                 if taught(lane, one.sent, outcome, condition):
                     return 0
@@ -194,7 +196,8 @@ class Asker:
         try:
             return await lane.client.ask(one.body, headers=headers, request_id=request_id)
         except asyncio.CancelledError:
-            self._purse.settle(one.estimate, cost=math.nan, in_vain=True)
+            # In the journal it stays in flight: what is held is charged when that is next opened.
+            self._purse.settle(one.hold, cost=math.nan, in_vain=True)
             self._account.discarded += 1
             self._account.cost_in_vain_usd = self._purse.perhaps_spent
             raise
@@ -208,12 +211,15 @@ class Asker:
         if lane.asks_no_more(condition.label):
             lane.limit.left()
             return None
-        bound = self._sampling.of(lane.spec, condition).get("max_tokens")
-        estimate = lane.estimate(ready.prompted, len(tasks), max_tokens=bound)
+        refused, hold = "", 0.0
+        bound = lane.bound(self._sampling, condition)
         try:
-            refused = ""
             if not self._halt.called.is_set():
-                refused = await self._purse.take(estimate, who=lane.spec.name)
+                refused, hold = await self._purse.take(
+                    lambda: lane.hold(ready, len(tasks), bound=bound),
+                    who=lane.spec.name,
+                    alone=lambda: lane.reserve.alone,
+                )
         except BaseException:
             lane.limit.left()
             raise
@@ -221,7 +227,7 @@ class Asker:
             self._halt.stop(Stop(refused))
         if self._halt.called.is_set() or lane.asks_no_more(condition.label):
             if not refused:
-                self._purse.give_back(estimate)
+                self._purse.give_back(hold)
             lane.limit.left()
             return None
         sent = sent_of(
@@ -238,15 +244,26 @@ class Asker:
         return _Try(
             body=request_body(lane.spec, ready.encoded, sent),
             sent=sent,
-            estimate=estimate,
+            hold=hold,
             entered=entered,
             tried=tried,
         )
 
-    async def _store(self, lane: Lane, wanted: list[bytes], outcome: Outcome, one: _Try) -> Asked:
+    def _count_again(self, lane: Lane, wanted: list[bytes]) -> None:
+        """Count judgments that were in flight when an earlier run was killed."""
+        if again := self._journal.was_lost(wanted):
+            self._account.possibly_billed_twice += again
+            self._journal.ledger.book_again(lane.line, again)
+
+    async def _store(
+        self, lane: Lane, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
+    ) -> Asked:
         """Store the choices of an answered request, then count them."""
-        cost = lane.price.cost(outcome.tokens_in, outcome.tokens_out)
-        self._purse.settle(one.estimate, cost=cost)
+        cost = lane.price.cost(*outcome.usage)
+        asked = one.sent.choices
+        bound = one.sent.settings.get("max_tokens")
+        lane.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
+        booked = self._purse.settle(one.hold, cost=cost, uncounted=one.hold)
         choices = outcome.choices[: len(wanted)]
         share = 1 / len(choices)
         answers = tuple(
@@ -269,12 +286,14 @@ class Asker:
             )
             for choice in choices
         )
-        await self._journal.answered(one.number, list(zip(wanted, answers, strict=False)))
+        stored = list(zip(wanted, answers, strict=False))
+        await self._journal.answered(one.number, stored, lane.charge(booked))
         account = self._account
         account.asked += len(answers)
         account.answered += len(answers)
         account.tokens_in += outcome.tokens_in or 0
         account.tokens_out += outcome.tokens_out or 0
+        account.cost_estimated_usd = self._purse.uncounted
         if math.isnan(cost):
             account.cost_unknown += len(answers)
         else:
@@ -289,9 +308,10 @@ class Asker:
 
     def _book_failure(self, lane: Lane, outcome: Outcome, one: _Try) -> None:
         in_vain = outcome.maybe_billed
-        self._journal.failed(one.number, billed_in_vain=outcome.kind.value if in_vain else "")
-        cost = lane.price.cost(outcome.tokens_in, outcome.tokens_out) if in_vain else math.nan
-        self._purse.settle(one.estimate, cost=cost, in_vain=in_vain)
+        cost = lane.price.cost(*outcome.usage) if in_vain else 0.0
+        booked = self._purse.settle(one.hold, cost=cost, in_vain=in_vain)
+        why = outcome.kind.value if in_vain else ""
+        self._journal.failed(one.number, lane.charge(booked), billed_in_vain=why)
         if in_vain:
             self._account.discarded += 1
             self._account.cost_in_vain_usd = self._purse.perhaps_spent

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from judgestats.errors import BudgetError, InputError
 
 __all__ = ["Budget", "Purse", "unknown_price"]
+
+_ROUNDING = 1e-9
+"""Dollars by which sums of many small costs may be off."""
 
 
 def unknown_price(names: Iterable[str]) -> BudgetError:
@@ -33,8 +36,10 @@ class Budget:
     Attributes
     ----------
     max_cost : float or None
-        In US dollars. A request is sent only if what is spent, what is held back for requests in
-        flight, and its own estimated price stay within it.
+        In US dollars, for all runs of an experiment with its judges that one journal holds. A
+        request is sent only if what is spent, what is held back for requests in flight, and what is
+        held back for itself stay within it (`judgestats.judges.reserve.Reserve`): a bound with
+        `max_tokens` at a server that heeds it, else a guess.
     max_requests : int or None
         Requests sent, retries included. Cached answers cost nothing.
 
@@ -75,8 +80,20 @@ class Purse:
     """The running account against a budget.
 
     Money that may have been spent in vain (a reply that broke off, a time-out), and an answer whose
-    tokens the server does not tell, are booked at their estimates, so that the cap holds on the
-    safe side.
+    tokens the server does not tell, are booked at what was held back for them.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Attributes
+    ----------
+    requests : int
+        Sent in this run.
+    spent, perhaps_spent, uncounted : float
+        Of this run: by reported tokens; in vain; of answers without reported tokens.
+    earlier : float
+        Spent by earlier runs, as the journal's ledger has it.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -84,47 +101,108 @@ class Purse:
         self.requests = 0
         self.spent = 0.0
         self.perhaps_spent = 0.0
-        self.untold = 0.0
+        self.uncounted = 0.0
+        self.earlier = 0.0
         self._held = 0.0
         self._in_flight = 0
+        self._alone = False
         self._changed = asyncio.Event()
 
-    async def take(self, estimate: float, *, who: str = "this judge") -> str:
-        """Ask to send a request of an estimated price; returns the name of the limit if refused."""
+    @property
+    def total(self) -> float:
+        """Dollars spent by this run and earlier ones, estimates included."""
+        return self.earlier + self.spent + self.perhaps_spent + self.uncounted
+
+    @property
+    def overrun(self) -> float:
+        """Dollars spent beyond the limit; 0 where it was held, or there is none."""
+        limit = self.budget.max_cost
+        return 0.0 if limit is None else max(0.0, self.total - limit - _ROUNDING)
+
+    async def take(
+        self,
+        hold: Callable[[], float],
+        *,
+        who: str = "this judge",
+        alone: Callable[[], bool] = bool,
+    ) -> tuple[str, float]:
+        """Ask to send a request.
+
+        Parameters
+        ----------
+        hold : function
+            Dollars held back for it, as things stand: they change while it waits.
+        who : str
+        alone : function
+            Whether it is let through only while no other request is in flight.
+
+        Returns
+        -------
+        (str, float)
+            The name of the limit that refuses it (empty: none), and what is held back.
+        """
         limits = self.budget
         while True:
+            dollars = hold()
             if limits.max_requests is not None and self.requests >= limits.max_requests:
-                return "max_requests"
+                return "max_requests", 0.0
             if limits.max_cost is None:
                 break
-            if math.isnan(estimate):
+            if math.isnan(dollars):
                 raise unknown_price([who])
-            total = self.spent + self.perhaps_spent + self.untold + self._held + estimate
-            if total <= limits.max_cost or (estimate == 0 and self._held == 0):
+            if dollars == 0 and self._held == 0:
+                break
+            fits = self.total + self._held + dollars <= limits.max_cost
+            lonely = alone()
+            if fits and not self._alone and not (lonely and self._in_flight):
+                self._alone = lonely
                 break
             if self._in_flight == 0:
-                return "max_cost"
+                return "max_cost", 0.0
             self._changed.clear()  # those in flight may cost less than was held back for them
             await self._changed.wait()
         self.requests += 1
         self._in_flight += 1
-        self._held += 0.0 if math.isnan(estimate) else estimate
-        return ""
+        self._held += 0.0 if math.isnan(dollars) else dollars
+        return "", dollars
 
-    def settle(self, estimate: float, *, cost: float, in_vain: bool = False) -> None:
-        """A request ended: book its cost (NaN = unknown) in place of what was held back for it."""
+    def settle(
+        self, hold: float, *, cost: float, in_vain: bool = False, uncounted: float = math.nan
+    ) -> tuple[float, float, float]:
+        """A request ended: book its cost in place of what was held back for it.
+
+        Parameters
+        ----------
+        hold : float
+        cost : float
+            NaN = unknown.
+        in_vain : bool
+            Whether there is no answer to show for it.
+        uncounted : float
+            Of an answer whose cost is unknown: its estimate (NaN = what was held back).
+
+        Returns
+        -------
+        (float, float, float)
+            Dollars known, estimated, and spent in vain.
+        """
         self._in_flight -= 1
-        held = 0.0 if math.isnan(estimate) else estimate
-        self._held = max(0.0, self._held - held)
+        self._alone = False
+        held = 0.0 if math.isnan(hold) else hold
+        self._held = max(0.0, self._held - held) if self._in_flight else 0.0
         if in_vain:
-            self.perhaps_spent += held if math.isnan(cost) else cost
-        elif math.isnan(cost):
-            self.untold += held
+            booked = (0.0, 0.0, held if math.isnan(cost) else cost)
+        elif not math.isnan(cost):
+            booked = (cost, 0.0, 0.0)
         else:
-            self.spent += cost
+            booked = (0.0, held if math.isnan(uncounted) else uncounted, 0.0)
+        self.spent += booked[0]
+        self.uncounted += booked[1]
+        self.perhaps_spent += booked[2]
         self._changed.set()
+        return booked
 
-    def give_back(self, estimate: float) -> None:
+    def give_back(self, hold: float) -> None:
         """A request that was let through is not sent after all."""
         self.requests -= 1
-        self.settle(estimate, cost=0.0)
+        self.settle(hold, cost=0.0)

@@ -15,7 +15,7 @@ from judgestats.judges.account import Account, Collected
 from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collector import Collector, FollowUp
-from judgestats.judges.endings import kept, message
+from judgestats.judges.endings import kept, message, money_notes
 from judgestats.judges.interrupts import signals
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
@@ -136,6 +136,7 @@ async def collect(
         book = journal if isinstance(journal, Journal) else stack.enter_context(Journal(journal))
         lanes: dict[tuple[str, str], Lane] = {}
         clients: dict[str, JudgeClient] = {}
+        purse = Purse(terms.budget)
 
         def lane_of(name: str) -> Lane:
             spec = terms.judge(name)
@@ -149,13 +150,15 @@ async def collect(
                     )
                     stack.push_async_exit(client)
                     clients[spec.base_url] = client
-                lanes[spec.lane] = terms.lane(spec, client=clients[spec.base_url], journal=book)
+                lane = terms.lane(spec, client=clients[spec.base_url], journal=book)
+                purse.earlier += lane.earlier.total
+                lanes[spec.lane] = lane
             return lanes[spec.lane]
 
         collector = Collector(
             lane_of=lane_of,
             journal=book,
-            purse=Purse(terms.budget),
+            purse=purse,
             sampling=terms.sampling,
             retry=terms.retry,
             sink=sink,
@@ -164,6 +167,9 @@ async def collect(
             check_duplicates=stream_to is None,
         )
         sources = _sources(tasks, terms)
+        if isinstance(tasks, Sequence):  # what earlier runs spent counts before anything is sent
+            for name in dict.fromkeys(t.condition.judge for t in tasks):
+                lane_of(name)
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
         ticker = asyncio.create_task(_tick(show, collector.account))
         try:
@@ -176,21 +182,26 @@ async def collect(
         finally:
             ticker.cancel()
             show.end(collector.account)
+    account = collector.account
+    for lane in lanes.values():
+        account.earlier_cost_usd += lane.earlier.total
+        account.earlier_billed_twice += lane.earlier.asked_again
     frame, parts = sink.finish()
     return Collected(
         frame=frame,
         parts=parts,
-        account=collector.account,
+        account=account,
         stopped_because=collector.halt.why,
-        message=message(
-            collector.halt, account=collector.account, budget=terms.budget, journal=book
-        ),
+        message=message(collector.halt, account=account, budget=terms.budget, journal=book),
         reply_modes={
             n: lanes[s.lane].abilities.mode.value
             for n, s in terms.judges.items()
             if s.lane in lanes
         },
-        notes=tuple(note for lane in lanes.values() for note in lane.told(terms.sampling)),
+        notes=(
+            *(note for lane in lanes.values() for note in lane.told(terms.sampling)),
+            *money_notes(account, terms.budget, lanes.values()),
+        ),
     )
 
 

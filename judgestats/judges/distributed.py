@@ -110,6 +110,7 @@ class _Job:
         self.notes: dict[str, None] = {}
         self.reply_modes: dict[str, str] = {}
         self.lost: set[bytes] = set()
+        self.earlier_cost, self.earlier_twice = 0.0, 0
         self.stopped, self.message = Stop.COMPLETE, ""
 
     # ------------------------------------------------------------------ rounds
@@ -121,6 +122,7 @@ class _Job:
             self.absorb(file)
         for claim in self.folder.glob("*.claim"):
             claim.unlink()
+        self.left = self.budget.less(requests=0, cost=self.earlier())
         pending = self.from_journal(self.tasks)
         single = False
         while pending:
@@ -144,6 +146,18 @@ class _Job:
         with contextlib.suppress(OSError):  # not empty: a worker still holds its journal
             (self.folder / MARK).unlink()
             self.folder.rmdir()
+
+    def earlier(self) -> float:
+        """Dollars spent by earlier runs on these judges."""
+        experiment = str(self.options.get("experiment", ""))
+        judges = {t.condition.judge for t in self.tasks}
+        spent = [
+            self.journal.ledger.spent(experiment, *lane)
+            for lane in {self.judges[name].lane for name in judges}
+        ]
+        self.earlier_cost = sum(s.total for s in spent)
+        self.earlier_twice = sum(s.asked_again for s in spent)
+        return self.earlier_cost
 
     def shares(self, parts: list[tuple[Task, ...]]) -> list[Shard]:
         """Shards with their shares of what is left of the budget; those without one stay here."""
@@ -205,13 +219,11 @@ class _Job:
         for url, model, abilities in result.abilities:
             self.journal.learn(url, model, abilities)
         self.journal.keep(result.answers)
+        self.journal.ledger.keep(result.ledger)
         for file in (shard.claim, *_with_sidecars(shard.file)):
             file.unlink(missing_ok=True)
         account = result.account
-        spent = account.cost_usd + account.cost_in_vain_usd
-        if account.cost_unknown:
-            spent = max(spent, shard.budget.max_cost or 0.0)
-        self.spend(account.requests, spent)
+        self.spend(account.requests, account.booked_usd)
         self.accounts.append(account)
         self.frames.append(result.frame)
         self.notes |= dict.fromkeys(result.notes)
@@ -235,9 +247,11 @@ class _Job:
         with Journal(file) as book:
             held = dict(book.entries())
             self.lost |= book.lost()
+            lines = book.ledger.lines()
             for url, model, abilities in book.all_abilities():
                 self.journal.learn(url, model, abilities)
         self.journal.keep(held.items())
+        self.journal.ledger.keep(lines)
         for one in _with_sidecars(file):
             one.unlink(missing_ok=True)
         return held
@@ -298,6 +312,8 @@ class _Job:
 
     def collected(self) -> Collected:
         account = added(self.accounts)
+        account.earlier_cost_usd = self.earlier_cost
+        account.earlier_billed_twice = self.earlier_twice
         places = {task.key: i for i, task in enumerate(self.tasks)}
         filled = [f for f in self.frames if len(f)]
         frame = (

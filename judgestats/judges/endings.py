@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from judgestats.judges.account import Account, Stop
 from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
+from judgestats.judges.lane import Lane
 from judgestats.stats.inference.notation import counted
 
-__all__ = ["kept", "message"]
+__all__ = ["kept", "message", "money_notes"]
 
 
 def kept(account: Account, journal: Journal) -> str:
@@ -29,7 +32,7 @@ def message(
     running : str
         A sentence on what goes on elsewhere, and how to fetch it; in place of how to go on.
     """
-    why = _reason(halt, budget)
+    why = _reason(halt, budget, account)
     if not why:
         return ""
     came = counted(account.answered, "answer", "answers")
@@ -47,10 +50,42 @@ def message(
     return f"{done} Run the same command again{more} to go on: only what is missing is asked."
 
 
-def _reason(halt: Halt, budget: Budget) -> str:
+def money_notes(account: Account, budget: Budget, lanes: Iterable[Lane]) -> list[str]:
+    """What a reader should know of the money: an overrun, a limit that is a guess, an old price."""
+    notes = []
+    limit = budget.max_cost
+    priced = [lane for lane in lanes if lane.price.known and not lane.price.free]
+    if limit is not None and account.requests:
+        spent = account.booked_usd + account.earlier_cost_usd
+        if spent > limit + 1e-9:
+            notes.append(
+                f"max_cost (${limit:g}) was overrun: ${spent:,.4f} is spent, since "
+                "replies that were in flight cost more than was held back for them"
+            )
+        loose = [lane.spec.name for lane in priced if not lane.reserve.bounded]
+        if loose:
+            notes.append(
+                f"{', '.join(loose)}: no bound on a reply's cost is known (without max_tokens, or "
+                "at a server that does not keep to it), so max_cost is held by twice the worst "
+                "seen, which is no promise"
+            )
+    if account.requests:
+        notes += [f"{lane.spec.name}: {age}" for lane in priced if (age := lane.price.age())]
+    return notes
+
+
+def _reason(halt: Halt, budget: Budget, account: Account) -> str:
+    spent = account.booked_usd + account.earlier_cost_usd
+    of = f"${spent:,.4f} of it is spent"
+    if account.earlier_cost_usd:
+        of += f", ${account.earlier_cost_usd:,.4f} by earlier runs kept in the journal"
+    if budget.max_cost is not None and spent > budget.max_cost + 1e-9:
+        money = f"max_cost (${budget.max_cost:g}) is overrun: {of}"
+    else:
+        money = f"the next request could exceed max_cost (${budget.max_cost}); {of}"
     return {
         Stop.COMPLETE: "",
-        Stop.MAX_COST: f"the next request could exceed max_cost (${budget.max_cost})",
+        Stop.MAX_COST: money,
         Stop.MAX_REQUESTS: f"max_requests ({budget.max_requests}) is reached",
         Stop.INTERRUPTED: "it was interrupted",
         Stop.NO_QUOTA: f"the quota is used up ({halt.detail})",

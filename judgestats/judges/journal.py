@@ -46,6 +46,7 @@ from judgestats.judges.journal_tables import (
     values_of,
 )
 from judgestats.judges.journal_versions import add_tables, brought_up
+from judgestats.judges.ledger import LEDGER_SCHEMA, Charge, Ledger
 from judgestats.judges.negotiation import Abilities
 
 __all__ = ["UNTOLD", "Answer", "Journal"]
@@ -54,12 +55,13 @@ __all__ = ["UNTOLD", "Answer", "Journal"]
 class _Batch:
     """What is written in one transaction; those who wait for it wait for one event."""
 
-    __slots__ = ("answers", "done", "ended", "error", "ruined")
+    __slots__ = ("answers", "charges", "done", "ended", "error", "ruined")
 
     def __init__(self) -> None:
         self.ended: list[tuple[int]] = []
         self.ruined: list[tuple[str, int]] = []
         self.answers: list[tuple[object, ...]] = []
+        self.charges: list[Charge] = []
         self.done = asyncio.Event()
         self.error: StoreError | None = None
 
@@ -88,6 +90,7 @@ class Journal:
         self._batch: _Batch | None = None
         self._closed = False
         self.batches = BatchBook(self._db, lambda error: store_error(error, self.path))
+        self.ledger = Ledger(self._db, lambda error: store_error(error, self.path))
         try:
             self._next_id = self._first_free_id()
             self._lost = self._read_lost()
@@ -146,6 +149,7 @@ class Journal:
             raise self._foreign()
         add_tables(db, SCHEMA)
         add_tables(db, BATCH_SCHEMA)
+        add_tables(db, LEDGER_SCHEMA)
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         db.execute(f"PRAGMA user_version={VERSION}")
 
@@ -213,7 +217,10 @@ class Journal:
                     key = keys[start : start + KEY_BYTES]
                     if self._one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
                         lost.add(key)
+            self._db.execute("BEGIN IMMEDIATE")
+            self.ledger.book_lost()
             self._db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
+            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise store_error(error, self.path) from None
         # Asked online while they wait in a batch, they are paid for twice.
@@ -246,8 +253,11 @@ class Journal:
         self._lost -= found
         return len(found)
 
-    def begin(self, keys: Sequence[bytes]) -> int:
+    def begin(self, keys: Sequence[bytes], *, line: int | None = None, hold: float = 0.0) -> int:
         """Record a request before it is sent; returns its number, the record being committed.
+
+        `hold` dollars are charged to the ledger's `line` if the process ends before the request
+        does.
 
         Committed at once, not in a batch: it takes some 25 microseconds, and waiting for a common
         commit would make requests that start together stay together.
@@ -255,26 +265,40 @@ class Journal:
         number = self._next_id
         self._next_id += 1
         self._one(
-            "INSERT INTO attempts (id, keys, started_at) VALUES (?, ?, ?)",
-            (number, b"".join(keys), time.time()),
+            "INSERT INTO attempts (id, keys, started_at, line, hold) VALUES (?, ?, ?, ?, ?)",
+            (number, b"".join(keys), time.time(), line, hold),
         )
         return number
 
-    async def answered(self, number: int, answers: Sequence[tuple[bytes, Answer]]) -> None:
-        """Store a request's answers; returns once they are committed."""
+    async def answered(
+        self,
+        number: int,
+        answers: Sequence[tuple[bytes, Answer]],
+        charge: Charge | None = None,
+    ) -> None:
+        """Store a request's answers and what they cost; returns once they are committed."""
         batch = self._waiting()
+        if charge is not None:
+            batch.charges.append(charge)
         batch.ended.append((number,))
         batch.answers.extend((key, *values_of(answer)) for key, answer in answers)
         await self._committed(batch)
 
-    def fetched(self, batch: str, answers: Mapping[bytes, Answer]) -> frozenset[bytes]:
-        """Store a batch's answers, and that it has ended; gives what was not answered before."""
+    def fetched(
+        self, batch: str, answers: Mapping[bytes, Answer], charge: Charge | None = None
+    ) -> frozenset[bytes]:
+        """Store a batch's answers, their cost and its end; gives what was not answered before."""
         values = {key: values_of(answer) for key, answer in answers.items()}
-        return self.batches.end(batch, PUT_NEW, values)
+        charges = () if charge is None else (charge,)
+        return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.book(charges))
 
-    def failed(self, number: int, *, billed_in_vain: str = "") -> None:
+    def failed(
+        self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
+    ) -> None:
         """A request ended without an answer; `billed_in_vain` says why it may have cost money."""
         batch = self._waiting()
+        if charge is not None:
+            batch.charges.append(charge)
         if billed_in_vain:
             batch.ruined.append((billed_in_vain, number))
         else:
@@ -306,6 +330,7 @@ class Journal:
                 db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
             if batch.ruined:
                 db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
+            self.ledger.book(batch.charges)
             db.execute("COMMIT")
         except Exception as error:  # whatever it is, those who wait must hear of it
             batch.error = (

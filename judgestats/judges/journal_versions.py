@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 from judgestats.judges.batches.book import BATCH_SCHEMA
+from judgestats.judges.ledger import LEDGER_SCHEMA
 from judgestats.judges.negotiation import Sent
 from judgestats.protocols.base import ReplyMode
 
@@ -29,6 +30,8 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
             _batches_of_2(db)
         else:
             add_tables(db, BATCH_SCHEMA)
+    if version < 4:
+        add_tables(db, LEDGER_SCHEMA)
 
 
 def _answers_of_2(db: sqlite3.Connection) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 from dataclasses import replace
 
 from judgestats.judges.account import Stop
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.journal import Journal
+from judgestats.judges.ledger import Charge, Spend
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.prices import Price
-from judgestats.judges.request import Sampling
+from judgestats.judges.request import Ready, Sampling
+from judgestats.judges.reserve import Reserve
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.streaks import Streaks
+from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import label
-from judgestats.protocols.base import Prompted, ReplyMode
+from judgestats.protocols.base import ReplyMode
 
 __all__ = ["Lane"]
 
@@ -26,8 +28,6 @@ _LONGEST_PAUSE_S = 60.0
 """Servers may name hours; after a minute one asks again, under the retry policy."""
 
 _LONGEST_PROBE_S = 3.0
-_FIRST_GUESS_OUT = 800
-"""Tokens held back for a reply before any has been seen."""
 
 
 class Lane:
@@ -42,6 +42,7 @@ class Lane:
         journal: Journal,
         price: Price,
         reply_mode: ReplyMode | None,
+        experiment: str = "",
     ) -> None:
         self.spec = spec
         self.client = client
@@ -58,7 +59,9 @@ class Lane:
         self.ended_detail = ""
         self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
-        self._longest_out = 0.0
+        self._experiment = experiment
+        self.earlier: Spend = journal.ledger.spent(experiment, *spec.lane)
+        self.reserve = Reserve(price, self.earlier)
         known = journal.abilities(*spec.lane)
         self.met = known is not None
         self._found_out: Abilities | None = None
@@ -127,15 +130,13 @@ class Lane:
             abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
         self._journal.learn(*self.spec.lane, abilities)
 
-    def saw(self, outcome: Outcome, choices: int) -> None:
+    def saw(self, outcome: Outcome) -> None:
         """Book what an outcome says about the endpoint."""
         if outcome.kind not in {Kind.UNREACHABLE, Kind.TIMED_OUT, Kind.BROKEN}:
             self.contacted = True
             self.unreachable_in_a_row = 0
         if outcome.kind is Kind.ANSWERED:
             self.answered += 1
-            if outcome.tokens_out is not None:
-                self._longest_out = max(self._longest_out, outcome.tokens_out / choices)
         pause = outcome.pause_s
         if outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
             pause = max(pause, outcome.retry_after_s or 0.0)  # it is meant for everybody
@@ -183,19 +184,31 @@ class Lane:
         else:
             await asyncio.sleep(0)
 
-    def estimate(self, prompted: Prompted, choices: int, *, max_tokens: int | None = None) -> float:
-        """A request's price to hold back, on the high side.
+    @property
+    def line(self) -> int:
+        """The line of the journal's ledger on which this process books the model."""
+        return self._journal.ledger.line(self._experiment, *self.spec.lane)
 
-        Input counts 3 characters a token; a reply its bound if there is one, else half as long
-        again as the longest seen.
-        """
-        if not self.price.known:
-            return math.nan
-        if self.price.input == 0 and self.price.output == 0:
-            return 0.0
-        characters = sum(len(m["content"]) for m in prompted.messages)
-        if prompted.schema is not None:
-            characters += 4 * 150  # the schema counts as input too
-        seen = 1.5 * self._longest_out if self._longest_out else _FIRST_GUESS_OUT
-        out = float(max_tokens) if max_tokens is not None else seen
-        return self.price.cost(characters / 3 + 20, out * choices)
+    def charge(self, booked: tuple[float, float, float], *, requests: int = 1) -> Charge:
+        """A charge on the ledger, with the worst seen so far."""
+        known, estimated, in_vain = booked
+        return Charge(
+            line=self.line,
+            known=known,
+            estimated=estimated,
+            in_vain=in_vain,
+            longest=self.reserve.longest,
+            input_ratio=self.reserve.input_ratio,
+            output_ratio=self.reserve.output_ratio,
+            requests=requests,
+        )
+
+    def bound(self, sampling: Sampling, condition: Condition) -> int | None:
+        """The most tokens of a reply that a request asks for, if it does."""
+        if "max_tokens" in self.abilities.left_out:
+            return None
+        return sampling.of(self.spec, condition).get("max_tokens")
+
+    def hold(self, ready: Ready, choices: int, *, bound: int | None) -> float:
+        """Dollars to hold back for a request; NaN where the price is unknown."""
+        return self.reserve.hold(ready.encoded, choices, bound=bound)

@@ -77,6 +77,11 @@ class Outcome:
     pause_s: float = 0.0
 
     @property
+    def usage(self) -> tuple[int | None, int | None, int | None]:
+        """Tokens in and out, and how many of those in were cached."""
+        return self.tokens_in, self.tokens_out, self.tokens_cached
+
+    @property
     def maybe_billed(self) -> bool:
         """Whether the request may have cost money although there is no answer to show for it."""
         return self.kind in {

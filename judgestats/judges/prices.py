@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -19,21 +19,42 @@ from judgestats.judges.spec import JudgeSpec
 
 __all__ = ["Price", "PriceTable", "default_prices", "load_prices"]
 
-_DATE = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4})$")
 _MILLION = 1_000_000
+_OLD_DAYS = 90
+"""Days after which a price is said to be old."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """US dollars per million tokens, in and out; NaN = unknown."""
+    """US dollars per million tokens; NaN = unknown.
+
+    Attributes
+    ----------
+    input, output : float
+    cached : float
+        Of input that the provider had cached; where unknown, it counts as any other input.
+    up_to : float
+        Tokens of a prompt up to which the price holds.
+    as_of, source : str
+        The day on which it was checked, and by whom.
+    """
 
     input: float
     output: float
+    cached: float = math.nan
+    up_to: float = math.inf
+    as_of: str = ""
+    source: str = ""
 
     @property
     def known(self) -> bool:
-        """Whether both prices are known."""
+        """Whether the prices of input and output are known."""
         return not (math.isnan(self.input) or math.isnan(self.output))
+
+    @property
+    def free(self) -> bool:
+        """Whether it is known to cost nothing."""
+        return self.input == 0 and self.output == 0
 
     @property
     def in_batch(self) -> Price:
@@ -44,21 +65,43 @@ class Price:
         >>> Price(input=0.15, output=0.6).in_batch.output
         0.3
         """
-        return Price(input=self.input / 2, output=self.output / 2)
+        return replace(self, input=self.input / 2, output=self.output / 2, cached=self.cached / 2)
 
-    def cost(self, tokens_in: float | None, tokens_out: float | None) -> float:
-        """Dollars for so many tokens; NaN where price or tokens are unknown.
+    def cost(
+        self, tokens_in: float | None, tokens_out: float | None, cached: float | None = None
+    ) -> float:
+        """Dollars for so many tokens, `cached` of those in; NaN where price or tokens are unknown.
 
         Examples
         --------
         >>> round(Price(input=0.15, output=0.6).cost(1000, 100), 6)
         0.00021
+        >>> round(Price(input=2.0, output=8.0, cached=0.5).cost(1000, 0, 800), 6)
+        0.0008
         """
-        if self.input == 0 and self.output == 0:
+        if self.free:
             return 0.0
-        if tokens_in is None or tokens_out is None:
+        if tokens_in is None or tokens_out is None or tokens_in > self.up_to:
             return math.nan
-        return (tokens_in * self.input + tokens_out * self.output) / _MILLION
+        known = 0.0 if cached is None or math.isnan(self.cached) else min(cached, tokens_in)
+        saved = known * (self.input - self.cached) if known else 0.0
+        return (tokens_in * self.input - saved + tokens_out * self.output) / _MILLION
+
+    def age(self, *, today: date | None = None) -> str:
+        """What to say of a price that was checked more than 90 days ago; empty otherwise.
+
+        Examples
+        --------
+        >>> Price(input=1.0, output=2.0, as_of="2026-01-01").age(today=date(2026, 8, 1))
+        'its price was checked on 2026-01-01, 212 days ago'
+        """
+        try:
+            days = ((today or datetime.now(UTC).date()) - date.fromisoformat(self.as_of)).days
+        except ValueError:
+            return ""
+        if days <= _OLD_DAYS or self.free:
+            return ""
+        return f"its price was checked on {self.as_of}, {days:,} days ago"
 
 
 _UNKNOWN = Price(input=math.nan, output=math.nan)
@@ -79,9 +122,9 @@ class PriceTable:
         --------
         >>> from judgestats.judges.spec import parse_judge
         >>> key = {"OPENAI_API_KEY": "x"}
-        >>> default_prices().price(parse_judge("gpt-4o-mini-2024-07-18", environ=key)).input
+        >>> default_prices().price(parse_judge("gpt-4o-mini", environ=key)).input
         0.15
-        >>> default_prices().price(parse_judge("gpt-99", environ=key)).known
+        >>> default_prices().price(parse_judge("gpt-4o-mini-2024-07-18", environ=key)).known
         False
         >>> default_prices().price(parse_judge("sim-typical", environ={})).output
         0.0
@@ -91,7 +134,7 @@ class PriceTable:
         names += [host.netloc, host.hostname or ""]
         for name in names:
             listed = self.endpoints.get(name, {})
-            for model in (spec.model, _DATE.sub("", spec.model), "*"):
+            for model in (spec.model, "*"):
                 if model in listed:
                     return listed[model]
         return _UNKNOWN
@@ -136,22 +179,31 @@ def load_prices(path: str | Path) -> PriceTable:
 def _parse(text: str, name: str) -> PriceTable:
     try:
         value: Any = yaml.safe_load(text)
+        dated = {"as_of": str(value["as_of"]), "source": str(value.get("source", ""))}
         endpoints = {
-            str(host): {str(model): _price(entry) for model, entry in models.items()}
+            str(host): {str(model): _price(dated | entry) for model, entry in models.items()}
             for host, models in value["endpoints"].items()
         }
-        return PriceTable(
-            as_of=str(value["as_of"]), source=str(value.get("source", "")), endpoints=endpoints
-        )
+        return PriceTable(**dated, endpoints=endpoints)
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
             f"prices: {name} is not a price file ({type(error).__name__}: {error}). Expected: "
-            "as_of: DATE, endpoints: {host: {model: {input: dollars, output: dollars}}}."
+            "as_of: DATE, endpoints: {host: {model: {input: dollars, output: dollars}}} (and where "
+            "they are known cached: dollars, up_to: tokens)."
         ) from None
 
 
 def _price(entry: Mapping[str, Any]) -> Price:
-    price = Price(input=float(entry["input"]), output=float(entry["output"]))
-    if price.input < 0 or price.output < 0:
+    if unknown := set(entry) - {"input", "output", "cached", "up_to", "as_of", "source"}:
+        raise ValueError(f"{', '.join(sorted(map(str, unknown)))} is no part of a price")
+    price = Price(
+        input=float(entry["input"]),
+        output=float(entry["output"]),
+        cached=float(entry.get("cached", math.nan)),
+        up_to=float(entry.get("up_to", math.inf)),
+        as_of=str(entry["as_of"]),
+        source=str(entry["source"]),
+    )
+    if price.input < 0 or price.output < 0 or price.cached < 0:
         raise ValueError("a price is negative")
     return price

@@ -39,10 +39,7 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
         return _malformed("the body is JSON but no object", latency_s)
     usage = reply.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    tokens_in, tokens_out = (
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
-    )
+    tokens_in, tokens_out = _count(usage.get("prompt_tokens")), _billed_out(usage)
     raw = reply.get("choices")
     choices = tuple(_choice(c) for c in raw) if isinstance(raw, list) else ()
     whole = tuple(c for c in choices if c is not None)
@@ -117,6 +114,16 @@ def _part(usage: Mapping[str, Any], group: str, name: str, whole: int | None) ->
     details = usage.get(group)
     part = _count(details.get(name)) if isinstance(details, dict) else None
     return part if part is None or whole is None else min(part, whole)
+
+
+def _billed_out(usage: Mapping[str, Any]) -> int | None:
+    """Tokens billed as output: some servers count their reasoning in the total alone."""
+    into, out, total = (
+        _count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+    )
+    if into is None or out is None or total is None:
+        return out
+    return max(out, total - into)
 
 
 def _label(value: Any) -> str:

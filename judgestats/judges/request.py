@@ -72,6 +72,11 @@ class Encoded:
         self.messages = _json(prompted.messages)
         self.form = _form(prompted)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the prompt as it is sent: no tokenizer makes more tokens of it."""
+        return len(self.messages) + len(self.form)
+
 
 def _form(prompted: Prompted) -> str:
     """The body's members that ask for the reply's form, with a leading comma; empty for text."""

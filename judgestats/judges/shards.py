@@ -18,6 +18,7 @@ from judgestats.judges.account import Account, Stop
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
+from judgestats.judges.ledger import LedgerLine
 from judgestats.judges.negotiation import Abilities
 from judgestats.judgments.design import Task
 
@@ -63,6 +64,7 @@ class ShardResult:
     reply_modes: dict[str, str] = field(default_factory=dict)
     answers: tuple[tuple[bytes, Answer], ...] = ()
     abilities: tuple[tuple[str, str, Abilities], ...] = ()
+    ledger: tuple[LedgerLine, ...] = ()
 
 
 def shards_of(tasks: Sequence[Task], *, workers: int, most: int = 256) -> list[tuple[Task, ...]]:
@@ -131,6 +133,7 @@ def work_off(shard: Shard) -> ShardResult:
             shard.tasks, journal=book, budget=shard.budget, progress=False, **shard.options
         )
         answers, abilities = tuple(book.entries()), tuple(book.all_abilities())
+        ledger = tuple(book.ledger.lines())
     return ShardResult(
         name=shard.name,
         frame=collected.read(),
@@ -141,6 +144,7 @@ def work_off(shard: Shard) -> ShardResult:
         reply_modes=collected.reply_modes,
         answers=answers,
         abilities=abilities,
+        ledger=ledger,
     )
 
 

@@ -126,6 +126,7 @@ class Terms:
             journal=journal,
             price=price.in_batch if in_batch else price,
             reply_mode=self.reply_mode,
+            experiment=self.experiment,
         )
 
 

@@ -238,11 +238,11 @@ async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
         reply_mode=None,
     )
     now = asyncio.get_running_loop().time()
-    lane.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0), 1)
+    lane.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0))
     assert lane.limit._open_at == 0.0
-    lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=9.0), 1)
+    lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=9.0))
     assert lane.limit._open_at - now == pytest.approx(9.0, abs=0.5)
-    lane.saw(Outcome(kind=Kind.OVERLOADED, retry_after_s=1e8), 1)
+    lane.saw(Outcome(kind=Kind.OVERLOADED, retry_after_s=1e8))
     assert lane.limit._open_at - now == pytest.approx(60.0, abs=0.5)
 
 
@@ -319,12 +319,12 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
 
     async def waits() -> None:
         await lane.limit.enter()
-        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0), 1)
+        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))
         resting = asyncio.create_task(lane.rest(600.0, ""))
         entering = asyncio.create_task(lane.limit.enter())
         await asyncio.sleep(0)
         lane.end(Stop.TOLD_TO_WAIT, "tomorrow")
-        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0), 1)  # one in flight
+        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))  # one in flight
         lane.limit.left()
         await asyncio.wait_for(asyncio.gather(resting, entering), 5)
 

@@ -15,7 +15,7 @@ from judgestats.experiment.prepare import prepare
 from judgestats.judges.batches.book import BatchRecord, BatchRequest
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
-from judgestats.judges.journal_file import store_error
+from judgestats.judges.journal_file import VERSION, store_error
 from judgestats.judges.negotiation import Abilities, Sent
 from judgestats.judgments.settings import setting_sent
 from judgestats.protocols.base import ReplyMode
@@ -309,7 +309,7 @@ def test_a_journal_from_before_batches_is_brought_up_to_date(tmp_path):
         assert len(journal) == 18
         assert journal.batches.waiting() == set()
     db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone() == (3,)
+    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
     db.close()
 
 

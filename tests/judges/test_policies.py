@@ -3,6 +3,7 @@
 import asyncio
 import math
 import random
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.negotiation import Abilities, Sent, next_mode
 from judgestats.judges.outcomes import Kind, Outcome, Parameter
 from judgestats.judges.plan import price_plan
-from judgestats.judges.prices import default_prices, load_prices
+from judgestats.judges.prices import Price, default_prices, load_prices
 from judgestats.judges.request import (
     Encoded,
     Sampling,
@@ -141,14 +142,14 @@ def test_an_endpoint_never_reached_is_given_up_early():
 def test_the_purse_waits_for_those_in_flight_before_it_refuses():
     async def run():
         purse = Purse(Budget(max_cost=1.0))
-        assert await purse.take(0.8) == ""
-        second = asyncio.create_task(purse.take(0.8))
+        assert await purse.take(lambda: 0.8) == ("", 0.8)
+        second = asyncio.create_task(purse.take(lambda: 0.8))
         await asyncio.sleep(0)
         assert not second.done()
         purse.settle(0.8, cost=0.1)  # it cost less than was held back
-        assert await second == ""
+        assert await second == ("", 0.8)
         purse.settle(0.8, cost=0.8)
-        assert await purse.take(0.2) == "max_cost"
+        assert await purse.take(lambda: 0.2) == ("max_cost", 0.0)
         assert purse.spent == pytest.approx(0.9)
 
     asyncio.run(run())
@@ -160,7 +161,7 @@ def test_what_is_spent_stays_within_the_cap_if_estimates_are_upper_bounds(reques
     async def run():
         purse = Purse(Budget(max_cost=3.0))
         for estimate, share, in_vain in requests:
-            if await purse.take(estimate):
+            if (await purse.take(lambda held=estimate: held))[0]:
                 break
             purse.settle(estimate, cost=math.nan if in_vain else estimate * share, in_vain=in_vain)
         assert purse.spent + purse.perhaps_spent <= 3.0 + 1e-9
@@ -171,8 +172,8 @@ def test_what_is_spent_stays_within_the_cap_if_estimates_are_upper_bounds(reques
 def test_an_unknown_price_and_a_cost_limit_do_not_go_together():
     async def run():
         with pytest.raises(BudgetError, match="max_requests"):
-            await Purse(Budget(max_cost=1.0)).take(math.nan)
-        assert await Purse(Budget()).take(math.nan) == ""
+            await Purse(Budget(max_cost=1.0)).take(lambda: math.nan)
+        assert (await Purse(Budget()).take(lambda: math.nan))[0] == ""
 
     asyncio.run(run())
 
@@ -182,9 +183,11 @@ def test_an_unknown_price_and_a_cost_limit_do_not_go_together():
 
 def test_prices_by_model_endpoint_and_date(tmp_path):
     table = default_prices()
-    listed = table.price(parse_judge("gpt-4o-2024-05-13", environ=KEY))
-    dated = table.price(parse_judge("gpt-4o-2024-08-06", environ=KEY))
-    assert (listed.input, dated.input) == (5.0, 2.5)
+    listed = table.price(parse_judge("gpt-4o", environ=KEY))
+    assert (listed.input, listed.cached, listed.as_of) == (2.5, 1.25, "2025-07-04")
+    snapshot = table.price(parse_judge("gpt-4-turbo-2024-04-09", environ=KEY))
+    assert not snapshot.known  # nor is one of a model that is listed: its price may be another
+    assert not table.price(parse_judge("gpt-4o-2024-08-06", environ=KEY)).known
     assert not table.price(parse_judge("gpt-4o@http://localhost:1/v1", environ={})).known
     simulated = table.price(parse_judge("sim-typical", environ={}))
     assert simulated.cost(None, None) == 0.0
@@ -193,6 +196,22 @@ def test_prices_by_model_endpoint_and_date(tmp_path):
     price = load_prices(own).price(parse_judge("m@http://localhost:1/v1", environ={}))
     assert price.cost(1e6, 1e6) == 3.0
     assert load_prices(own).price(parse_judge("gpt-4o", environ=KEY)).known
+
+
+def test_every_bundled_price_has_its_date_and_source():
+    for models in default_prices().endpoints.values():
+        for price in models.values():
+            assert date.fromisoformat(price.as_of) <= date(2026, 8, 21)
+            assert price.source
+            assert price.free or 0 < price.cached < price.input < price.output
+
+
+def test_an_old_price_is_said_to_be_old_and_steps_end_what_is_known():
+    price = Price(input=1.0, output=2.0, up_to=100, as_of="2026-01-01")
+    assert price.age(today=date(2026, 4, 1)) == ""
+    assert "91 days ago" in price.age(today=date(2026, 4, 2))
+    assert price.cost(100, 1) > 0
+    assert math.isnan(price.cost(101, 1))
 
 
 def test_unknown_costs_unknown_never_nothing():

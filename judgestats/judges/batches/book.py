@@ -157,9 +157,13 @@ class BatchBook:
         return found
 
     def end(
-        self, name: str, put: str, answers: Mapping[bytes, tuple[object, ...]]
+        self,
+        name: str,
+        put: str,
+        answers: Mapping[bytes, tuple[object, ...]],
+        charge: Callable[[], None],
     ) -> frozenset[bytes]:
-        """Store a batch's answers and forget the batch, at once.
+        """Store a batch's answers and what they cost, and forget the batch, at once.
 
         Parameters
         ----------
@@ -167,6 +171,8 @@ class BatchBook:
         put : str
             The journal's statement that stores an answer where there is none.
         answers : mapping of key to values
+        charge : function
+            Books the cost.
 
         Returns
         -------
@@ -178,6 +184,7 @@ class BatchBook:
             for key, values in answers.items():
                 if db.execute(put, (key, *values)).rowcount == 1:
                     new.add(key)
+            charge()
             db.execute("DELETE FROM batch_requests WHERE batch = ?", (name,))
             db.execute("DELETE FROM batches WHERE name = ?", (name,))
         return frozenset(new)

@@ -76,11 +76,20 @@ class Booking:
         }
 
     def answered(
-        self, request: BatchRequest, outcome: Outcome, cost: float, new: frozenset[bytes]
+        self,
+        request: BatchRequest,
+        outcome: Outcome,
+        cost: float,
+        new: frozenset[bytes],
+        *,
+        estimate: float,
     ) -> None:
-        """Book an answered request; `new` are the judgments that had no answer before."""
+        """Book an answered request.
+
+        `new` are the judgments that had no answer before, `estimate` stands for an unknown cost.
+        """
         account, lane = self._shared.account, self._lane
-        lane.saw(outcome, len(request.keys))
+        lane.saw(outcome)
         learned = lane.abilities.answered_in(request.sent.mode)
         if len(outcome.choices) < len(request.keys):
             learned = replace(learned, several=False)
@@ -88,19 +97,22 @@ class Booking:
         lane.learn(learned)
         if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
             account.discarded += 1
-            account.cost_in_vain_usd += 0.0 if math.isnan(cost) else cost
+            account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
             return
         account.tokens_in += outcome.tokens_in or 0
         account.tokens_out += outcome.tokens_out or 0
         if math.isnan(cost):
             account.cost_unknown += len(outcome.choices[: len(request.keys)])
+            account.cost_estimated_usd += estimate
         else:
             account.cost_usd += cost
 
-    def failed(self, request: BatchRequest, outcome: Outcome) -> Outcome | None:
+    def failed(self, request: BatchRequest, outcome: Outcome, *, estimate: float) -> Outcome | None:
         """Book a request without an answer; gives it back if it ends the collection."""
         shared, lane = self._shared, self._lane
-        shared.account.discarded += outcome.maybe_billed
+        if outcome.maybe_billed:
+            shared.account.discarded += 1
+            shared.account.cost_in_vain_usd += estimate
         if outcome.kind is Kind.BAD_REQUEST and taught(lane, request.sent, outcome):
             return None
         if outcome.kind in _FATAL:

@@ -17,7 +17,7 @@ from judgestats.judges.batches.work import BatchWork
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collect import bundled_app, collect
 from judgestats.judges.collector import FollowUp
-from judgestats.judges.endings import message
+from judgestats.judges.endings import message, money_notes
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
 from judgestats.judges.request import Ready
@@ -56,6 +56,7 @@ class BatchCollector:
         self._sleep = sleep
         self._sink = FrameSink()
         self._lanes: dict[tuple[str, str], Lane] = {}
+        self._counted: set[tuple[str, str]] = set()
         self._held: set[bytes] = set()
         self._shared = Shared(
             journal=journal,
@@ -106,6 +107,9 @@ class BatchCollector:
 
     async def _stage(self, tasks: list[Task]) -> None:
         self._journal_holds(tasks)
+        for name in dict.fromkeys(t.condition.judge for t in tasks):
+            for record in self._journal.batches.open(*self._lane(name).spec.lane):
+                self._shared.held.setdefault(record.name, record.estimate or 0.0)
         async with contextlib.AsyncExitStack() as stack:
             if not await self._probe(tasks):
                 return
@@ -138,7 +142,9 @@ class BatchCollector:
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             lane = self._lane(name)
             # A reply mode that is forced says nothing of what else the judge refuses.
-            if (lane.abilities.proven and lane.met) or lane.spec.in_process:
+            supported = (lane.abilities.proven and lane.met) or lane.spec.in_process
+            unmeasured = self._terms.budget.max_cost is not None and lane.reserve.alone
+            if supported and not unmeasured:
                 continue
             waiting = self._journal.batches.waiting()
             for one in self._missing(tasks, lane):
@@ -150,8 +156,13 @@ class BatchCollector:
         asked = [task for one in first.values() for task in one.tasks]
         self._shared.say(f"asking {len(asked)} judgments online first, to see what is supported")
         options = self._terms.again(concurrency=len(first))
-        found = await collect(asked, journal=self._journal, **options)
+        options["budget"] = self._terms.budget.less(
+            requests=0, cost=sum(self._shared.held.values())
+        )
+        app = self._simulated() if any(e.spec.in_process for e in self._lanes.values()) else None
+        found = await collect(asked, journal=self._journal, simulated_app=app, **options)
         money = found.account
+        money.earlier_cost_usd = money.earlier_billed_twice = 0
         money.asked = money.answered = money.failed = money.cached = money.invalid = 0
         money.failures = {}  # the rows are counted when they are handed over
         self._shared.account.add(money)
@@ -172,6 +183,11 @@ class BatchCollector:
             self._lanes[spec.lane] = self._terms.lane(
                 spec, client=client, journal=self._journal, in_batch=True
             )
+            if spec.lane not in self._counted:  # by a stage before, this run has spent too
+                self._counted.add(spec.lane)
+                earlier = self._lanes[spec.lane].earlier
+                self._shared.account.earlier_cost_usd += earlier.total
+                self._shared.account.earlier_billed_twice += earlier.asked_again
         return self._lanes[spec.lane]
 
     def _simulated(self) -> AsgiApp:
@@ -301,7 +317,12 @@ class BatchCollector:
             },
             notes=tuple(
                 dict.fromkeys(
-                    n for lane in self._lanes.values() for n in lane.told(self._terms.sampling)
+                    [
+                        *(n for e in self._lanes.values() for n in e.told(self._terms.sampling)),
+                        *money_notes(
+                            self._shared.account, self._terms.budget, self._lanes.values()
+                        ),
+                    ]
                 )
             ),
         )

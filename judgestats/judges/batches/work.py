@@ -16,6 +16,7 @@ from judgestats.judges.batches.files import read_results, request_line
 from judgestats.judges.batches.shared import Shared, Wanted
 from judgestats.judges.journal import Answer
 from judgestats.judges.lane import Lane
+from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import Ready, draw_header, request_body, sent_of
 
@@ -78,6 +79,7 @@ class BatchWork:
                 for record in book.open(*self._lane.spec.lane)
                 if keys & _keys_of(book.requests(record.name).values())
             ]
+            self._running(open_)
             waiting = book.waiting()
             todo = [rest for one in wanted if (rest := one.without(waiting)) is not None]
             refused: Stop | None = None
@@ -88,10 +90,14 @@ class BatchWork:
                 if refused is not None:
                     self._booking.stop(refused)
                 return
-            for record in open_:
-                self._shared.running[record.batch_id] = self._lane.spec.name
-                self._shared.held.setdefault(record.name, record.estimate or 0.0)
+            self._running(open_)
             await self._wait(open_)
+
+    def _running(self, records: Iterable[BatchRecord]) -> None:
+        """Note which batches are on the server, and what is held back for them."""
+        for record in records:
+            self._shared.running[record.batch_id] = self._lane.spec.name
+            self._shared.held.setdefault(record.name, record.estimate or 0.0)
 
     # ------------------------------------------------------------------ handing in
 
@@ -159,10 +165,8 @@ class BatchWork:
             sent=sent,
             tried=1 + self._shared.tries.get(one.keys[0], 0),
         )
-        bound = sampling.of(lane.spec, condition).get("max_tokens")
-        estimate = lane.estimate(ready.prompted, len(tasks), max_tokens=bound)
-        body = request_body(lane.spec, ready.encoded, sent)
-        return request_line(custom_id, body), request, estimate
+        hold = lane.hold(ready, len(tasks), bound=lane.bound(sampling, condition))
+        return request_line(custom_id, request_body(lane.spec, ready.encoded, sent)), request, hold
 
     async def _create(
         self, lines: list[bytes], requests: list[BatchRequest], held: float
@@ -228,9 +232,14 @@ class BatchWork:
                     continue
                 left.remove(record)
 
-    def _end(self, record: BatchRecord, answers: dict[bytes, Answer]) -> frozenset[bytes]:
+    def _end(
+        self,
+        record: BatchRecord,
+        answers: dict[bytes, Answer],
+        charge: Charge | None = None,
+    ) -> frozenset[bytes]:
         shared = self._shared
-        new = shared.journal.fetched(record.name, answers)
+        new = shared.journal.fetched(record.name, answers, charge)
         shared.new |= new
         shared.running.pop(record.batch_id, None)
         shared.held.pop(record.name, None)
@@ -253,20 +262,30 @@ class BatchWork:
         for request in requests.values():
             outcome = results.outcomes.get(request.custom_id) or _unmentioned(state)
             if outcome.kind is Kind.ANSWERED:
-                costs[request.custom_id] = lane.price.cost(outcome.tokens_in, outcome.tokens_out)
-                answers |= self._booking.answers(request, outcome, costs[request.custom_id])
+                cost = lane.price.cost(*outcome.usage)
+                lane.reserve.saw(
+                    outcome, len(request.keys), bound=request.sent.settings.get("max_tokens")
+                )
+                costs[request.custom_id] = cost
+                answers |= self._booking.answers(request, outcome, cost)
             else:
                 left.append((request, outcome))
-        new = self._end(record, answers)
+        share = (record.estimate or 0.0) / max(len(requests), 1)
+        unknown = sum(math.isnan(cost) for cost in costs.values())
+        known = sum(cost for cost in costs.values() if not math.isnan(cost))
+        ruined = sum(outcome.maybe_billed for _, outcome in left)
+        booked = (known, unknown * share, ruined * share)
+        new = self._end(record, answers, lane.charge(booked, requests=len(requests)))
         shared.account.requests += len(requests)
         shared.account.retries += sum(r.tried > 1 for r in requests.values())
         for request in requests.values():
             answered = results.outcomes.get(request.custom_id)
             if answered is not None and answered.kind is Kind.ANSWERED:
-                self._booking.answered(request, answered, costs[request.custom_id], new)
+                cost = costs[request.custom_id]
+                self._booking.answered(request, answered, cost, new, estimate=share)
         fatal = None
         for request, outcome in left:
-            fatal = self._booking.failed(request, outcome) or fatal
+            fatal = self._booking.failed(request, outcome, estimate=share) or fatal
         shared.say(
             f"{lane.spec.name}: batch {state.id} {state.status}: {len(requests) - len(left):,} of "
             f"{len(requests):,} requests answered"

@@ -1,0 +1,229 @@
+"""What judging has cost, kept in the journal: every run, process and resume adds to it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+from judgestats.errors import StoreError
+
+__all__ = ["LEDGER_SCHEMA", "Charge", "Ledger", "LedgerLine", "Spend"]
+
+# An attempt in flight has its line of the ledger, and the dollars held back for it.
+LEDGER_SCHEMA = """
+CREATE TABLE ledger (
+    id INTEGER PRIMARY KEY,
+    experiment TEXT NOT NULL, base_url TEXT NOT NULL, model TEXT NOT NULL,
+    began REAL NOT NULL,
+    requests INTEGER NOT NULL DEFAULT 0,
+    known REAL NOT NULL DEFAULT 0,       -- dollars, by the tokens that servers report
+    estimated REAL NOT NULL DEFAULT 0,   -- of answers whose tokens no server reported
+    in_vain REAL NOT NULL DEFAULT 0,     -- of requests with no answer to show, estimated too
+    asked_again INTEGER NOT NULL DEFAULT 0,
+    longest REAL NOT NULL DEFAULT 0,     -- tokens of the longest reply (one choice)
+    input_ratio REAL NOT NULL DEFAULT 0, -- most tokens of a prompt, as a share of those held back
+    output_ratio REAL NOT NULL DEFAULT 0 -- most tokens of a reply, as a share of max_tokens
+);
+ALTER TABLE attempts ADD COLUMN line INTEGER;
+ALTER TABLE attempts ADD COLUMN hold REAL;
+"""
+_SUMS = ("requests", "known", "estimated", "in_vain", "asked_again")
+_WORST = ("longest", "input_ratio", "output_ratio")
+_FIGURES = (*_SUMS, *_WORST)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charge:
+    """What one request adds to a line of the ledger.
+
+    Attributes
+    ----------
+    line : int
+        The line's number.
+    known, estimated, in_vain : float
+        Dollars.
+    longest, input_ratio, output_ratio : float
+        See `Spend`.
+    requests : int
+    """
+
+    line: int
+    known: float = 0.0
+    estimated: float = 0.0
+    in_vain: float = 0.0
+    longest: float = 0.0
+    input_ratio: float = 0.0
+    output_ratio: float = 0.0
+    requests: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spend:
+    """What was spent on a model for an experiment.
+
+    Attributes
+    ----------
+    requests : int
+    known, estimated, in_vain : float
+        Dollars: by the tokens reported; of answers without reported tokens; of requests without an
+        answer.
+    asked_again : int
+        Judgments asked again because a run was killed while they were in flight.
+    longest : float
+        Tokens of the longest reply (one choice).
+    input_ratio : float
+        The most tokens of a prompt, as a share of the tokens held back for it.
+    output_ratio : float
+        The most tokens of a reply, as a share of its ``max_tokens``; 0 where it had none.
+    """
+
+    requests: int = 0
+    known: float = 0.0
+    estimated: float = 0.0
+    in_vain: float = 0.0
+    asked_again: int = 0
+    longest: float = 0.0
+    input_ratio: float = 0.0
+    output_ratio: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All dollars.
+
+        Examples
+        --------
+        >>> Spend(known=1.0, in_vain=0.5).total
+        1.5
+        """
+        return self.known + self.estimated + self.in_vain
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerLine:
+    """One line: a process's spend on a model for an experiment."""
+
+    experiment: str
+    base_url: str
+    model: str
+    began: float
+    spend: Spend
+
+
+class Ledger:
+    """The ledger of an open journal.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        The journal's.
+    named : function
+        Turns an SQLite error into the journal's sentence about it.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, named: Callable[[sqlite3.Error], StoreError]
+    ) -> None:
+        self._db = db
+        self._named = named
+        self._lines: dict[tuple[str, str, str], int] = {}
+
+    def spent(self, experiment: str, base_url: str, model: str) -> Spend:
+        """What all runs together have spent on a model for an experiment."""
+        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in _SUMS)
+        worst = ", ".join(f"coalesce(max({name}), 0)" for name in _WORST)
+        rows = self._rows(
+            f"SELECT {sums}, {worst} FROM ledger "  # noqa: S608 - names of this file only
+            "WHERE experiment = ? AND base_url = ? AND model = ?",
+            (experiment, base_url, model),
+        )
+        return Spend(**dict(zip(_FIGURES, rows[0], strict=True)))  # type: ignore[arg-type]
+
+    def line(self, experiment: str, base_url: str, model: str) -> int:
+        """The number of this process's line; begun at its first use."""
+        place = (experiment, base_url, model)
+        if place not in self._lines:
+            self._lines[place] = self._begin(
+                LedgerLine(
+                    experiment=experiment,
+                    base_url=base_url,
+                    model=model,
+                    began=time.time(),
+                    spend=Spend(),
+                )
+            )
+        return self._lines[place]
+
+    def book(self, charges: Iterable[Charge]) -> None:
+        """Add charges; the caller's transaction commits them."""
+        totals: dict[int, list[float]] = {}
+        for charge in charges:
+            line = totals.setdefault(charge.line, [0.0] * 7)
+            line[0] += charge.requests
+            line[1] += charge.known
+            line[2] += charge.estimated
+            line[3] += charge.in_vain
+            line[4] = max(line[4], charge.longest)
+            line[5] = max(line[5], charge.input_ratio)
+            line[6] = max(line[6], charge.output_ratio)
+        self._db.executemany(
+            "UPDATE ledger SET requests = requests + ?, known = known + ?, "
+            "estimated = estimated + ?, in_vain = in_vain + ?, longest = max(longest, ?), "
+            "input_ratio = max(input_ratio, ?), output_ratio = max(output_ratio, ?) WHERE id = ?",
+            [(*figures, line) for line, figures in totals.items()],
+        )
+
+    def book_again(self, line: int, count: int) -> None:
+        """Note judgments that are asked a second time because a run was killed."""
+        self._rows("UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line))
+
+    def book_lost(self) -> None:
+        """Charge what was held back for requests that were in flight when a run was killed."""
+        self._rows(
+            "UPDATE ledger SET "
+            "requests = requests + (SELECT count(*) FROM attempts "
+            "WHERE outcome IS NULL AND line = ledger.id), "
+            "in_vain = in_vain + (SELECT coalesce(sum(hold), 0) FROM attempts "
+            "WHERE outcome IS NULL AND line = ledger.id) "
+            "WHERE id IN (SELECT line FROM attempts WHERE outcome IS NULL)",
+            (),
+        )
+
+    def lines(self) -> list[LedgerLine]:
+        """All lines, oldest first."""
+        rows = self._rows(
+            f"SELECT experiment, base_url, model, began, {', '.join(_FIGURES)} "  # noqa: S608
+            "FROM ledger ORDER BY id",
+            (),
+        )
+        return [
+            LedgerLine(
+                experiment=str(row[0]),
+                base_url=str(row[1]),
+                model=str(row[2]),
+                began=float(str(row[3])),
+                spend=Spend(**dict(zip(_FIGURES, row[4:], strict=True))),  # type: ignore[arg-type]
+            )
+            for row in rows
+        ]
+
+    def keep(self, lines: Iterable[LedgerLine]) -> None:
+        """Take over the lines of another journal."""
+        for line in lines:
+            self._begin(line)
+
+    def _begin(self, line: LedgerLine) -> int:
+        values = (line.experiment, line.base_url, line.model, line.began)
+        rows = self._rows(
+            f"INSERT INTO ledger (experiment, base_url, model, began, {', '.join(_FIGURES)}) "  # noqa: S608
+            f"VALUES ({', '.join('?' * (4 + len(_FIGURES)))}) RETURNING id",
+            (*values, *astuple(line.spend)),
+        )
+        return int(str(rows[0][0]))
+
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._named(error) from None
