@@ -324,6 +324,12 @@ from judgestats.stats.spread.variance_tests import (
 from judgestats.stats.spread.variance_tests import (
     levene_test as levene_test,
 )
+from judgestats.stats.validity.alternative_annotator import (
+    alternative_annotator_test as alternative_annotator_test,
+)
+from judgestats.stats.validity.confidence import (
+    confidence_calibration as confidence_calibration,
+)
 from judgestats.stats.validity.corrected import (
     corrected_mean as corrected_mean,
 )
@@ -332,6 +338,9 @@ from judgestats.stats.validity.corrected import (
 )
 from judgestats.stats.validity.error_rates import (
     error_rates as error_rates,
+)
+from judgestats.stats.validity.graded import (
+    graded_agreement as graded_agreement,
 )
 from judgestats.stats.validity.inputs import (
     labels_by_item as labels_by_item,

@@ -318,6 +318,13 @@ for _name in ("first_position_preference", "swap_consistency", "position_and_noi
 
 for _name in ("error_rates", "corrected_rate"):
     CALLS[_name] = lambda x, n=_name: call(n, column(binary(x), 0), column(binary(x), 1))
+CALLS["graded_agreement"] = lambda x: call("graded_agreement", column(x, 0), column(x, 1))
+CALLS["confidence_calibration"] = lambda x: call(
+    "confidence_calibration", 1 / (1 + np.exp(-column(x, 0))), column(binary(x), 1)
+)
+CALLS["alternative_annotator_test"] = lambda x: call(
+    "alternative_annotator_test", column(verdicts(x), 0), verdicts(x)[:, 1:]
+)
 CALLS["corrected_mean"] = lambda x: call("corrected_mean", column(x, 0), column(x, 1))
 
 NOT_FROM_DATA = {"adjust_family", "corrected_by_rates", "labels_by_item", "plan_study"}

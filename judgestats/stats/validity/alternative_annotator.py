@@ -1,0 +1,434 @@
+"""May a judge replace an annotator? The alternative annotator test."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.adjust import p_adjust
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note, Result, Sample
+from judgestats.stats.inference.result_parts import notes_block
+from judgestats.stats.validity.clustered_share import cluster_variance
+
+__all__ = ["AlternativeAnnotator", "AnnotatorTest", "alternative_annotator_test"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Scoring = Literal["accuracy", "neg_rmse"]
+
+LEAST_ITEMS = 30
+SWEEP = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnnotatorTest:
+    """The judge against one annotator, both measured by the other annotators."""
+
+    annotator: str
+    n: int
+    judge_share: float
+    """Share of items on which the judge is at least as close to the others."""
+    annotator_share: float
+    mean_difference: float
+    sd_difference: float
+    p_value: float
+    p_adjusted: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlternativeAnnotator(Result):
+    """Result of the alternative annotator test.
+
+    Attributes
+    ----------
+    winning_rate : float
+        omega: share of the annotators against whom the judge is not inferior by epsilon.
+    advantage : float
+        rho: mean over annotators of the share of items on which the judge is at least as close to
+        the others.
+    passed : bool
+        Whether omega is at least .5.
+    epsilon, level : float
+    annotators : tuple of AnnotatorTest
+    sweep : mapping of float to float
+        omega by epsilon.
+    beside : mapping of str to AlternativeAnnotator
+        The best constant judge and the majority of the people, tested alike.
+    power : float
+        Share of resamples in which a person put in the judge's place passes; NaN with fewer than
+        three annotators.
+    sample : Sample
+    skipped : tuple of str
+        Annotators with too few items.
+    notes : tuple of Note
+    reason : str
+        Why there is no test.
+    """
+
+    winning_rate: float
+    advantage: float
+    passed: bool
+    epsilon: float
+    level: float
+    annotators: tuple[AnnotatorTest, ...]
+    sweep: Mapping[float, float]
+    sample: Sample
+    beside: Mapping[str, AlternativeAnnotator] = dataclasses.field(default_factory=dict)
+    power: float = math.nan
+    skipped: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    reason: str = ""
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per annotator."""
+        return pd.DataFrame([dataclasses.asdict(a) for a in self.annotators])
+
+    def glance(self) -> pd.DataFrame:
+        """One row for the test."""
+        row: dict[str, Any] = {
+            "winning_rate": self.winning_rate,
+            "advantage": self.advantage,
+            "passed": self.passed,
+            "epsilon": self.epsilon,
+            "n_annotators": len(self.annotators),
+            "power": self.power,
+            "n": self.sample.n_items,
+            "reason": self.reason,
+        }
+        row |= {f"winning_rate_{k}": v.winning_rate for k, v in self.beside.items()}
+        return pd.DataFrame([row])
+
+    def sentence(self) -> str:
+        """Whether the judge may replace a person, and what else would."""
+        if self.reason:
+            return f"The alternative annotator test is not computed: {self.reason}."
+        verb = "passes" if self.passed else "does not pass"
+        text = (
+            f"The judge {verb} the alternative annotator test: not inferior by epsilon "
+            f"{self.epsilon:g} to {self.winning_rate:.0%} of {len(self.annotators)} annotators "
+            f"(at least .5 is needed), advantage probability {self.advantage:.2f}"
+        )
+        others = [f"{k} {v.winning_rate:.0%}" for k, v in self.beside.items() if not v.reason]
+        if others:
+            text += f"; beside it: {', '.join(others)}"
+        if self.power == self.power:
+            text += f"; a person in its place would pass in {self.power:.0%} of such samples"
+        return text + f" ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tAlternative annotator test", "", self.sentence()]
+        if self.annotators:
+            lines.append(self.tidy().to_string(index=False, float_format=lambda v: f"{v:.4g}"))
+            lines.append(
+                "winning rate by epsilon: "
+                + ", ".join(f"{k:g}: {v:.2f}" for k, v in self.sweep.items())
+            )
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+def alternative_annotator_test(
+    judge: ArrayLike,
+    labels: ArrayLike,
+    *,
+    annotators: Sequence[str] | None = None,
+    scoring: Scoring = "accuracy",
+    epsilon: float = 0.1,
+    cluster: ArrayLike | None = None,
+    level: float = 0.05,
+    n_resamples: int = 100,
+    seed: int | None = 0,
+) -> AlternativeAnnotator:
+    r"""May the judge replace an annotator?
+
+    Parameters
+    ----------
+    judge : array-like, shape (N,)
+        Labels or scores; None or NaN where the judge gave none.
+    labels : array-like, shape (N, annotators)
+        People's; None or NaN where a person did not label.
+    annotators : sequence of str, optional
+        Names of the columns.
+    scoring : {"accuracy", "neg_rmse"}
+        How close a label is to the others': share of equal labels, or minus the root mean squared
+        difference of scores.
+    epsilon : float
+        Margin of non-inferiority: how much closer a person may be and still be replaced. .2 for
+        experts, .15 for trained, .1 for crowd annotators (the authors' advice).
+    cluster : array-like, shape (N,), optional
+        Cluster of each item, such as its text: t over clusters with G - 1.
+    level : float
+        Significance level of the family.
+    n_resamples : int
+        Resamples of the power; 0 for none.
+    seed : int or None
+
+    Returns
+    -------
+    AlternativeAnnotator
+
+    Raises
+    ------
+    InputError
+        If shapes differ, the scoring is unknown, or scores are no numbers.
+
+    Notes
+    -----
+    For annotator j and item i, :math:`D = [j \ge judge] - [judge \ge j]` by closeness to the other
+    annotators of the item; one-sided t of mean D < epsilon, Benjamini-Yekutieli over annotators.
+    Items with fewer than two annotators drop, annotators with fewer than 30 items are skipped; both
+    are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count for both, so
+    the advantage runs high and a constant can win: the best constant and the people's majority
+    stand beside it. The majority contains each person's own vote.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), The Alternative Annotator Test, ACL, arXiv 2501.10970.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.integers(0, 3, 200)
+    >>> people = np.where(rng.random((200, 3)) < 0.3, rng.integers(0, 3, (200, 3)), truth[:, None])
+    >>> out = alternative_annotator_test(truth, people, n_resamples=0)
+    >>> out.passed, out.winning_rate
+    (True, 1.0)
+    """
+    where = "alternative_annotator_test"
+    if scoring not in {"accuracy", "neg_rmse"}:
+        raise InputError(f"{where}: scoring must be accuracy or neg_rmse, got {scoring!r}.")
+    f, y = _coded(judge, labels, scoring, where)
+    codes = cluster_codes(cluster, f.size, where=where)
+    names = tuple(annotators) if annotators is not None else _numbered(y.shape[1])
+    if len(names) != y.shape[1]:
+        raise InputError(
+            f"{where}: {len(names)} names for {y.shape[1]} annotators. Give one for each column."
+        )
+    enough = np.sum(~np.isnan(y), axis=1) >= 2
+    used = enough & ~np.isnan(f)
+    out = {
+        "fewer than two annotators": int(np.sum(~enough)),
+        "no label of the judge": int(np.sum(enough & np.isnan(f))),
+    }
+    sample = Sample(
+        n_items=int(used.sum()),
+        n_clusters=int(np.unique(codes[used]).size) if cluster is not None else None,
+        n_excluded=int(f.size - used.sum()),
+        excluded={k: v for k, v in out.items() if v},
+    )
+    f, y, codes = f[used], y[used], codes[used]
+    settings = _Settings(scoring, epsilon, level, cluster is not None)
+    result = _test(f, y, codes, names, settings, sample)
+    if result.reason:
+        return result
+    beside = {
+        "always the same": max(
+            (
+                _test(np.full(f.size, v), y, codes, names, settings, sample)
+                for v in np.unique(y[~np.isnan(y)])
+            ),
+            key=lambda r: (r.winning_rate, r.advantage),
+        ),
+        "the people's majority": _test(_majority(y, scoring), y, codes, names, settings, sample),
+    }
+    notes = list(result.notes)
+    if y.shape[1] == 2:
+        message = "Two annotators: each is measured by one other, there is no consensus."
+        notes.append(Note(code="two_annotators", message=message))
+    power = _power(y, codes, names, settings, sample, n_resamples, seed)
+    return dataclasses.replace(result, beside=beside, power=power, notes=tuple(notes))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Settings:
+    scoring: Scoring
+    epsilon: float
+    level: float
+    clustered: bool
+
+
+def _numbered(m: int) -> tuple[str, ...]:
+    return tuple(f"annotator {j + 1}" for j in range(m))
+
+
+def _coded(
+    judge: ArrayLike, labels: ArrayLike, scoring: Scoring, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Labels as numbers: codes of words, or the scores themselves."""
+    f, y = np.asarray(judge, dtype=object), np.asarray(labels, dtype=object)
+    if f.ndim != 1 or y.ndim != 2 or y.shape[0] != f.size or f.size == 0 or y.shape[1] < 2:
+        raise InputError(
+            f"{where}: judge must have one entry and labels one row for each item, with at least "
+            f"two annotators, got shapes {f.shape} and {y.shape}."
+        )
+    both = np.column_stack([f, y])
+    absent = np.array([v is None or v == "" or v != v for v in both.reshape(-1)])  # noqa: PLR0124
+    if scoring == "neg_rmse":
+        try:
+            numbers = np.where(absent, np.nan, both.reshape(-1)).astype(float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{where}: neg_rmse needs scores: {error}.") from error
+    else:
+        kinds = {v: i for i, v in enumerate(sorted({_key(v) for v in both.reshape(-1)[~absent]}))}
+        numbers = np.full(both.size, np.nan)
+        numbers[~absent] = [kinds[_key(v)] for v in both.reshape(-1)[~absent]]
+    numbers = numbers.reshape(both.shape)
+    if np.isinf(numbers).any():
+        raise InputError(f"{where}: labels must be finite, got an infinite score.")
+    return numbers[:, 0], numbers[:, 1:]
+
+
+def _key(value: object) -> str:
+    """A label as text, 1 and 1.0 being one."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, (int, float, np.number)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _closeness(mine: FloatArray, others: FloatArray, scoring: Scoring) -> FloatArray:
+    """How close each label is to the others' of its item."""
+    known = ~np.isnan(others)
+    count = known.sum(axis=1)
+    if scoring == "accuracy":
+        return np.asarray(np.sum(known & (others == mine[:, None]), axis=1) / count)
+    squared = np.where(known, (np.nan_to_num(others) - mine[:, None]) ** 2, 0.0)
+    return np.asarray(-np.sqrt(squared.sum(axis=1) / count))
+
+
+def _test(
+    f: FloatArray,
+    y: FloatArray,
+    codes: IntArray,
+    names: tuple[str, ...],
+    settings: _Settings,
+    sample: Sample,
+) -> AlternativeAnnotator:
+    rows: list[tuple[str, FloatArray, FloatArray, IntArray]] = []
+    skipped = []
+    for j, name in enumerate(names):
+        here = ~np.isnan(y[:, j])
+        if here.sum() < LEAST_ITEMS:
+            skipped.append(name)
+            continue
+        others = np.delete(y[here], j, axis=1)
+        judge = _closeness(f[here], others, settings.scoring)
+        person = _closeness(y[here, j], others, settings.scoring)
+        rows.append((name, judge, person, codes[here]))
+    if not rows:
+        return AlternativeAnnotator(
+            winning_rate=math.nan, advantage=math.nan, passed=False, epsilon=settings.epsilon,
+            level=settings.level, annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
+            reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
+        )  # fmt: skip
+    p = {eps: _p_values(rows, eps) for eps in {*SWEEP, settings.epsilon}}
+    won = {eps: float(np.mean(p_adjust(v, method="BY") <= settings.level)) for eps, v in p.items()}
+    adjusted = p_adjust(p[settings.epsilon], method="BY")
+    tests = []
+    constant = False
+    for (name, judge, person, _), raw, adj in zip(rows, p[settings.epsilon], adjusted, strict=True):
+        d = (person >= judge).astype(float) - (judge >= person)
+        constant |= bool(np.ptp(d) == 0)
+        tests.append(
+            AnnotatorTest(
+                annotator=name,
+                n=d.size,
+                judge_share=float(np.mean(judge >= person)),
+                annotator_share=float(np.mean(person >= judge)),
+                mean_difference=float(d.mean()),
+                sd_difference=float(d.std(ddof=1)),
+                p_value=float(raw),
+                p_adjusted=float(adj),
+            )
+        )
+    notes = []
+    if skipped:
+        message = f"{len(skipped)} annotators have fewer than {LEAST_ITEMS} items and are skipped."
+        notes.append(Note(code="annotators_skipped", message=message))
+    if constant:
+        message = "Against some annotator the difference is the same on every item: p is 0 or 1."
+        notes.append(Note(code="constant_difference", message=message))
+    omega = won[settings.epsilon]
+    return AlternativeAnnotator(
+        winning_rate=omega,
+        advantage=float(np.mean([t.judge_share for t in tests])),
+        passed=omega >= 0.5,
+        epsilon=settings.epsilon,
+        level=settings.level,
+        annotators=tuple(tests),
+        sweep={e: won[e] for e in SWEEP},
+        sample=sample,
+        skipped=tuple(skipped),
+        notes=tuple(notes),
+    )
+
+
+def _p_values(
+    rows: Sequence[tuple[str, FloatArray, FloatArray, IntArray]], eps: float
+) -> FloatArray:
+    out = []
+    for _, judge, person, codes in rows:
+        d = (person >= judge).astype(float) - (judge >= person)
+        mean = float(d.mean())
+        variance = cluster_variance((d - mean) / d.size, codes)
+        g = np.unique(codes).size
+        if not variance > 1e-18:
+            out.append(0.0 if mean < eps else 1.0)
+        else:
+            out.append(float(stats.t.cdf((mean - eps) / math.sqrt(variance), g - 1)))
+    return np.array(out)
+
+
+def _majority(y: FloatArray, scoring: Scoring) -> FloatArray:
+    """The people's most common label (the first of equals), or their median score."""
+    if scoring == "neg_rmse":
+        return np.asarray(np.nanmedian(y, axis=1))
+    kinds = np.unique(y[~np.isnan(y)])
+    votes = np.stack([np.sum(y == v, axis=1) for v in kinds])
+    return np.asarray(kinds[np.argmax(votes, axis=0)])
+
+
+def _power(
+    y: FloatArray,
+    codes: IntArray,
+    names: tuple[str, ...],
+    settings: _Settings,
+    sample: Sample,
+    n_resamples: int,
+    seed: int | None,
+) -> float:
+    """How often a person put in the judge's place passes, in resamples of whole clusters."""
+    m = y.shape[1]
+    if m < 3 or n_resamples < 1:
+        return math.nan
+    rng = np.random.default_rng(seed)
+    kinds = np.unique(codes)
+    members = [np.flatnonzero(codes == c) for c in kinds] if kinds.size < codes.size else None
+    passed = []
+    for b in range(n_resamples):
+        drawn = rng.integers(0, kinds.size, kinds.size)
+        rows = drawn if members is None else np.concatenate([members[c] for c in drawn])
+        place = (
+            np.arange(drawn.size)
+            if members is None
+            else np.repeat(np.arange(drawn.size), [members[c].size for c in drawn])
+        )
+        j = b % m
+        panel = np.delete(y[rows], j, axis=1)
+        kept = ~np.isnan(y[rows, j]) & (np.sum(~np.isnan(panel), axis=1) >= 2)
+        if kept.sum() < LEAST_ITEMS:
+            continue
+        out = _test(y[rows, j][kept], panel[kept], place[kept], names[: m - 1], settings, sample)
+        if not out.reason:
+            passed.append(out.passed)
+    return float(np.mean(passed)) if passed else math.nan
