@@ -24,8 +24,9 @@ from judgestats.protocols.pointwise import Pointwise
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    at = parameters["methods_at"]
-    series = sorted({*parameters["temperatures"], at})
+    # A server's own temperature cannot be ordered among numbers: then there is no other.
+    at = None if parameters["temperatures"] == (None,) else parameters["methods_at"]
+    series = [None] if at is None else sorted({*parameters["temperatures"], at})
     return tuple(
         Condition(judge=judge, temperature=temperature, factors={"method": method})
         for judge in parameters["judges"]

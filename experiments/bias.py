@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled, with_padded_twins
 from judgestats.experiment.levels import Levels
@@ -27,13 +28,7 @@ def items(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    probes = ["pairs", *(f"scale {s}" for s in parameters["scales"])]
-    return tuple(
-        Condition(judge=judge, temperature=temperature, factors={"probe": probe})
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for probe in probes
-    )
+    return crossed(parameters, probe=["pairs", *(f"scale {s}" for s in parameters["scales"])])
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pairwise | Pointwise:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.selection_parameters import (
     ONE_REPLICATE,
@@ -23,15 +24,8 @@ from judgestats.protocols.template import PromptTemplate
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(
-            judge=judge, temperature=temperature, factors={"prompt": prompt, "unrelated": unrelated}
-        )
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for prompt in ([parameters["prompt"]] if parameters["prompt"] else parameters["prompts"])
-        for unrelated in parameters["unrelated"]
-    )
+    prompts = [parameters["prompt"]] if parameters["prompt"] else parameters["prompts"]
+    return crossed(parameters, prompt=prompts, unrelated=parameters["unrelated"])
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import Parameter, read_names
@@ -24,12 +25,7 @@ from judgestats.protocols.template import PromptTemplate
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature, factors={"guideline": guideline_level(g)})
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for g in parameters["guidelines"]
-    )
+    return crossed(parameters, guideline=[guideline_level(g) for g in parameters["guidelines"]])
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:

@@ -17,14 +17,6 @@ from judgestats.protocols.correctness import Correctness
 from judgestats.protocols.template import PromptTemplate
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature)
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-    )
-
-
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Correctness:
     del condition
     return Correctness(template=PromptTemplate.load(parameters["prompt"] or "correctness"))
@@ -37,7 +29,6 @@ DESIGN = Design(
         "What share of answers does a judge that knows the true answer call correct, how sure is "
         "that share, and how reliable is one verdict?"
     ),
-    conditions=conditions,
     protocol=protocol,
     analysis="head_to_tail",
     items=referenced,

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.conditions import VARY
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
-
-
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature)
-        for temperature in parameters["temperatures"]
-        for judge in parameters["judges"]
-    )
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
@@ -35,9 +28,9 @@ DESIGN = Design(
         "At the same temperature and on the same items: do judges differ in how much their scores "
         "for the same answer scatter, and which of them is steadier?"
     ),
-    conditions=conditions,
     protocol=protocol,
     analysis="judges",
+    parameters=(VARY,),
     defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
     compares=(Levels(parameter="judges", example="gpt-4o-mini,gpt-4o"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",

@@ -20,14 +20,6 @@ from judgestats.protocols.selection import Selection
 from judgestats.protocols.template import PromptTemplate
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature)
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-    )
-
-
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
     del condition  # judges and temperatures share one prompt and one order of options
     return Selection(
@@ -44,7 +36,6 @@ DESIGN = Design(
         "How reliable is one choice of the best answer, how reliable are the shares of many, and "
         "how does that depend on judge, temperature and benchmark?"
     ),
-    conditions=conditions,
     protocol=protocol,
     analysis="best_of_n",
     items=benchmarks,

@@ -14,14 +14,6 @@ from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature)
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-    )
-
-
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     del condition  # all judges are asked alike
     return Pointwise(
@@ -37,7 +29,6 @@ DESIGN = Design(
         "How much reliability and agreement with people does the mean, median or mode of several "
         "judgments buy, how much a panel of judges, and at what cost?"
     ),
-    conditions=conditions,
     protocol=protocol,
     analysis="self_consistency",
     items=labelled,

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from judgestats.experiment.conditions import VARY
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
-
-
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(judge=judge, temperature=temperature)
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-    )
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
@@ -39,9 +32,9 @@ DESIGN = Design(
         "Does the spread of a judge's scores for the same answer grow with the sampling "
         "temperature, and at what cost in mean?"
     ),
-    conditions=conditions,
     protocol=protocol,
     analysis="temperature",
+    parameters=(VARY,),
     compares=(
         Levels(
             parameter="temperatures",

@@ -32,6 +32,7 @@ from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import heat
 from judgestats.stats.inference.result import Estimate, format_p
 
 __all__ = ["MARGIN", "analyse", "plan"]
@@ -57,7 +58,8 @@ _QUESTION = (
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    at = f"{parameters['methods_at']:g}"
+    asked_at = {c.temperature for c in conditions}
+    at = "nan" if asked_at == {None} else f"{parameters['methods_at']:g}"
     rule = str(parameters["disagreement"])
     declared = AnalysisPlan(
         experiment="alignment",
@@ -241,12 +243,12 @@ def _sentence(
 
 def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) -> str:
     """The best method, what it beats, what is shown to be as good, and what is open."""
-    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at)]
+    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
     own = own[own["alignment"].notna()]
     row = own.sort_values("alignment", ascending=False).iloc[0]
     best = str(row["factor_method"])
     text = (
-        f"{judge}: {best} agrees best with people at T={at:g} (score "
+        f"{judge}: {best} agrees best with people at {heat(at)} (score "
         f"{told_coefficient(row, 'alignment')})"
     )
     beaten = _others(
@@ -286,7 +288,7 @@ def _recommend(
     known = [
         (m, r)
         for m, r in zip(methods, rows, strict=True)
-        if math.isclose(m.temperature, at) and not np.isnan(m.credit).all()
+        if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
     ]
     if len(known) < 2:
         return None  # nothing to choose from

@@ -20,6 +20,7 @@ from judgestats.analysis.pair_description import (
 from judgestats.analysis.pair_methods import AVERAGE, JudgedPairs, Method, baselines
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import add_estimate, condition_row, named
+from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.alignment import alignment_by_category
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.raw_agreement import percent_agreement
@@ -71,7 +72,7 @@ def describe(
     results.append(
         named(f"agreement.kappa.{label}", f"Kappa with people, {label}", "descriptive", kappa)
     )
-    if math.isclose(method.temperature, float(declared.options["methods_at"])):
+    if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
         results += _by_category(method, pairs, label, declared.level)
     if method.verdicts.shape[1] > 1:
         again = percent_agreement(method.verdicts, **common)
@@ -210,7 +211,9 @@ def compare_methods(
     at = float(declared.options["methods_at"])
     found: dict[str, Compared] = {}
     for judge in dict.fromkeys(m.judge for m in methods):
-        own = [m for m in methods if m.judge == judge and math.isclose(m.temperature, at)]
+        own = [
+            m for m in methods if m.judge == judge and np.isclose(m.temperature, at, equal_nan=True)
+        ]
         if len(own) > 1:
             found[judge] = Compared(judge, own, pairs, declared)
     results = [r for c in found.values() for r in c.results]
@@ -239,7 +242,7 @@ def compare_temperatures(
         )
         if len(own) < 2:
             continue
-        labels = [f"T={m.temperature:g}" for m in own]
+        labels = [heat(m.temperature) for m in own]
         credit = np.column_stack([m.credit for m in own])
         where = f"{name} by {judge}"
         tests[where] = _of_credit(credit, labels, clusters, declared)

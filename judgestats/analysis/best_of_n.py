@@ -28,6 +28,7 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import heat
 
 __all__ = ["analyse", "plan"]
 
@@ -239,7 +240,7 @@ def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in usable.groupby("judge", sort=False):
         values = [
-            f"{told_coefficient(row, 'vote_share')} at T={row['temperature']:g}"
+            f"{told_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
             for row in own.to_dict("records")
         ]
         parts.append(f"{judge} {', '.join(values)}")

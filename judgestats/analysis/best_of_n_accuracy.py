@@ -182,7 +182,7 @@ def against_accuracy(
         if f"vote_share in {benchmark}" in table:
             table[f"answers_right in {benchmark}"] = float(own["share"].mean())
     tests: dict[str, TestResult] = {}
-    for condition in table.loc[table["temperature"] > 0, "condition"]:
+    for condition in table.loc[table["temperature"] != 0, "condition"]:
         found = choices[str(condition)]
         share = once["share"].reindex(list(found.items)).to_numpy(float)
         changes = disagreement(found.values)

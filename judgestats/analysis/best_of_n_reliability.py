@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
+from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -182,7 +183,7 @@ def across_temperatures(
         data = np.column_stack(columns)
         clusters = choices[str(own["condition"].iloc[0])].cluster
         kept = np.isfinite(data).all(axis=1)
-        names = [f"T={t:g}" for t in own["temperature"]]
+        names = [heat(t) for t in own["temperature"]]
         if kept.sum() < 3:
             continue
         if len(names) == 2:
@@ -254,7 +255,7 @@ def across_judges(
     list of NamedResult
     """
     results = []
-    for temperature, own in table.groupby("temperature", sort=False):
+    for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         if len(own) < 2:
             continue
         found = [choices[str(c)] for c in own["condition"]]
@@ -270,8 +271,8 @@ def across_judges(
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
         results.append(
             named(
-                f"judges.T={temperature:g}",
-                f"Agreement of {len(own)} judges at T={temperature:g} (least, quartiles and "
+                f"judges.{heat(temperature)}",
+                f"Agreement of {len(own)} judges at {heat(temperature)} (least, quartiles and "
                 f"greatest over replications: {five})",
                 "secondary",
                 result,

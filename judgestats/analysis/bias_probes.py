@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.pair_methods import JudgedPairs
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, scores_of
+from judgestats.judgments.settings import heat
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.padding import unpadded
 from judgestats.protocols.scale import Scale
@@ -156,7 +157,9 @@ def probed(
     """
     known = _beside(items, pairs)
     found = []
-    for (judge, temperature), asked in frame.groupby(["judge", "temperature"], sort=False):
+    for (judge, temperature), asked in frame.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
         parts: dict[str, Any] = {"conditions": {}, "scores": {}, "padded": {}, "native": {}}
         for probe, said in asked.groupby("factor_probe", sort=False):
             name = str(probe)
@@ -173,7 +176,7 @@ def probed(
                 axis=1,
             )
         found.append(
-            Probed(where=f"{judge} at T={float(str(temperature)):g}", judge=str(judge), **parts)
+            Probed(where=f"{judge} at {heat(float(str(temperature)))}", judge=str(judge), **parts)
         )
     return found
 

@@ -138,4 +138,4 @@ def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
 
 
 def _number(value: Any) -> str:
-    return "server default" if pd.isna(value) else f"{float(value):g}"
+    return "default" if pd.isna(value) else f"{float(value):g}"

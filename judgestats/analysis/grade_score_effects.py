@@ -13,6 +13,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.rotations import Rotations
 from judgestats.analysis.selections import named
+from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.grade_score import grade_score_difference
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
@@ -56,7 +57,7 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
     out = []
     for key, own in table.groupby(rest, sort=False):
         told = dict(zip(rest, key, strict=True))
-        words = [str(told["judge"]), f"T={told['temperature']:g}"]
+        words = [str(told["judge"]), heat(told["temperature"])]
         if _PROMPT in told:
             words.append(f"prompt {told[_PROMPT]}")
         if OPTION in told:

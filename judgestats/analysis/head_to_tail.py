@@ -25,6 +25,7 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.option_positions import option_win_rate
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -226,7 +227,7 @@ def _judges(
     found: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
     tests: dict[str, TestResult] = {}
-    for temperature, own in table.groupby("temperature", sort=False):
+    for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         names = [str(c) for c in own["condition"]]
         judges = [str(j) for j in own["judge"]]
         for i in range(len(names)):
@@ -242,7 +243,7 @@ def _judges(
                     cluster=found[names[i]].cluster[kept],
                     level=declared.level,
                 )
-                tests[f"{judges[i]} and {judges[j]} at T={temperature:g}"] = test
+                tests[f"{judges[i]} and {judges[j]} at {heat(temperature)}"] = test
     results = [
         named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
         for title, test in tests.items()

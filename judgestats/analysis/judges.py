@@ -10,6 +10,7 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.spread_levels import LevelComparison
+from judgestats.analysis.varied import varied_hypotheses
 from judgestats.judgments.design import Condition
 
 __all__ = ["analyse", "plan"]
@@ -30,8 +31,7 @@ _COMPARED = LevelComparison(
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    del conditions  # all that matters is in the frame
-    return _COMPARED.plan(parameters)
+    return _COMPARED.plan(parameters, *varied_hypotheses(conditions))
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:

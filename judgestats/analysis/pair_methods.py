@@ -14,6 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.labelled import LabelledPairs, label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, combined, scores_of
+from judgestats.judgments.settings import heat
 from judgestats.protocols.naming import pair_name, response_names
 from judgestats.stats.agreement.alignment import alignment_credit
 from judgestats.stats.agreement.transitivity import pairwise_from_scores
@@ -105,7 +106,7 @@ class Method:
     @property
     def label(self) -> str:
         """The method with its temperature."""
-        return f"{self.method} at T={self.temperature:g}"
+        return f"{self.method} at {heat(self.temperature)}"
 
 
 def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None = None) -> Floats:

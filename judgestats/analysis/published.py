@@ -59,15 +59,15 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
     """
     found = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     results: list[NamedResult] = []
-    for judge, chosen in cells.groupby("judge", sort=False):
-        if len(chosen) < 2:
-            continue
+    for stratum in strata_of(cells, vary="temperature"):
+        judge = stratum.name
         results.append(
-            _named(f"spearman.{judge}", f"Variance and temperature, {judge}", _trend(found, chosen))
+            _named(
+                f"spearman.{judge}", f"Variance and temperature, {judge}", _trend(found, stratum)
+            )
         )
-        names = [f"T={t:g}" for t in chosen["temperature"]]
-        scores = np.stack([array.condition(c) for c in chosen["condition"]], axis=1)
-        for test in spread_published(scores, conditions=names, tests=("levene",)):
+        scores = stratum.scores(array)
+        for test in spread_published(scores, conditions=stratum.labels, tests=("levene",)):
             results.append(
                 _named(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
             )
@@ -204,9 +204,9 @@ def _variances(found: Cells, condition: str) -> np.ndarray[tuple[int], np.dtype[
     return values[~np.isnan(values)]
 
 
-def _trend(found: Cells, chosen: pd.DataFrame) -> TestResult:
-    values = [_variances(found, c) for c in chosen["condition"]]
-    at = [np.full(v.size, t) for v, t in zip(values, chosen["temperature"], strict=True)]
+def _trend(found: Cells, stratum: Stratum) -> TestResult:
+    values = [_variances(found, c) for c in stratum.conditions]
+    at = [np.full(v.size, t) for v, t in zip(values, stratum.at or (), strict=True)]
     return _marked(spearman_correlation(np.concatenate(at), np.concatenate(values), interval=None))
 
 

@@ -33,6 +33,7 @@ from judgestats.analysis.told import told_coefficient
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.transitivity import intransitive_triads
 from judgestats.stats.comparison.cochran import cochran_q_test
@@ -346,7 +347,7 @@ def _compare(
 
 
 def _who(judge: Any, temperature: Any) -> str:
-    return f"{judge} at T={temperature:g}" if temperature == temperature else str(judge)  # noqa: PLR0124
+    return f"{judge} at {heat(temperature)}"
 
 
 def _file(name: str, number: int) -> str:

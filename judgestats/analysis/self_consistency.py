@@ -22,6 +22,7 @@ from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
+from judgestats.judgments.settings import heat
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
@@ -227,7 +228,7 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
             )  # fmt: skip
     temperature = float(base["temperature"])
     return _Asked(
-        where=f"{base['judge']} at T={temperature:g}", judge=str(base["judge"]),
+        where=f"{base['judge']} at {heat(temperature)}", judge=str(base["judge"]),
         temperature=temperature, base=base, scores=scores, made=made,
     )  # fmt: skip
 
@@ -293,8 +294,8 @@ def _panels(
     panels: list[Aggregated] = []
     results: list[NamedResult] = []
     questions = answers.pairs.table.clusters
-    for temperature in dict.fromkeys(one.temperature for one in asked):
-        judges = [one for one in asked if one.temperature == temperature]
+    for label in dict.fromkeys(heat(one.temperature) for one in asked):
+        judges = [one for one in asked if heat(one.temperature) == label]
         size = len(judges)
         if size < 2:
             continue
@@ -308,7 +309,6 @@ def _panels(
             "n_ok": sum(int(r["n_ok"]) for r in singles),
         }
         base["unread_share"] = 1 - base["n_ok"] / base["n"]
-        label = f"T={temperature:g}"
         panel = described(
             base,
             aggregate_replications(stacked.reshape(len(answers.names), -1), k=size, how="mean"),

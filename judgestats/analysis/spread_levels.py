@@ -33,6 +33,7 @@ from judgestats.analysis.spread_plan import (
     spread_sentence,
 )
 from judgestats.analysis.strata import Stratum, strata_of
+from judgestats.analysis.varied import varied_results
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
@@ -219,4 +220,5 @@ class LevelComparison:
         """
         found = self.compare(frame, declared)
         published = published_groups(found.array, found.strata, what=self.across)
-        return self.concluded(found, declared, published=published)
+        further, told = varied_results(found.array, found.cells, declared)
+        return self.concluded(found, declared, told=told, further=further, published=published)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from judgestats.judgments.settings import heat, in_order
 from judgestats.judgments.shapes import ScoreArray
 
 __all__ = ["Stratum", "strata_of"]
@@ -40,7 +40,9 @@ class Stratum:
         return np.stack([array.condition(c) for c in self.conditions], axis=1)
 
 
-def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratum, ...]:
+def strata_of(
+    cells: pd.DataFrame, *, vary: str, least: int = 2, ordered: bool = False
+) -> tuple[Stratum, ...]:
     """The strata in which `vary` takes at least `least` levels.
 
     A condition of which no judgment could be read is in none of them: no item has all conditions
@@ -54,6 +56,9 @@ def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratu
     vary : str
         ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
     least : int
+    ordered : bool
+        Whether the levels of a factor are put in their order, where they have one; temperatures are
+        ordered in any case.
 
     Returns
     -------
@@ -72,17 +77,22 @@ def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratu
     keys = ["judge", "temperature", *(c for c in cells.columns if c.startswith("factor_"))]
     shared = [k for k in keys if k != vary]
     found = []
-    for _, chosen in cells.groupby(shared, sort=False, dropna=False):
-        if len(chosen) < least:
+    for _, group in cells.groupby(shared, sort=False, dropna=False):
+        if len(group) < least:
             continue
-        values = chosen[vary].tolist()
-        temperature = vary == "temperature"
+        chosen = group
+        at: tuple[float, ...] | None = None
+        if vary == "temperature":
+            at = tuple(float(v) for v in chosen[vary])
+        elif ordered and (levels := in_order(vary.removeprefix("factor_"), chosen[vary])):
+            chosen = chosen.set_index(vary, drop=False).loc[list(levels)]
+            at = tuple(float(place) for place in range(len(levels)))
         found.append(
             Stratum(
                 name=_stratum_name(chosen.iloc[0], shared),
                 conditions=tuple(chosen["condition"]),
-                labels=tuple(_level(vary, v) for v in values),
-                at=tuple(float(v) for v in values) if temperature else None,
+                labels=tuple(_level(vary, v) for v in chosen[vary]),
+                at=at,
             )
         )
     return tuple(found)
@@ -91,8 +101,7 @@ def strata_of(cells: pd.DataFrame, *, vary: str, least: int = 2) -> tuple[Stratu
 def _level(key: str, value: object) -> str:
     if key != "temperature":
         return str(value)
-    number = float(str(value))
-    return "T=server default" if math.isnan(number) else f"T={number:g}"
+    return heat(float(str(value)))
 
 
 def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:

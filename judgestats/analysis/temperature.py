@@ -30,11 +30,11 @@ from judgestats.analysis.spread_plan import (
     MISSING,
     spread_hypotheses,
 )
-from judgestats.analysis.strata import (
-    strata_of,
-)
+from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.analysis.told import told_sem
+from judgestats.analysis.varied import varied_hypotheses, varied_results
 from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.inference.result import format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
@@ -91,6 +91,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 adjustment="holm",
             ),
             *_sampling(conditions),
+            *varied_hypotheses(conditions),
             Hypothesis(
                 id="published",
                 role="replicated",
@@ -144,19 +145,21 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += equivalence_results(equivalence)
     results += _without_zero(array, cells, declared)
     results += _between_judges(array, cells, declared)
+    further, said = varied_results(array, cells, declared)
+    results += further
     results += described.results
     results += published_tests(array, cells)
     return Analysis(
         experiment="temperature",
         question=declared.question,
-        sentence=_sentence(spreads, equivalence, cells),
+        sentence=_sentence(spreads, equivalence, strata, cells) + said,
         conditions=cells,
         results=tuple(results),
         limitations=tuple(common_limits(frame, cells, array)),
         recommendation=recommend_replicates(cells),
         metrics=_metrics(spreads, described),
         condition_metrics=described.metrics,
-        curves=_curves(cells),
+        curves=_curves(strata, cells),
         arrays=cell_arrays(array),
     )
 
@@ -199,15 +202,20 @@ def _between_judges(
     return results
 
 
-def _extremes(cells: pd.DataFrame, judge: str) -> tuple[pd.Series, pd.Series]:
-    read = cells[(cells["judge"] == judge) & (cells["n_ok"] > 0)]
-    chosen = read.sort_values("temperature")
+def _of(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
+    """The stratum's conditions, from the coldest to the hottest."""
+    return cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
+
+
+def _extremes(stratum: Stratum, cells: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    chosen = _of(stratum, cells)
     return chosen.iloc[0], chosen.iloc[-1]
 
 
 def _sentence(
     spreads: Mapping[str, SpreadResult],
     equivalence: Mapping[str, EquivalenceResult],
+    strata: Sequence[Stratum],
     cells: pd.DataFrame,
 ) -> str:
     """The answer, one plain sentence: equality is told only where it is shown."""
@@ -216,13 +224,14 @@ def _sentence(
             "Only one temperature was judged, so nothing can be said about what temperature does."
         )
     family = spread_family(spreads, across="temperatures", each="judge")
+    by_name = {s.name: s for s in strata}
     grows, differs, same, unclear = [], [], [], []
     for judge, p in family.p_adjusted.items():
-        low, high = _extremes(cells, judge)
+        low, high = _extremes(by_name[judge], cells)
         change = (
             f"{judge} (standard error of one score {told_sem(low)} points at "
-            f"T={low['temperature']:g}, {told_sem(high)} at "
-            f"T={high['temperature']:g}; adjusted p {format_p(p)})"
+            f"{heat(low['temperature'])}, {told_sem(high)} at "
+            f"{heat(high['temperature'])}; adjusted p {format_p(p)})"
         )
         if p < 0.05 and high["within_variance"] > low["within_variance"]:
             grows.append(change)
@@ -266,11 +275,12 @@ def _metrics(spreads: Mapping[str, SpreadResult], described: ScoreConditions) ->
     return out
 
 
-def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
+def _curves(strata: Sequence[Stratum], cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     """Lines over temperature; MLflow's steps are whole numbers, hence hundredths."""
     curves: dict[str, list[tuple[int, float]]] = {}
-    for judge, chosen in cells.groupby("judge", sort=False):
+    for stratum in strata:
+        chosen = _of(stratum, cells)
         steps = [round(100 * t) for t in chosen["temperature"]]
         for column, name in (("within_variance", "variance"), ("icc1", "icc1"), ("mean", "mean")):
-            curves[f"curve/{name}/{judge}"] = list(zip(steps, chosen[column], strict=True))
+            curves[f"curve/{name}/{stratum.name}"] = list(zip(steps, chosen[column], strict=True))
     return curves

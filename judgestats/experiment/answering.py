@@ -24,6 +24,7 @@ from judgestats.judges.answers import Answered, AnswerPlan, collect_answers, pri
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
 from judgestats.judges.prices import PriceTable
+from judgestats.judgments.settings import as_text
 from judgestats.protocols.answering import Answering
 from judgestats.protocols.template import PromptTemplate
 from judgestats.stats.inference.notation import counted
@@ -234,7 +235,7 @@ def answers_of(
         record=_record(answered, plan, left_out=len(without)),
         params={
             "answers/models": ", ".join(s.model for s in plan.answerers.values()),
-            "answers/temperatures": ", ".join(f"{t:g}" for t in plan.temperatures),
+            "answers/temperatures": ", ".join(map(as_text, plan.temperatures)),
             "answers/prompt_sha": plan.protocol.template.sha,
         },
         limitations=tuple(_limits(answered, plan, without)),

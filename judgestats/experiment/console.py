@@ -71,7 +71,7 @@ def account_lines(
         f"cost {cost}",
     ]
     if account.get("invalid"):
-        parts.append(f"{account['invalid']} not asked: the judge refuses the temperature")
+        parts.append(f"{account['invalid']} not asked: the judge refuses the setting")
     if account.get("possibly_billed_twice"):
         parts.append(f"{account['possibly_billed_twice']} possibly billed twice")
     return [f"Account: {', '.join(parts)}.", ""]

@@ -10,6 +10,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment.answering import ANSWERING
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.item_sources import limited, source_name
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.pair_parameters import PAIRS, read_one_temperature
@@ -282,12 +283,7 @@ def strategy_conditions(
     """
     k, seed = parameters["k"], parameters["seed"]
     full = dict.fromkeys(strategy(name, k=k, seed=seed).name for name in names)
-    return tuple(
-        Condition(judge=judge, temperature=temperature, factors={"strategy": name})
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
-        for name in full
-    )
+    return crossed(parameters, strategy=tuple(full))
 
 
 CROWD_LEVELS = (

@@ -9,8 +9,10 @@ import pandas as pd
 
 from judgestats.experiment.folder import file_name, session, write_json
 from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.parameters import settings_of
 from judgestats.items.readers import write_items
 from judgestats.items.summary import item_set_sha
+from judgestats.judgments.settings import as_text
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
@@ -71,7 +73,12 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     run.params(
         {
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
-            "judge/temperatures": ", ".join(f"{t:g}" for t in p["temperatures"]),
+            "judge/temperatures": ", ".join(map(as_text, p["temperatures"])),
+            **{f"judge/{name}": as_text(v) for name, v in settings_of(p).items()},
+            **{
+                f"vary/{name}": ", ".join(map(as_text, levels))
+                for name, levels in (p.get("vary") or {}).items()
+            },
             "judge/prompt_sha": ", ".join(templates),
             "judge/protocol": first.name,
             "judge/scale": str(p["scale"]),

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import COMMON, Parameter, common
 from judgestats.items.schema import Item
@@ -31,7 +32,8 @@ class Design:
     title, question : str
         For reports.
     conditions : callable
-        ``conditions(parameters) -> tuple of Condition``.
+        ``conditions(parameters) -> tuple of Condition``; every judge at every temperature, and at
+        every level of what ``vary`` names, unless stated otherwise.
     protocol : callable
         ``protocol(parameters, condition) -> JudgingProtocol``.
     analysis : str
@@ -62,9 +64,9 @@ class Design:
     name: str
     title: str
     question: str
-    conditions: Callable[[Mapping[str, Any]], tuple[Condition, ...]]
     protocol: Callable[[Mapping[str, Any], Condition], JudgingProtocol]
     analysis: str
+    conditions: Callable[[Mapping[str, Any]], tuple[Condition, ...]] = crossed
     parameters: tuple[Parameter, ...] = ()
     defaults: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -46,7 +46,7 @@ METHODS = (
 """Ways of asking: comparing or scoring, with reasoning before or after, with a guideline."""
 
 
-def read_one_temperature(name: str, value: str) -> float:
+def read_one_temperature(name: str, value: str) -> float | None:
     """One temperature, where a parameter takes no more."""
     found = read_temperatures(name, value)
     if len(found) != 1:
@@ -128,6 +128,8 @@ def _methods(parameters: Mapping[str, Any]) -> int:
 def _temperatures(parameters: Mapping[str, Any]) -> int:
     """Temperatures at which some method is asked."""
     if not set(parameters["series"]) & set(parameters["methods"]):
+        return 1
+    if parameters["temperatures"] == (None,):
         return 1
     return len({*parameters["temperatures"], parameters["methods_at"]})
 

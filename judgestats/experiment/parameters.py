@@ -91,9 +91,17 @@ def _positive(name: str, value: str) -> float:
     return number
 
 
-def _temperatures(name: str, value: str) -> tuple[float, ...]:
+def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
     numbers = []
-    for part in _names(name, value):
+    listed = _names(name, value)
+    if listed == ("default",):
+        return (None,)
+    if "default" in listed:
+        raise InputError(
+            f"{name}: default leaves the temperature to the server, which may be any; it stands "
+            "alone, since it cannot be ordered among numbers."
+        )
+    for part in listed:
         try:
             number = float(part)
         except ValueError:
@@ -215,7 +223,7 @@ COMMON: tuple[Parameter, ...] = (
         name="temperatures",
         default="0,0.3,0.5,0.7,1",
         read=_temperatures,
-        help="0-2, comma-separated",
+        help="0-2, comma-separated; or default, which leaves the field out of the request",
     ),
     Parameter(
         name="replicates",

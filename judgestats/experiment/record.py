@@ -12,7 +12,9 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.experiment import console
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.parameters import settings_of
 from judgestats.judges.account import Collected
+from judgestats.judgments.settings import as_text
 from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.runs import RunWriter, artifact_folder
 
@@ -115,6 +117,8 @@ def about(
             "protocol": first.name,
             "conditions": [c.label for c in prepared.conditions],
             "temperatures": list(p["temperatures"]),
+            "settings": settings_of(p),
+            "varied": {k: list(v) for k, v in (p.get("vary") or {}).items()},
             "replicates": p["replicates"],
             "items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
@@ -160,12 +164,10 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
             child.params(
                 {
                     "judge/model": spec.model,
-                    "judge/temperature": f"{condition.temperature:g}"
-                    if condition.temperature is not None
-                    else "server default",
+                    "judge/temperature": as_text(condition.temperature),
                     "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
                     "design/replicates": prepared.parameters["replicates"],
-                    **{f"factor/{k}": v for k, v in condition.factors.items()},
+                    **{f"factor/{k}": v for k, v in condition.levels.items()},
                 }
             )
             child.metrics(analysis.condition_metrics.get(label, {}))

@@ -291,14 +291,20 @@ def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
     if refused.any():
         invalid = sorted(set(raw.loc[refused, "condition"]))
         said.append(
-            f"Left out, since the judge refuses the temperature: {'; '.join(invalid)}. Nothing was "
-            "asked at another temperature instead."
+            f"Left out, since the judge refuses {_refused_fields(raw)}: {'; '.join(invalid)}. "
+            "Nothing was asked otherwise instead."
         )
     answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
     mute = raw[~refused & ~raw["condition"].isin(answered)]
     for condition, rows in mute.groupby("condition", sort=False):
         said.append(f"No judgment was answered under {condition}: {_reasons(rows)}.")
     return tuple(said)
+
+
+def _refused_fields(raw: pd.DataFrame) -> str:
+    """``the temperature``: the fields for which conditions are invalid."""
+    failures = raw.loc[raw["transport"].eq("invalid_condition"), "failure"]
+    return " and ".join(f"the {f.removesuffix('_refused')}" for f in dict.fromkeys(failures))
 
 
 def _reasons(rows: pd.DataFrame) -> str:

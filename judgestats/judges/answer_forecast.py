@@ -101,7 +101,7 @@ def foreseen_answers(
 
 def _known_answers(
     items: Sequence[Item], plan: AnswerPlan, journal: str | Path | None
-) -> Iterator[tuple[tuple[str, float, int], Item, tuple[str, ...]]]:
+) -> Iterator[tuple[tuple[str, float | None, int], Item, tuple[str, ...]]]:
     """For every voice and item, the answers to its turns that the journal holds."""
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=plan.seed, settings=plan.settings)

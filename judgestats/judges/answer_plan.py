@@ -11,6 +11,7 @@ from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judges.spec import JudgeSpec, parse_judge
 from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.settings import label
 from judgestats.protocols.answering import Answering
 
 __all__ = ["AnswerPlan", "answer_task", "stage_of"]
@@ -26,7 +27,7 @@ class AnswerPlan:
     ----------
     answerers : mapping of str to JudgeSpec
         Models by name, as `parse_judge` reads them (`AnswerPlan.of` does it).
-    temperatures : tuple of float
+    temperatures : tuple of float or None
         Every model answers every item once at each of them, or `samples` times.
     samples : int
     protocol : Answering
@@ -35,7 +36,7 @@ class AnswerPlan:
     """
 
     answerers: Mapping[str, JudgeSpec]
-    temperatures: tuple[float, ...] = (0.75,)
+    temperatures: tuple[float | None, ...] = (0.75,)
     samples: int = 1
     protocol: Answering
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +73,7 @@ class AnswerPlan:
         return cls(answerers=specs, protocol=protocol or Answering(), **options)
 
     @property
-    def voices(self) -> dict[tuple[str, float, int], str]:
+    def voices(self) -> dict[tuple[str, float | None, int], str]:
         """The author's name of each (answerer, temperature, sample).
 
         The model's name (as written, endpoint included, where two endpoints serve the same model),
@@ -83,7 +84,9 @@ class AnswerPlan:
         for name, spec in self.answerers.items():
             base = spec.model if models.count(spec.model) == 1 else name
             for temperature in self.temperatures:
-                heat = f", T={temperature:g}" if len(self.temperatures) > 1 else ""
+                heat = (
+                    f", {label('temperature', temperature)}" if len(self.temperatures) > 1 else ""
+                )
                 for sample in range(self.samples):
                     number = f" #{sample + 1}" if self.samples > 1 else ""
                     out[name, temperature, sample] = f"{base}{heat}{number}"
@@ -99,7 +102,7 @@ def answer_task(
     plan: AnswerPlan,
     item: Item,
     answerer: str,
-    temperature: float,
+    temperature: float | None,
     sample: int,
     *,
     answers: tuple[str, ...] = (),

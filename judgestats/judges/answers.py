@@ -109,7 +109,7 @@ def collect_answers(
     ([('sim-answerer-2', None)], True)
     """
     by_id = {item.id: item for item in items}
-    said: dict[tuple[str, float, int, str], list[str]] = {}
+    said: dict[tuple[str, float | None, int, str], list[str]] = {}
 
     def next_turn(row: Mapping[str, Any]) -> Iterator[Task]:
         if row["transport"] != "answered":
@@ -169,10 +169,11 @@ _COLUMNS = (
 
 def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> pd.DataFrame:
     """One row an answer to an item's last turn, in the order of items, then authors."""
-    texts: dict[tuple[str, str, float, int], dict[str, Mapping[str, Any]]] = {}
+    texts: dict[tuple[str, str, float | None, int], dict[str, Mapping[str, Any]]] = {}
     for row in frame.to_dict("records"):
         if row["transport"] == "answered":
-            voice = (row["item_id"], row["judge"], row["temperature"], row["replicate"])
+            temperature = None if pd.isna(row["temperature"]) else row["temperature"]
+            voice = (row["item_id"], row["judge"], temperature, row["replicate"])
             texts.setdefault(voice, {})[row["stage"]] = {str(k): v for k, v in row.items()}
     rows = []
     for item_id, item in items.items():

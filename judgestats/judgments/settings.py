@@ -21,6 +21,7 @@ __all__ = [
     "RequestField",
     "as_text",
     "field_of",
+    "heat",
     "in_order",
     "label",
     "placed",
@@ -188,7 +189,7 @@ def as_text(value: Any) -> str:
     >>> as_text(0.5), as_text(True), as_text("low"), as_text(1.0)
     ('0.5', 'true', 'low', '1')
     """
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return "default"
     if isinstance(value, str):
         return value
@@ -207,6 +208,11 @@ def label(name: str, value: Any) -> str:
     """
     shown = FIELDS[name].symbol if name in FIELDS and FIELDS[name].symbol else name
     return f"{shown.removeprefix(EXTRA)}={as_text(value)}"
+
+
+def heat(temperature: Any) -> str:
+    """A temperature in words, missing where the field is left out: ``T=0.5``, ``T=default``."""
+    return label("temperature", temperature)
 
 
 def in_order(name: str, values: Iterable[str]) -> tuple[str, ...] | None:

@@ -32,7 +32,7 @@ def _who(run: Run, row: Mapping[str, Any]) -> str:
     if temperatures is None or temperatures.nunique(dropna=False) < 2:
         return str(row["judge"])
     asked = row.get("temperature")
-    return f"{row['judge']} at T={'server default' if is_missing(asked) else f'{asked:g}'}"
+    return f"{row['judge']} at T={'default' if is_missing(asked) else f'{asked:g}'}"
 
 
 def strategies(run: Run) -> Table | None:

@@ -1,0 +1,87 @@
+"""The conditions of a design: every judge at every temperature, and whatever else is varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.experiment.parameters import Parameter, read_names, settings_of
+from judgestats.judgments.design import Condition
+from judgestats.judgments.settings import as_text, field_of, in_order
+
+__all__ = ["VARY", "crossed", "read_vary"]
+
+
+def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Condition, ...]:
+    """Every judge at every temperature, with every level of what ``vary`` names, and of `factors`.
+
+    Parameters
+    ----------
+    parameters : mapping
+        The experiment's, read.
+    **factors : sequence of str
+        Levels by the name of a factor of the design.
+
+    Returns
+    -------
+    tuple of Condition
+
+    Examples
+    --------
+    >>> given = {"judges": ("j",), "temperatures": (0.5,), "extra_body": {},
+    ...          "vary": {"top_p": (0.5, 1.0)}}
+    >>> [c.label for c in crossed(given, reasoning=["none"])]
+    ['j, T=0.5, top_p=0.5, reasoning=none', 'j, T=0.5, top_p=1, reasoning=none']
+    """
+    vary: Mapping[str, Sequence[Any]] = parameters.get("vary") or {}
+    for name in vary:
+        if name in settings_of(parameters):
+            raise InputError(f"{name}: it is fixed and varied at once. Leave one out.")
+    return tuple(
+        Condition(
+            judge=judge,
+            temperature=temperature,
+            factors=dict(zip(factors, levels, strict=True)),
+            settings=dict(zip(vary, values, strict=True)),
+        )
+        for judge in parameters["judges"]
+        for temperature in parameters["temperatures"]
+        for values in product(*vary.values())
+        for levels in product(*factors.values())
+    )
+
+
+def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
+    """Fields of the request with their levels, in order where they have one.
+
+    Examples
+    --------
+    >>> read_vary("vary", "reasoning_effort:high,low; top_p:1,0.5")
+    {'reasoning_effort': ('low', 'high'), 'top_p': (0.5, 1.0)}
+    """
+    varied: dict[str, tuple[Any, ...]] = {}
+    for part in filter(None, (p.strip() for p in text.split(";"))):
+        field, sign, listed = part.partition(":")
+        field = field.strip()
+        if not sign:
+            raise InputError(
+                f"{name}: expected FIELD:LEVEL,LEVEL[;...], as in "
+                f"reasoning_effort:low,medium,high, got {part!r}."
+            )
+        if field == "temperature":
+            raise InputError(f"{name}: temperatures are varied by temperatures=0,0.5,1.")
+        levels = {as_text(v): v for v in map(field_of(field).read, read_names(field, listed))}
+        if len(levels) < 2 or field in varied:
+            raise InputError(f"{name}: give {field} once, with at least two levels.")
+        varied[field] = tuple(levels[w] for w in in_order(field, levels) or levels)
+    return varied
+
+
+VARY = Parameter(
+    name="vary",
+    default="",
+    read=read_vary,
+    help="further fields of the request to compare, as in reasoning_effort:low,medium,high",
+)
