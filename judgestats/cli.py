@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from judgestats import __version__
+from judgestats.commands.table_words import add_table_words
 from judgestats.errors import InputError, JudgestatsError, printable
 
 __all__ = ["main"]
@@ -32,6 +33,8 @@ recognised by what they hold (docs/readers.md):
 examples:
   judgestats analyze logs/
   judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10
+  judgestats analyze my.csv --kind pass-fail --pass yes --labels people.csv
+  judgestats analyze wide.xlsx --wide 'gpt*,claude*'
   judgestats analyze 0123456789abcdef0123456789abcdef    judges' assessments of an MLflow run
 """
 
@@ -71,30 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     analyze.add_argument(
         "file",
-        help="a log, a table (CSV, TSV, JSON lines, JSON, Parquet), a folder of logs or of "
-        "Parquet, or an MLflow run id",
+        help="a log, a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite), a folder of "
+        "logs or of Parquet, or an MLflow run id",
     )
-    analyze.add_argument(
-        "--reader", default="auto", help="what the file is, where it should not be recognised"
-    )
-    analyze.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="OURS=THEIRS",
-        help="a column's name, as in score=rating (repeat, or separate by commas)",
-    )
-    analyze.add_argument("--scale", default="", help="lowest-highest score, as in 1-10")
-    analyze.add_argument(
-        "--factor",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="a further column that tells conditions apart (repeat)",
-    )
-    analyze.add_argument(
-        "--judge", default="", help="the judge's name, if the file does not tell it"
-    )
+    add_table_words(analyze)
     analyze.add_argument(
         "--stream",
         nargs="?",

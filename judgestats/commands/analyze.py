@@ -14,11 +14,11 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, summary
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
-from judgestats.protocols.scale import Scale
 from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.result import to_plain
 
@@ -55,9 +55,10 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     formats = next(p for p in COMMON if p.name == "report").read("report", arguments.report)
     if arguments.resamples < 99:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
+    words = table_words(arguments)
     path = Path(arguments.file)
     streamed = _streams(arguments, path)
-    judged = _streamed(arguments, path) if streamed else _in_memory(arguments, path)
+    judged = (_streamed if streamed else _in_memory)(arguments, path, words)
     found = judged.found
     console.say(judged.line)
     command = _command(arguments)
@@ -125,6 +126,17 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_NOT_STREAMED = (
+    "item",
+    "wide",
+    "explode",
+    "parse",
+    "labels",
+    "kind",
+    "passes",
+    "codes",
+    "as_shown",
+)
 STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
@@ -152,7 +164,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
     return True
 
 
-def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
+def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit, plan_for
     from judgestats.judgments.readers import read_judgments
 
@@ -161,14 +173,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path) -> _Judged:
 
         frame = run_assessments(arguments.file, judge=arguments.judge)
     else:
-        frame = read_judgments(
-            path,
-            reader=arguments.reader,
-            mapping=_mapping(arguments.map),
-            scale=_scale(arguments),
-            factors=tuple(arguments.factor),
-            judge=arguments.judge,
-        )
+        frame = read_judgments(path, reader=arguments.reader, **words)
     declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     return _Judged(
@@ -197,17 +202,23 @@ def _from_store(arguments: argparse.Namespace, path: Path) -> bool:
     return not path.exists() and is_run_id(arguments.file)
 
 
-def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
+def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.judgments.large.reduce import reduce_parquet
 
-    scale = _scale(arguments)
+    further = [w for w in _NOT_STREAMED if words[w]]
+    if further:
+        raise InputError(
+            f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
+            "out."
+        )
+    scale = words["scale"]
     reduced = reduce_parquet(
         path,
-        mapping=_mapping(arguments.map),
+        mapping=words["mapping"],
         scale=scale,
-        factors=tuple(arguments.factor),
-        judge=arguments.judge,
+        factors=words["factors"],
+        judge=words["judge"],
     )
     choices = {"n_resamples": arguments.resamples, "seed": arguments.seed}
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
@@ -238,19 +249,6 @@ def _streamed(arguments: argparse.Namespace, path: Path) -> _Judged:
     )
 
 
-def _scale(arguments: argparse.Namespace) -> tuple[float, float] | None:
-    scale = Scale.parse(arguments.scale) if arguments.scale else None
-    return (scale.low, scale.high) if scale else None
-
-
-def _mapping(given: list[str]) -> dict[str, str]:
-    read = next(p for p in COMMON if p.name == "map").read
-    out: dict[str, str] = {}
-    for text in given:
-        out |= read("--map", text)
-    return out
-
-
 def _digest(path: Path) -> str:
     """SHA-256 of the file, or of a folder's files in order."""
     from judgestats.judgments.large.dataset import is_parquet, parquet_files
@@ -279,18 +277,13 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
         f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
         f"({frame.attrs['reader']})" + (f"; not read as a verdict: {unread}." if unread else ".")
     )
-    return "\n".join([told, *(f"Note: {note}" for note in frame.attrs["notes"])])
+    understood = frame.attrs.get("understood", [])
+    return "\n".join([told, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
 def _command(arguments: argparse.Namespace) -> str:
     words = ["judgestats analyze", shlex.quote(Path(arguments.file).name)]
-    if arguments.reader != "auto":
-        words.append(f"--reader {arguments.reader}")
-    words += [f"--map {shlex.quote(m)}" for m in arguments.map]
-    words += [f"--factor {shlex.quote(f)}" for f in arguments.factor]
-    for option in ("scale", "judge"):
-        if getattr(arguments, option):
-            words.append(f"--{option} {shlex.quote(getattr(arguments, option))}")
+    words += said_again(arguments)
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from judgestats.errors import InputError
-from judgestats.judgments.readers.tables import resolve_columns
+from judgestats.judgments.readers.names import resolve_columns
 
 __all__ = ["ParquetJudgments", "is_parquet", "open_parquet", "parquet_files", "rows_of"]
 
@@ -126,6 +126,12 @@ def open_parquet(
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
     names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
+    if "verdict" in names:
+        words = not (
+            pa.types.is_integer(plain[names["verdict"]])
+            or pa.types.is_floating(plain[names["verdict"]])
+        )
+        names["choice" if words else "score"] = names["verdict"]
     names = {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
     for factor in factors:
         if factor not in plain:

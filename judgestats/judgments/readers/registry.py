@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,16 +14,19 @@ from judgestats.judgments.readers.fastchat import FASTCHAT
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.inspect_logs import INSPECT
 from judgestats.judgments.readers.judgekeeper import JUDGEKEEPER, JUDGEKEEPER_RECORDS
+from judgestats.judgments.readers.labels import with_labels
 from judgestats.judgments.readers.lm_eval import LM_EVAL
 from judgestats.judgments.readers.logs import Log, Reader, open_log
 from judgestats.judgments.readers.mlflow_logs import MLFLOW, MLFLOW_TABLE
+from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.promptfoo import PROMPTFOO
 from judgestats.judgments.readers.rewardbench2 import read_rewardbench2_k8
-from judgestats.judgments.readers.table_files import ENDINGS, NoTableError
-from judgestats.judgments.readers.tables import read_table
+from judgestats.judgments.readers.tables import read_frame, read_table
+from judgestats.judgments.readers.trees import tree_of
+from judgestats.judgments.readers.untrusted import NoTableError
 from judgestats.judgments.schemas import validate_parsed
 
-__all__ = ["LOGS", "read_judgments", "reader_names", "recognised"]
+__all__ = ["LOGS", "as_frame", "read_judgments", "reader_names", "recognised"]
 
 LOGS: Mapping[str, Reader] = {
     "inspect": INSPECT,
@@ -60,40 +64,75 @@ def recognised(log: Log) -> str:
 
 
 def read_judgments(
-    path: str | Path,
+    path: str | Path | pd.DataFrame | Iterable[Mapping[str, Any]],
     *,
     reader: str = "auto",
     mapping: Mapping[str, str] | None = None,
     scale: tuple[float, float] | None = None,
-    factors: tuple[str, ...] = (),
+    factors: Sequence[str] = (),
     judge: str = "",
+    item: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    kind: str = "",
+    passes: Sequence[str] = (),
+    codes: Mapping[str, str] | None = None,
+    wide: Sequence[str] = (),
+    explode: Sequence[str] = (),
+    parse: str = "",
+    labels: Any = None,
+    table: str = "",
+    as_shown: bool = False,
 ) -> pd.DataFrame:
     """Read judgments that were made elsewhere into the validated judgments frame.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path, DataFrame or iterable of dict
         The file: a log of Inspect, MLflow, promptfoo, lm-evaluation-harness, AlpacaEval, FastChat
-        or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet). A folder is read as the
-        logs of one tool that it holds.
+        or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder is
+        read as the logs of one tool that it holds. Or the table itself: a pandas or polars frame,
+        or one dict a judgment.
     reader : str
         ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.
     mapping : mapping of judgestats column to the file's column, optional
-        The file is a table, and these are its columns; see the guide page for the names that are
-        understood without one.
+        The file is a table, and these are its columns (``score="scores.coherence"`` is a path into
+        nested JSON); see the guide page for the names that are understood without one.
     scale : (low, high), optional
         The scale of the scores; a score outside it is an error. By default a reader's own scale,
         or none.
-    factors : tuple of str
+    factors : sequence of str
         For tables: further columns of the file that tell conditions apart.
     judge : str
         The judge's name, where the file does not tell it.
+    item, ignore : sequence of str
+        For tables: the columns that together name an item; columns that have no part in a key.
+    kind : {"score", "pass-fail", "preference", "choice", "category"}, optional
+        What a verdict is, where that is not to be decided from the values.
+    passes : sequence of str
+        The words that are a pass.
+    codes : mapping, optional
+        What the codes of a preference mean (``{"0": "a", "1": "b"}``).
+    wide : sequence of str
+        Columns that each hold the verdicts of one judge, run, criterion, order or person:
+        ``"gpt*,claude*"``, ``"label=annotator*"``.
+    explode : sequence of str
+        Columns with lists in their cells.
+    parse : str
+        How to read verdicts out of replies: ``pointwise``, ``pairwise``, or a regular expression
+        with one group.
+    labels : str, Path, DataFrame or list of dict, optional
+        People's labels in a second table, joined by the items' ids.
+    table : str
+        The table of a database, or the sheet of a workbook.
+    as_shown : bool
+        Preferences name the place where a response was shown, not the response.
 
     Returns
     -------
     DataFrame
         The parsed frame: one row a judgment, whether it could be read or not. ``attrs["reader"]``
-        names the reader, ``attrs["notes"]`` says what the file leaves open.
+        names the reader, ``attrs["understood"]`` says what the columns were taken for, and
+        ``attrs["notes"]`` what the file leaves open.
 
     Raises
     ------
@@ -102,39 +141,98 @@ def read_judgments(
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name) / "my.csv"
-    >>> _ = file.write_text("item,judge,trial,score\\na,J,1,7\\na,J,2,8\\nb,J,1,3\\nb,J,2,\\n")
-    >>> frame = read_judgments(file)
+    >>> frame = read_judgments([{"item": "a", "trial": 1, "score": 7}, {"item": "a", "trial": 2}])
     >>> frame["status"].tolist()
-    ['ok', 'ok', 'ok', 'unparseable']
-    >>> folder.cleanup()
+    ['ok', 'unparseable']
+    >>> print(*frame.attrs["understood"], sep="\\n")
+    verdict = `score`: a score from 7 to 7 (--scale states the scale).
+    item = item; judge: not named (--judge NAME); 2 repeats (trial).
     """
-    path = Path(path)
-    if not _there(path):
-        raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
+    options = TableOptions(
+        mapping=dict(mapping or {}),
+        factors=_words(factors),
+        item=_words(item),
+        ignore=_words(ignore),
+        judge=judge,
+        kind=kind,
+        passes=_words(passes),
+        codes={str(k): v for k, v in (codes or {}).items()},
+        scale=scale,
+        wide=_words(wide),
+        explode=_words(explode),
+        parse=parse,
+        labels=labels,
+        table=table,
+        as_shown=as_shown,
+    )
     if reader not in {"auto", *reader_names()}:
         raise InputError(f"unknown reader {reader!r}. There are: {', '.join(reader_names())}.")
-    if mapping or factors:
+    if options.of_table:
         if reader not in {"auto", "table"}:
             raise InputError(
                 f"reader {reader!r} knows its own columns: leave mapping and factors out."
             )
         reader = "table"
+    if isinstance(path, (str, Path)):
+        path = Path(path)
+        if not _there(path):
+            raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
+        reader, frame = _read_path(path, reader, options)
+        what, source = str(path), path.name
+    else:
+        reader, frame = "table", read_frame(as_frame(path), options)
+        what = source = "the frame"
+    attrs = {str(k): v for k, v in frame.attrs.items()}
+    scale = scale or attrs.get("scale")
+    frame = validate_parsed(frame, what=what, scale=scale)
+    frame.attrs.update({"notes": [], **attrs, "source": source, "scale": scale, "reader": reader})
+    return frame
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """A pandas frame from whatever holds a table: pandas, polars, pyarrow, a list of dicts.
+
+    Raises
+    ------
+    InputError
+        It holds none.
+
+    Examples
+    --------
+    >>> as_frame([{"item": "a", "score": 1}]).columns.tolist()
+    ['item', 'score']
+    """
+    if isinstance(data, pd.DataFrame):
+        return data
+    if hasattr(data, "to_pandas"):
+        found: pd.DataFrame = data.to_pandas()
+        return found
+    if isinstance(data, Mapping) and all(isinstance(v, (list, tuple)) for v in data.values()):
+        return pd.DataFrame(dict(data))
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping)):
+        rows = list(data)
+        if all(isinstance(r, Mapping) for r in rows):
+            return pd.DataFrame(rows)
+    raise InputError(
+        f"read_judgments takes a path, a frame (pandas, polars) or a list of dicts, not "
+        f"{type(data).__name__}."
+    )
+
+
+def _words(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(map(str, given))
+
+
+def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
     if path.is_dir():
         if reader in {"table", *_READERS}:
             raise InputError(f"{path} is a folder; name the file with the judgments.")
-        reader, frame = read_folder(path, LOGS, reader=reader, judge=judge)
+        reader, frame = read_folder(path, LOGS, reader=reader, judge=options.judge)
     else:
-        reader, frame = _read_file(path, reader, mapping, factors, judge)
-    attrs = {str(k): v for k, v in frame.attrs.items()}
-    scale = scale or attrs.get("scale")
-    frame = validate_parsed(frame, what=str(path), scale=scale)
-    frame.attrs.update(
-        {"notes": [], **attrs, "source": path.name, "scale": scale, "reader": reader}
-    )
-    return frame
+        reader, frame = _read_file(path, reader, options)
+    if reader != "table" and options.labels is not None:
+        frame = with_labels(path, frame, options.labels)
+    return reader, frame
 
 
 def _there(path: Path) -> bool:
@@ -144,18 +242,12 @@ def _there(path: Path) -> bool:
         return False
 
 
-def _read_file(
-    path: Path,
-    reader: str,
-    mapping: Mapping[str, str] | None,
-    factors: tuple[str, ...],
-    judge: str,
-) -> tuple[str, pd.DataFrame]:
+def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
     if reader == "table":
-        return reader, read_table(path, mapping=mapping, factors=factors, judge=judge)
+        return reader, read_table(path, options)
     if reader in _READERS:
         return reader, _READERS[reader](path)
-    log = open_log(path, judge=judge)
+    log = open_log(path, judge=options.judge)
     if reader != "auto":
         if not LOGS[reader].fits(log):
             raise InputError(
@@ -166,15 +258,11 @@ def _read_file(
     name = recognised(log)
     if name:
         return name, LOGS[name].read(log)
-    if path.name.lower().removesuffix(".gz").endswith(ENDINGS):
-        try:
-            return "table", read_table(path, judge=judge)
-        except NoTableError as error:
-            raise NoTableError(f"{error}\n{_understood()}") from error
-    raise InputError(
-        f"{path}: the file is not recognised, and the ending is not one of {', '.join(ENDINGS)}.\n"
-        f"{_understood()}"
-    )
+    try:
+        return "table", read_table(path, options)
+    except NoTableError as error:
+        shown = tree_of(log.document) if log.document is not None else ""
+        raise NoTableError("\n".join(filter(None, [str(error), shown, _understood()]))) from error
 
 
 def _understood() -> str:

@@ -10,15 +10,18 @@ import codecs
 import csv
 import io
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.table_stores import sqlite_table, workbook_table
+from judgestats.judgments.readers.trees import projected
 from judgestats.judgments.readers.untrusted import (
     MAX_BYTES,
+    NoTableError,
     cut,
     head,
     json_document,
@@ -29,58 +32,126 @@ from judgestats.judgments.readers.untrusted import (
     text,
 )
 
-__all__ = ["ENDINGS", "NoTableError", "table_of"]
+__all__ = ["ENDINGS", "table_of"]
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+ENDINGS = (
+    ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".db", ".sqlite",
+    ".sqlite3",
+)  # fmt: skip
+MAX_CELLS = 500_000_000
+MAX_HEADER = 5_000
 """Of tables; the text forms also with ``.gz``."""
 
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 """How programs write that a cell has no value: R writes NA, pandas nothing, others None."""
 
 
-class NoTableError(InputError):
-    """The file can be read, but holds no table of judgments, or not under names that are known."""
-
-
-def table_of(path: Path, names: Callable[[pd.DataFrame], Collection[str]]) -> pd.DataFrame:
-    """Read a table by its file's ending.
+def table_of(
+    path: Path,
+    names: Callable[[pd.DataFrame], Collection[str]],
+    *,
+    table: str = "",
+    paths: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Read a table, by what the file holds; where that does not tell, by its ending.
 
     Parameters
     ----------
     path : Path
-        Ends in ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, ``.json`` (each also with ``.gz``) or
-        ``.parquet``.
+        Separated text (commas, semicolons, tabs, bars), JSON lines, JSON (each also as ``.gz``),
+        Parquet, an Excel workbook, or an SQLite database.
     names : callable
-        Given the empty table, which of its columns are names: kept as they are written in CSV, so
+        Given the empty table, which of its columns are names: kept as they are written in text, so
         that ``007`` is not ``7`` and an item that is called ``NA`` is not missing.
+    table : str
+        The table of a database, or the sheet of a workbook, where there are several.
+    paths : sequence of str
+        Paths into JSON; where one goes through a list (``runs[].score``), its entries are the rows.
 
     Raises
     ------
     InputError
         The file is damaged, too large, not UTF-8, or no table.
     """
+    start = head(path)
     name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".csv", ".tsv")):
-        return _separated(path, "\t" if name.endswith(".tsv") else ",", names)
-    if name.endswith((".jsonl", ".ndjson")):
-        return pd.DataFrame([_cells(row) for _, row in records(path)])
-    if name.endswith(".json"):
-        value = json_document(path)
-        if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
-            raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
-        return pd.DataFrame([_cells(row) for row in value])
+    if start.startswith(b"PAR1"):
+        return _parquet(path)
+    if start.startswith(b"SQLite format 3\x00"):
+        return sqlite_table(path, table)
+    if start.startswith(b"PK\x03\x04"):
+        return workbook_table(path, table)
+    if table:
+        raise InputError(f"{path} is neither a database nor a workbook: leave --table out.")
+    _refuse_others(path, start)
+    opening = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if name.endswith(".parquet"):
-        from pyarrow import ArrowException
+        raise InputError(f"{path}: the file cannot be read (it is no Parquet file, or was cut).")
+    if name.endswith((".csv", ".tsv", ".txt")) or not name.endswith(ENDINGS):
+        if not name.endswith((".csv", ".tsv", ".txt")) and opening not in {b"{", b"["}:
+            raise NoTableError(
+                f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in "
+                ".gz). Rename the file, or name a reader with --reader."
+            )
+        if opening not in {b"{", b"["}:
+            return _separated(path, "\t" if name.endswith(".tsv") else ",", names)
+    if name.endswith((".jsonl", ".ndjson")):
+        if any("[]" in p for p in paths):
+            return pd.DataFrame(projected([row for _, row in records(path)], paths))
+        return pd.DataFrame([_cells(row) for _, row in records(path)])
+    value = json_document(path)
+    if any("[]" in p for p in paths):
+        return pd.DataFrame(projected(value, paths))
+    if isinstance(value, dict) and _is_columns(value):
+        return pd.DataFrame(value)
+    if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
+        raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
+    return pd.DataFrame([_cells(row) for row in value])
 
-        plain_file(path)
-        try:
-            return pd.read_parquet(path)
-        except (ArrowException, OSError, ValueError, OverflowError) as error:
-            raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
-    raise NoTableError(
-        f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in .gz). "
-        "Rename the file, or name a reader with --reader."
-    )
+
+def _is_columns(value: Mapping[str, Any]) -> bool:
+    """Whether an object holds columns of one length, as ``DataFrame.to_dict("list")`` writes."""
+    lists = [v for v in value.values() if isinstance(v, list)]
+    return bool(value) and len(lists) == len(value) and len({len(v) for v in lists}) == 1
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    plain_file(path)
+    try:
+        with ParquetFile(path) as file:
+            about = file.metadata
+            size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+            fits = size <= MAX_BYTES and about.num_rows * about.num_columns <= MAX_CELLS
+            found: pd.DataFrame = file.read().to_pandas() if fits else pd.DataFrame()
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
+    if not fits:
+        raise InputError(
+            f"{path} holds {about.num_rows:,} rows x {about.num_columns:,} columns, "
+            f"{size / 1e9:.1f} GB when it is expanded. Above {MAX_BYTES / 1e9:.0f} GB use "
+            "--stream, or write fewer columns."
+        )
+    return found
+
+
+def _refuse_others(path: Path, start: bytes) -> None:
+    """Name what is saved under a table's name now and then."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
+        len(start) > 3 and start[1:4:2] == b"\x00\x00"
+    ):
+        raise InputError(f"{path} is not UTF-8 but UTF-16. Save it as UTF-8 (CSV UTF-8 in Excel).")
+    if start.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise InputError(
+            f"{path} holds a web page (HTML), not data: the download may need a login, or the "
+            "address of the raw file."
+        )
+    if start.startswith(b"version https://git-lfs"):
+        raise InputError(f"{path} is a pointer of Git LFS, not the file: run git lfs pull.")
+    if start.startswith(b"%PDF"):
+        raise InputError(f"{path} is a PDF. Export the table as CSV.")
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +189,7 @@ def _separated(
     # pandas' parser errors are ValueErrors; a cell's integer may have too many digits for C.
     except (csv.Error, ValueError, OverflowError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path}: this is not a readable table ({_first_line(error)}).") from error
-    return table if separator != ";" else table.apply(_with_points)
+    return table if separator == "," else table.apply(_with_points)
 
 
 def _header(path: Path, separator: str) -> tuple[str, list[str]]:
@@ -127,13 +198,24 @@ def _header(path: Path, separator: str) -> tuple[str, list[str]]:
     Only the beginning is looked at; a character that it cuts in two is no fault.
     """
     start = codecs.getincrementaldecoder("utf-8-sig")().decode(head(path))
+    if "\x00" in start:
+        raise InputError(
+            f"{path} holds zero bytes: it is no text. Name the file that was exported."
+        )
     lines = [line for line in start.splitlines(keepends=True) if line.strip()]
     if not lines:
         raise InputError(f"{path}: the file is empty.")
     header = next(csv.reader(lines, delimiter=separator))
-    if len(header) == 1 and ";" in header[0]:
-        separator, header = ";", next(csv.reader(lines, delimiter=";"))
-    twice = next((name for name in header if name and header.count(name) > 1), "")
+    for other in (";", "\t", "|", ","):
+        if len(header) == 1 and other in header[0]:
+            separator, header = other, next(csv.reader(lines, delimiter=other))
+    if len(header) > MAX_HEADER:
+        raise InputError(
+            f"{path} has {len(header):,} columns in its first row; at most {MAX_HEADER:,} are "
+            "read. Keep those with the item, the judge and the verdict."
+        )
+    seen: set[str] = set()
+    twice = next((n for n in header if n and (n in seen or seen.add(n))), "")  # type: ignore[func-returns-value]
     if twice:
         raise InputError(f"{path} has the column {short(twice)} twice. Rename one of them.")
     return separator, header

@@ -1,63 +1,52 @@
-"""One's own judgments: CSV, JSON lines or Parquet, one row a judgment, with a column mapping."""
+"""One's own judgments, as a file or a frame: columns understood, verdicts read, labels joined.
+
+What was understood is said in two lines before any number (``attrs["understood"]``), and whatever
+could be understood in two ways is refused with the commands for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.columns import PARSED_COLUMNS
+from judgestats.judgments.readers.cells import joined_ids, text_column
 from judgestats.judgments.readers.frame import parsed_frame
-from judgestats.judgments.readers.table_files import NoTableError, table_of
+from judgestats.judgments.readers.labels import joined_labels, with_people
+from judgestats.judgments.readers.layout import exploded, long_of, with_paths
+from judgestats.judgments.readers.mistakes import check_mistakes
+from judgestats.judgments.readers.names import (
+    PARTS,
+    column_named,
+    folded,
+    no_column,
+    resolve_columns,
+)
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.table_files import table_of
+from judgestats.judgments.readers.understanding import Understanding, understand
+from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
 from judgestats.protocols.base import Status
 
-__all__ = ["ALIASES", "read_table"]
-
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "item_id": ("item", "id", "item_id", "question_id", "prompt_id", "example_id", "index"),
-    "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "model"),
-    "score": ("score", "rating", "grade", "judgment", "judgement"),
-    "choice": ("choice", "verdict", "winner", "preference", "pick"),
-    "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run"),
-    "cluster": ("cluster", "question", "group"),
-    "temperature": ("temperature", "temp"),
-    "order": ("order", "position", "swap", "swapped"),
-    "category": ("category", "task", "subset"),
-    "status": ("status",),
-    "label": ("label", "human", "human_label", "gold", "human_winner", "human_score"),
-    "explanation": ("explanation", "reasoning", "rationale"),
-    "raw_text": ("raw_text", "raw", "completion", "reply"),
-    "reason": ("reason",),
-    "cost_usd": ("cost_usd", "cost"),
-    "tokens_in": ("tokens_in", "prompt_tokens"),
-    "tokens_out": ("tokens_out", "completion_tokens"),
-}
-"""Column names that are understood without a mapping, best first."""
+__all__ = ["read_frame", "read_table"]
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
+_NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out")
+MAX_COLUMNS = 5_000
 
 
-def read_table(
-    path: Path,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    factors: tuple[str, ...] = (),
-    judge: str = "",
-) -> pd.DataFrame:
-    """Read one's own judgments into the parsed frame.
+def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
+    """Read a table's file into the parsed frame.
 
     Parameters
     ----------
     path : Path
-        A table with one row a judgment.
-    mapping : mapping of judgestats column to the file's column
-        For columns whose names are not understood by themselves (see ``ALIASES``).
-    factors : tuple of str
-        Further columns of the file that tell conditions apart (a prompt's name, a guideline).
-    judge : str
-        The judge's name, where the file has no column for it.
+    options : TableOptions, optional
 
     Returns
     -------
@@ -67,137 +56,258 @@ def read_table(
     Raises
     ------
     InputError
-        A missing mapped column, no column with a verdict, or an empty file.
+        A missing column, no verdict, a column whose part is not clear, or an empty file.
     """
+    options = options or TableOptions()
 
     def kept_as_written(header: pd.DataFrame) -> Collection[str]:
-        found = resolve_columns(path, header, mapping or {})
-        return {*factors, *(found[n] for n in (*_NAMES, *_FREE) if n in found)}
+        known = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
+        names = resolve_columns(path, header, known, needs_item=False, needs_verdict=False)
+        told = [column_named(header.columns, c) for c in (*options.factors, *options.item)]
+        parts = [str(c) for c in header.columns if folded(c) in PARTS]
+        return {c for c in told if c} | {
+            *parts,
+            *(names[n] for n in (*_NAMES, *_FREE) if n in names),
+        }
 
-    table = table_of(path, kept_as_written)
+    paths = [*options.mapping.values(), *options.item, *options.factors]
+    table = table_of(path, kept_as_written, table=options.table, paths=paths)
+    return read_frame(table, options, source=path)
+
+
+def read_frame(
+    table: pd.DataFrame, options: TableOptions | None = None, *, source: Path | str = "the frame"
+) -> pd.DataFrame:
+    """Read a frame into the parsed frame.
+
+    Parameters
+    ----------
+    table : DataFrame
+    options : TableOptions, optional
+    source : Path or str
+        What it is, for messages.
+
+    Returns
+    -------
+    DataFrame
+        With ``attrs["understood"]``: what the columns were taken for.
+    """
+    options = options or TableOptions()
     if table.empty:
-        raise InputError(f"{path}: the file holds no judgments.")
-    names = resolve_columns(path, table, mapping or {})
-    for factor in factors:
-        if factor not in table.columns:
-            raise _no_column(path, factor, "factor", table)
-    out = pd.DataFrame({ours: table[theirs] for ours, theirs in names.items()})
-    out["item_id"] = _text(out["item_id"])
-    out["cluster"] = _text(out["cluster"]) if "cluster" in out else out["item_id"]
-    out["judge"] = _text(out["judge"]) if "judge" in out else (judge or "judge")
-    for column in ("order", "category", "explanation", "raw_text", "reason", "label"):
-        if column in out:
-            out[column] = _text(out[column])
-    if "temperature" in out:
-        out["temperature"] = _numbers(path, out["temperature"], names["temperature"])
-    else:
-        out["temperature"] = float("nan")
-    for column in ("cost_usd", "tokens_in", "tokens_out"):
-        if column in out:
-            out[column] = _numbers(path, out[column], names[column])
-    for factor in factors:
-        out[f"factor_{factor}"] = _text(table[factor])
-    out = _with_status(path, out, names)
-    columns = tuple(f"factor_{f}" for f in factors)
-    frame = parsed_frame(out, factors=columns)
+        raise InputError(f"{source}: the file holds no judgments." if isinstance(source, Path)
+                         else f"{source} holds no judgments.")  # fmt: skip
+    if len(table.columns) > MAX_COLUMNS:
+        raise InputError(
+            f"{source} has {len(table.columns):,} columns; at most {MAX_COLUMNS:,} are read. Keep "
+            "those with the item, the judge and the verdict."
+        )
+    table = table.rename(columns=str)
+    if set(PARSED_COLUMNS) <= set(table.columns) and not options.of_table:
+        return table.reset_index(drop=True)
+    shapes: list[str] = []
+    table, mapping, people = _reshaped(source, table.reset_index(drop=True), options, shapes)
+    names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
+    if options.parse:
+        table, names = read_texts(source, table, names, options)
+    found = understand(
+        source,
+        table.drop(columns=list(people)),
+        names,
+        item=tuple(_column(source, table, c, "item_id") for c in options.item),
+        factors=tuple(_column(source, table, c, "factor") for c in options.factors),
+        ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
+    )
+    out = _columns(source, table, names, found, options)
+    read = read_verdicts(source, table, names, found, options)
+    out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
+    notes: list[str] = [*read.notes]
+    if people:
+        out = with_people(out, table[list(people)], read)
+    elif "label" in out:
+        out = with_people(out, out[["label"]], read)
+    if options.labels is not None:
+        out, told = joined_labels(source, out, options.labels, read, found.item)
+        notes += told
+    out, told = check_mistakes(source, table, out, options, read, names)
+    notes += told
+    frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in found.factors))
     frame.attrs["columns_read"] = dict(names)
+    frame.attrs["notes"] = notes
+    frame.attrs["scale"] = read.scale
+    said = "; ".join([*shapes, _sentence(frame, names, found, options)])
+    frame.attrs["understood"] = [f"{read.said}.", f"{said}."]
+    frame.attrs["unused"] = dict(found.unused)
     return frame
 
 
-def resolve_columns(path: Path, table: pd.DataFrame, mapping: Mapping[str, str]) -> dict[str, str]:
-    """Which column of the file stands for which of ours."""
-    unknown = sorted(set(mapping) - set(ALIASES))
-    if unknown:
-        raise InputError(
-            f"mapping: {', '.join(unknown)} is no column of judgestats. Map one of: "
-            f"{', '.join(ALIASES)} (as in score=my_column)."
-        )
-    for ours, theirs in mapping.items():
-        if theirs not in table.columns:
-            raise _no_column(path, theirs, ours, table)
-    names = dict(mapping)
-    taken = set(mapping.values())
-    lower = {str(c).lower(): str(c) for c in table.columns}
-    for ours, candidates in ALIASES.items():
-        if ours in names:
+def _reshaped(
+    source: Path | str, table: pd.DataFrame, options: TableOptions, shapes: list[str]
+) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
+    """The table with one row a judgment, the mapping with what follows, and people's columns.
+
+    `shapes` takes what was done, in words.
+    """
+    mapping = dict(options.mapping)
+    if options.item:
+        mapping.setdefault("item_id", options.item[0])
+    people: tuple[str, ...] = ()
+    if options.explode:
+        table = exploded(source, table, options.explode)
+        shapes.append(f"a row each entry of {', '.join(options.explode)}")
+        if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
+            one = column_named(table.columns, options.explode[0])
+            if one:
+                mapping["raw_text" if options.parse else "verdict"] = one
+        if "replicate" not in mapping:
+            mapping["replicate"] = "place"
+    for spec in options.wide:
+        table, role, columns = long_of(source, table, spec)
+        person = "person" if role == "label" else role
+        shapes.append(f"a column each {person} ({_few(list(columns))})")
+        if role == "label":
+            people = (*people, *columns)
             continue
-        hit = next((lower[c] for c in candidates if c in lower and lower[c] not in taken), None)
-        if hit is not None:
-            names[ours] = hit
-            taken.add(hit)
-    if "item_id" not in names:
-        raise _no_column(path, "item_id", "item_id", table)
-    if "score" not in names and "choice" not in names:
-        raise _no_column(path, "score", "score (or choice)", table)
-    return names
+        if role != "criterion":
+            mapping[role] = role
+        if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
+            mapping["raw_text" if options.parse else "verdict"] = "verdict"
+    paths = [*mapping.values(), *options.item, *options.factors]
+    return with_paths(source, table, paths), mapping, people
 
 
-def _no_column(path: Path, wanted: str, ours: str, table: pd.DataFrame) -> NoTableError:
-    have = ", ".join(map(str, list(table.columns)[:30]))
-    key = ours.split(" ", 1)[0]
-    return NoTableError(
-        f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}. "
-        f"Name the right one with --map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})."
-    )
+def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:
+    found = column_named(table.columns, wanted)
+    if not found:
+        raise no_column(source, wanted, role, table)
+    return found
 
 
-def _text(column: pd.Series) -> pd.Series:
-    missing = column.isna()
-    values = column.astype(object)
-    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
-        values = column.dropna().astype("int64").astype(object).reindex(column.index)
-    return values.map(str).mask(missing, "").astype(object)
+def _columns(
+    source: Path | str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
+    found: Understanding,
+    options: TableOptions,
+) -> pd.DataFrame:
+    """Everything but the verdicts, under our names and types."""
+    kept = {o: c for o, c in names.items() if o not in {"score", "choice", "verdict"}}
+    out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
+    out["item_id"] = joined_ids(table, found.item)
+    own = tuple(c for c in found.item if folded(c) not in PARTS)
+    if "cluster" in out:
+        out["cluster"] = text_column(out["cluster"])
+    else:
+        out["cluster"] = joined_ids(table, own) if own else out["item_id"]
+    if (out["item_id"] == "").any():
+        row = int((out["item_id"] == "").to_numpy().argmax())
+        raise InputError(
+            f"{source}: {int((out['item_id'] == '').sum())} rows have no item (column "
+            f"{found.item[0]!r}; the first is row {row}). Drop them, or name their items."
+        )
+    out["cluster"] = out["cluster"].mask(out["cluster"] == "", out["item_id"])
+    judge = options.judge or "judge"
+    out["judge"] = text_column(out["judge"]) if "judge" in out else judge
+    out["judge"] = out["judge"].mask(out["judge"] == "", judge)
+    for column in ("order", "category", "explanation", "raw_text", "reason", "label"):
+        if column in out:
+            out[column] = text_column(out[column])
+    for column in _NUMBERS:
+        if column in out:
+            out[column] = _numbers(source, out[column], names[column])
+    if "temperature" not in out:
+        out["temperature"] = float("nan")
+    if "replicate" in out:
+        out["replicate"] = _replicates(out["replicate"])
+    for factor in found.factors:
+        out[f"factor_{factor}"] = text_column(table[factor])
+    return out
 
 
-def _numbers(path: Path, column: pd.Series, name: str) -> pd.Series:
+def _replicates(column: pd.Series) -> pd.Series:
+    """Numbers of repetitions as they stand; other names (``run-a``) numbered in order."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.notna().all() and (numbers % 1 == 0).all() and numbers.ge(0).all():
+        return numbers.astype("int64")
+    codes, _ = pd.factorize(column.astype(str), sort=True)
+    return pd.Series(codes, index=column.index, dtype="int64")
+
+
+def _numbers(source: Path | str, column: pd.Series, name: str) -> pd.Series:
     numbers = pd.to_numeric(column, errors="coerce")
     bad = column.notna() & numbers.isna()
     if bad.any():
         row = int(bad.to_numpy().argmax())
         raise InputError(
-            f"{path}: column {name!r} holds {str(column.iloc[row])[:40]!r} in row {row}, which is "
-            "no number."
+            f"{source}: column {name!r} holds {str(column.iloc[row])[:40]!r} in row {row}, which "
+            "is no number."
         )
     return numbers.astype(float)
 
 
-def _with_status(path: Path, out: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Turn what cannot be read into a status, and keep what it said."""
-    if "score" in out:
-        column = out["score"]
-        numbers = pd.to_numeric(column, errors="coerce").astype(float)
-        said = column.notna() & (column.astype(str).str.strip() != "")
-        if said.any() and numbers.isna().all():
-            raise InputError(
-                f"{path}: no entry of the column {names['score']!r} is a number (the first is "
-                f"{str(column[said].iloc[0])[:40]!r}). For verdicts in words map it as "
-                f"choice={names['score']}."
-            )
-        unread = said & numbers.isna()
-        out["score"] = numbers
-        has_verdict = numbers.notna()
-        why = pd.Series("the file has no score here", index=out.index).mask(
-            unread, "not a number: " + column.astype(str).str.slice(0, 60)
-        )
-    else:
-        has_verdict = pd.Series(False, index=out.index)
-        why = pd.Series("the file has no verdict here", index=out.index)
-    if "choice" in out:
-        out["choice"] = _text(out["choice"]).str.strip()
-        has_verdict = has_verdict | (out["choice"] != "")
+def _with_status(
+    source: Path | str, out: pd.DataFrame, read: Read, names: Mapping[str, str]
+) -> pd.DataFrame:
+    """A status for every row, and a reason where there is no verdict."""
+    has_verdict = read.score.notna() | (read.choice != "")
+    default = np.where(has_verdict, "ok", Status.UNPARSEABLE.value)
     if "status" in out:
-        stated = _text(out["status"]).str.strip().str.lower()
+        stated = text_column(out["status"]).str.strip().str.lower()
         known = {s.value for s in Status}
         strange = sorted(set(stated) - known - {""})
         if strange:
             raise InputError(
-                f"{path}: column {names['status']!r} holds the status {strange[0]!r}; known are "
+                f"{source}: column {names['status']!r} holds the status {strange[0]!r}; known are "
                 f"{', '.join(sorted(known))}."
             )
-        default = has_verdict.map({True: "ok", False: Status.UNPARSEABLE.value})
-        out["status"] = stated.mask(stated == "", default)
+        out["status"] = stated.mask(stated == "", pd.Series(default, index=out.index))
     else:
-        out["status"] = has_verdict.map({True: "ok", False: Status.UNPARSEABLE.value})
+        out["status"] = default
     if "reason" not in out:
-        out["reason"] = why.mask(has_verdict, "")
+        out["reason"] = read.reason.mask(has_verdict, "")
     return out
+
+
+def _sentence(
+    frame: pd.DataFrame, names: Mapping[str, str], found: Understanding, options: TableOptions
+) -> str:
+    """What names an item, the judge and the repeats, and which columns have no part in it."""
+    judge = names.get("judge")
+    parts = [f"item = {' + '.join(found.item)}"]
+    said = options.judge or "not named"
+    parts.append(f"judge = {judge}" if judge else f"judge: {said} (--judge NAME)" if not
+                 options.judge else f"judge: {said}")  # fmt: skip
+    if "temperature" in names:
+        parts.append(f"temperature = {names['temperature']}")
+    if "order" in names:
+        parts.append(f"order = {names['order']}")
+    if found.factors:
+        parts.append(f"conditions also by {' + '.join(found.factors)}")
+    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    low, high = int(sizes.min()), int(sizes.max())
+    counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
+    by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
+        " (numbered by row)" if high > 1 else ""
+    )  # fmt: skip
+    parts.append(counted + by)
+    if "label" in frame and (frame["label"] != "").any():
+        parts.append(f"people's labels = {names.get('label', 'joined')}")
+    return "; ".join([*parts, *_unused(found)])
+
+
+def _unused(found: Understanding) -> list[str]:
+    still = [c for c, why in found.unused if why == "does not vary within an item"]
+    others = [f"{c}: {why}" for c, why in found.unused if c not in still]
+    said = []
+    if still:
+        several = len(still) > 1
+        said.append(
+            f"{len(still)} column{'s' * several} not used ({_few(still)}) "
+            f"do{'es' * (not several)} not vary within an item"
+        )
+    if others:
+        said.append(f"{len(others)} not used ({_few(others)})")
+    return said
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(n[:40] for n in names[:8]) + (", ..." if len(names) > 8 else "")

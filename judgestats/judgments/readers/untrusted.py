@@ -19,6 +19,7 @@ from judgestats.errors import InputError
 
 __all__ = [
     "MAX_BYTES",
+    "NoTableError",
     "Records",
     "cut",
     "head",
@@ -40,6 +41,10 @@ _HEAD = 65_536
 
 Records = Iterator[tuple[str, dict[str, Any]]]
 """Where each record stands (``"line 3"``), and the record."""
+
+
+class NoTableError(InputError):
+    """The file can be read, but holds no table of judgments, or not under names that are known."""
 
 
 def cut(value: str, most: int = MAX_TEXT) -> str:
@@ -90,8 +95,8 @@ def number(value: object) -> float:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(n for n in names if names.count(n) > 1)
+        seen: set[str] = set()
+        twice = next(n for n, _ in pairs if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {short(twice)} stands twice in one object")
     return found
 

@@ -1,0 +1,229 @@
+"""People's labels beside a judge's verdicts: of one or several, in the same or another table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.kinds import Kind, kind_of, spelling
+from judgestats.judgments.readers.cells import joined_ids
+from judgestats.judgments.readers.names import ALIASES, column_named, folded
+from judgestats.judgments.readers.table_files import table_of
+from judgestats.judgments.readers.verdicts import Read, coded
+
+__all__ = ["joined_labels", "with_labels", "with_people"]
+
+_PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",
+           "judge", "coder")  # fmt: skip
+_LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
+           "correct", "value", "answer")  # fmt: skip
+
+
+def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
+    """A log's frame with people's labels from a second table, joined by item or by cluster.
+
+    Parameters
+    ----------
+    path : Path
+        The log, for messages.
+    frame : DataFrame
+        Parsed.
+    labels : path or DataFrame or list of dict
+
+    Returns
+    -------
+    DataFrame
+    """
+    scored = bool(frame["score"].notna().any())
+    kind = Kind(name="score") if scored else kind_of(frame["choice"].replace("", None), column="")
+    read = Read(score=frame["score"], choice=frame["choice"], reason=frame["reason"],
+                kinds={"": kind}, said="", scale=None)  # fmt: skip
+    attrs = dict(frame.attrs)
+    try:
+        out, notes = joined_labels(path, frame, labels, read, ("item_id",))
+    except InputError:
+        out, notes = joined_labels(path, frame, labels, read, ("cluster",), names=frame["cluster"])
+    out.attrs = {**attrs, "notes": [*attrs.get("notes", []), *notes]}
+    return out
+
+
+def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataFrame:
+    """The frame with ``label``, what most people say; where there are several, a column a person.
+
+    Parameters
+    ----------
+    out : DataFrame
+        Rows of judgments.
+    people : DataFrame
+        The same rows; a column a person.
+    read : Read
+        What kind of verdict the judge gave: labels are put in the same words.
+
+    Returns
+    -------
+    DataFrame
+    """
+    kind = next(iter(read.kinds.values()), None)
+    told = {str(c): _as_text(people[c], kind, str(c)) for c in people.columns}
+    if len(told) == 1:
+        return out.assign(label=next(iter(told.values())))
+    table = pd.DataFrame(told)
+    own = {f"label_{name}": values for name, values in told.items()}
+    return out.assign(label=_most(table, kind), **own)
+
+
+def _as_text(values: pd.Series, kind: Kind | None, column: str) -> pd.Series:
+    """Labels in the judge's words where they are of the judge's kind, else as they stand."""
+    text = values.map(lambda v: "" if pd.isna(v) else str(v).strip()).astype(object)
+    if kind is None or kind.name == "score":
+        return text
+    spelled = values.map(spelling)
+    if kind.codes and set(spelled) - {""} <= set(kind.codes):
+        return spelled.map(lambda s: kind.codes.get(s, "")).astype(object)
+    if kind.name in {"pass-fail", "preference"}:
+        try:
+            own = kind_of(values, column=column, role="choice", kind=kind.name)
+        except InputError:
+            return text
+        return coded(values, own)[1]
+    return text
+
+
+def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
+    """What most people say, empty where two things are said equally often; of scores the mean."""
+    if kind is not None and kind.name == "score":
+        mean = table.apply(pd.to_numeric, errors="coerce").mean(axis=1)
+        told = ["" if np.isnan(v) else f"{v:.10g}" for v in mean.to_numpy(float)]
+        return pd.Series(told, index=table.index, dtype=object)
+    codes, words = pd.factorize(table.to_numpy(object).ravel())
+    counts = np.zeros((len(table), len(words)), dtype=np.int64)
+    np.add.at(counts, (np.repeat(np.arange(len(table)), table.shape[1]), codes), 1)
+    empty = [i for i, w in enumerate(words) if w == ""]
+    counts[:, empty] = 0
+    best = counts.max(axis=1)
+    tied = (counts == best[:, None]).sum(axis=1) > 1
+    most = np.array(words, dtype=object)[counts.argmax(axis=1)]
+    return pd.Series(np.where(tied | (best == 0), "", most), index=table.index, dtype=object)
+
+
+def joined_labels(
+    source: Path | str,
+    out: pd.DataFrame,
+    labels: Any,
+    read: Read,
+    item: Sequence[str],
+    *,
+    names: pd.Series | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Labels of a second table, joined by the items' ids; every mismatch is counted and named.
+
+    Parameters
+    ----------
+    source : Path or str
+        The judgments.
+    out : DataFrame
+        With ``item_id``.
+    labels : path or DataFrame or list of dict
+    read : Read
+    item : sequence of str
+        The columns that name an item among the judgments.
+    names : Series, optional
+        What a row's item is called in the labels; by default ``item_id``.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        The frame with labels, and what did not match.
+    """
+    if isinstance(labels, (str, Path)):
+        where: Path | str = Path(labels)
+        if not Path(labels).exists():
+            raise InputError(f"--labels: there is no file {str(labels)!r}.")
+        table = table_of(Path(labels), lambda head: [str(c) for c in head.columns])
+    else:
+        where, table = "the labels", pd.DataFrame(labels)
+    table = table.rename(columns=str).reset_index(drop=True)
+    keys = _keys(where, table, item)
+    people = _people(where, table, keys)
+    own = out["item_id"] if names is None else names
+    known = people.loc[people.index.isin(set(own))]
+    given = list(dict.fromkeys(own))
+    if known.empty:
+        raise InputError(
+            f"{where}: no label belongs to an item of {source}. Items there are called "
+            f"{', '.join(map(repr, given[:3]))}, here "
+            f"{', '.join(map(repr, list(people.index[:3])))}. Give both files the same ids."
+        )
+    notes = []
+    without = [i for i in given if i not in set(people.index)]
+    spare = [i for i in people.index if i not in set(given)]
+    name = where.name if isinstance(where, Path) else where
+    for ids, what in ((without, "items have no label"), (spare, "labels belong to no judged item")):
+        if ids:
+            shown = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
+            notes.append(f"{len(ids)} of {len(given if ids is without else people):,} {what} "
+                         f"in {name}: {shown}.")  # fmt: skip
+    matched = people.reindex(own).set_axis(out.index)
+    return with_people(out, matched, read), notes
+
+
+def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[str]:
+    own = [column_named(table.columns, c) for c in item]
+    if all(own):
+        return own
+    hit = next((column_named(table.columns, c) for c in ALIASES["item_id"]
+                if column_named(table.columns, c)), "")  # fmt: skip
+    if not hit or len(item) > 1:
+        raise InputError(
+            f"{where}: the labels need the column{'s' * (len(item) > 1)} that name an item among "
+            f"the judgments ({', '.join(item)}). The file has: "
+            f"{', '.join(str(c) for c in list(table.columns)[:30])}."
+        )
+    return [hit]
+
+
+def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """A row an item, a column a person."""
+    ids = joined_ids(table, tuple(keys))
+    rest = [str(c) for c in table.columns if c not in keys]
+    known = {folded(c): c for c in reversed(rest)}
+    label = next((known[folded(c)] for c in _LABELS if folded(c) in known), "")
+    person = next((known[folded(c)] for c in _PEOPLE
+                   if folded(c) in known and known[folded(c)] != label), "")  # fmt: skip
+    if not label:
+        wide = [
+            c for c in rest if folded(c).rstrip("0123456789").startswith((*_PEOPLE, "ann", "h"))
+        ]
+        if not wide:
+            raise InputError(
+                f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
+                "it label, or one column a person annotator1, annotator2, ..."
+            )
+        _once(where, ids)
+        return table[wide].set_axis(ids)
+    if not person:
+        _once(where, ids)
+        return table[[label]].set_axis(ids)
+    long = pd.DataFrame({"id": ids, "person": table[person].astype(str), "label": table[label]})
+    twice = long.duplicated(["id", "person"])
+    if twice.any():
+        row = long[twice].iloc[0]
+        raise InputError(
+            f"{where}: {row['person']!r} labelled {row['id']!r} more than once "
+            f"({int(twice.sum())} such rows). Keep one label a person and item."
+        )
+    return long.pivot(index="id", columns="person", values="label")
+
+
+def _once(where: Path | str, ids: pd.Series) -> None:
+    twice = ids.duplicated()
+    if twice.any():
+        raise InputError(
+            f"{where}: the item {str(ids[twice].iloc[0])!r} has more than one label "
+            f"({int(twice.sum())} such rows). Name the person who gave each in a column annotator."
+        )

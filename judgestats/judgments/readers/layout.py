@@ -1,0 +1,262 @@
+"""Tables in other shapes than one row a judgment: wide, lists in cells, paths into nested JSON."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.names import column_named, folded
+from judgestats.judgments.readers.untrusted import json_value, short
+
+__all__ = ["ROLES", "exploded", "long_of", "path_column", "with_paths"]
+
+ROLES = ("judge", "replicate", "criterion", "order", "label")
+"""What each of several columns may hold the verdicts of; ``label``: of one person."""
+
+VALUE = "verdict"
+_RUN = re.compile(r"(run|rep|replicate|trial|try|attempt|sample|r|t)?[\s_\-]*\d+", re.I)
+_ORDERS = frozenset({"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse"})
+_MAX_CELLS = 50_000_000
+
+
+def long_of(
+    source: Path | str, table: pd.DataFrame, spec: str
+) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
+    """A row a judgment, from a table with a column a judge, run, criterion or order.
+
+    Parameters
+    ----------
+    source : Path or str
+        For messages.
+    table : DataFrame
+    spec : str
+        ``PATTERN,PATTERN`` or ``ROLE=PATTERN,PATTERN``, with ``*`` for any letters.
+
+    Returns
+    -------
+    tuple of DataFrame, str, tuple of str
+        The long table (columns: the role, and ``verdict``), the role, and the columns taken.
+
+    Examples
+    --------
+    >>> wide = pd.DataFrame({"id": ["x"], "gpt_score": [7], "claude_score": [8]})
+    >>> found, role, _ = long_of("f", wide, "*_score")
+    >>> role, found[["judge", "verdict"]].values.tolist()
+    ('judge', [['gpt', 7], ['claude', 8]])
+    """
+    role, patterns = _spec(spec)
+    columns = _matching(source, table, patterns)
+    if len(columns) < 2 and role not in {"", "label"}:
+        raise InputError(
+            f"{source}: --wide {spec!r} names only {columns[0]!r}. A single column of verdicts is "
+            f"mapped: --map verdict={columns[0]}."
+        )
+    levels = _levels(columns)
+    role = role or _role_of(levels)
+    if role == "label":
+        return table, role, columns
+    if len(table) * len(columns) > _MAX_CELLS:
+        raise InputError(
+            f"{source}: {len(table):,} rows x {len(columns)} columns are more than {_MAX_CELLS:,} "
+            "judgments. Split the file."
+        )
+    for name in (role, VALUE):
+        if name in table.columns and name not in columns:
+            table = table.rename(columns={name: f"{name} (file)"})
+    rest = [c for c in table.columns if c not in columns]
+    parts = [
+        table[rest].assign(**{role: level}).assign(**{VALUE: table[column].astype(object)})
+        for column, level in zip(columns, levels, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True), role, columns
+
+
+def _spec(spec: str) -> tuple[str, list[str]]:
+    head, mark, rest = spec.partition("=")
+    role = head.strip().lower() if mark else ""
+    role = {"run": "replicate", "person": "label", "annotator": "label"}.get(role, role)
+    if role and role not in ROLES:
+        raise InputError(
+            f"--wide: a column may be a {', '.join(ROLES)}, not {role!r}. Write for example "
+            "--wide 'judge=gpt*,claude*'."
+        )
+    patterns = [p.strip() for p in (rest if mark else spec).split(",") if p.strip()]
+    if not patterns:
+        raise InputError("--wide names no column. Write for example --wide 'gpt*,claude*'.")
+    return role, patterns
+
+
+def _matching(source: Path | str, table: pd.DataFrame, patterns: list[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for pattern in patterns:
+        exact = column_named(table.columns, pattern)
+        hits = [exact] if exact else [
+            str(c) for c in table.columns if fnmatch.fnmatch(str(c).lower(), pattern.lower())
+        ]  # fmt: skip
+        if not hits:
+            raise InputError(
+                f"{source}: --wide: no column fits {pattern!r}. The file has: "
+                f"{', '.join(str(c) for c in list(table.columns)[:30])}."
+            )
+        found += [h for h in hits if h not in found]
+    return tuple(found)
+
+
+def _levels(columns: Sequence[str]) -> list[str]:
+    """The columns' names without what they share at their beginning or end."""
+    if len(columns) < 2:
+        return list(columns)
+    words = [re.split(r"([\s_.\-]+)", c) for c in columns]
+    while all(len(w) > 2 for w in words) and len({tuple(w[:2]) for w in words}) == 1:
+        words = [w[2:] for w in words]
+    while all(len(w) > 2 for w in words) and len({tuple(w[-2:]) for w in words}) == 1:
+        words = [w[:-2] for w in words]
+    levels = ["".join(w) for w in words]
+    return levels if len(set(levels)) == len(columns) else list(columns)
+
+
+def _role_of(levels: Sequence[str]) -> str:
+    if all(_RUN.fullmatch(level) for level in levels):
+        return "replicate"
+    return "order" if {folded(level) for level in levels} <= _ORDERS else "judge"
+
+
+def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """A row an entry of the lists in some cells; ``place`` numbers the entries from 0.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    columns : sequence of str
+        Their lists must be equally long in each row.
+
+    Returns
+    -------
+    DataFrame
+        Entries that are objects become columns.
+
+    Examples
+    --------
+    >>> exploded("f", pd.DataFrame({"id": ["x"], "s": ["[7, 8]"]}), ["s"])[["s", "place"]].values
+    array([[7, 0],
+           [8, 1]], dtype=object)
+    """
+    names = []
+    for wanted in columns:
+        name = column_named(table.columns, wanted)
+        if not name:
+            raise InputError(
+                f"{source}: --explode: there is no column {wanted!r}. The file has: "
+                f"{', '.join(str(c) for c in list(table.columns)[:30])}."
+            )
+        names.append(name)
+    lists = {
+        name: [_listed(v, source, name, i) for i, v in enumerate(table[name])] for name in names
+    }
+    for i in range(len(table)):
+        if len({len(lists[n][i]) for n in names}) > 1:
+            raise InputError(
+                f"{source}, row {i}: the lists of {', '.join(names)} differ in length. Explode one "
+                "of them."
+            )
+    rows = [len(v) for v in lists[names[0]]]
+    if sum(rows) > _MAX_CELLS:
+        raise InputError(f"{source}: more than {_MAX_CELLS:,} entries. Split the file.")
+    out = table.loc[table.index.repeat(rows)].reset_index(drop=True)
+    for name in names:
+        entries = [e for listed in lists[name] for e in listed]
+        if entries and all(isinstance(e, dict) for e in entries):
+            inner = pd.DataFrame(entries)
+            out = out.drop(columns=[name, *inner.columns.intersection(out.columns)])
+            out = pd.concat([out, inner], axis=1)
+        else:
+            out[name] = pd.Series(entries, dtype=object)
+    out["place"] = [i for n in rows for i in range(n)]
+    return out
+
+
+def _listed(value: object, source: Path | str, name: str, row: int) -> list[Any]:
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            value = json_value(
+                text.replace("'", '"') if '"' not in text else text, f"{source}, row {row}"
+            )
+        else:
+            for mark in ("|", ";", ","):
+                if mark in text:
+                    return [_plain(p.strip()) for p in text.split(mark)]
+            return [_plain(text)] if text else []
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return []
+    raise InputError(
+        f"{source}, row {row}: the column {name!r} holds {short(value)}, which is no list. Leave "
+        "it out of --explode."
+    )
+
+
+def _plain(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def with_paths(source: Path | str, table: pd.DataFrame, paths: Iterable[str]) -> pd.DataFrame:
+    """The table with a column for every path (``scores.coherence``) that is no column yet."""
+    for path in paths:
+        if column_named(table.columns, path) or "." not in path:
+            continue
+        found = path_column(source, table, path)
+        if found is not None:
+            table = table.assign(**{path: found})
+    return table
+
+
+def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series | None:
+    """What stands at a path in each row; None where its first part is no column.
+
+    Examples
+    --------
+    >>> path_column("f", pd.DataFrame({"s": ['{"a": [3, 4]}']}), "s.a.1").tolist()
+    [4]
+    """
+    steps = path.split(".")
+    for n in range(len(steps) - 1, 0, -1):
+        column = column_named(table.columns, ".".join(steps[:n]))
+        if column:
+            found = [_at(v, steps[n:]) for v in table[column]]
+            if all(v is None for v in found) and found:
+                raise InputError(
+                    f"{source}: nothing stands at {path!r}. The column {column!r} holds "
+                    f"{short(table[column].iloc[0])}."
+                )
+            return pd.Series(found, index=table.index, dtype=object).infer_objects()
+    return None
+
+
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        try:
+            value = json_value(value, "a cell")
+        except InputError:
+            return None  # text that begins with a bracket
+    for step in steps:
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value

@@ -1,0 +1,139 @@
+"""Mistakes that a file of judgments shows: found before any number, refused or named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.verdicts import Read
+
+__all__ = ["check_mistakes"]
+
+_FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
+_ENOUGH = 20
+
+
+def check_mistakes(
+    source: Path | str,
+    table: pd.DataFrame,
+    out: pd.DataFrame,
+    options: TableOptions,
+    read: Read,
+    names: Mapping[str, str],
+) -> tuple[pd.DataFrame, list[str]]:
+    """Refuse what can only be a mistake, and name what may be one.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+        As it was read.
+    out : DataFrame
+        As it was understood.
+    options : TableOptions
+    read : Read
+    names : mapping
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        The frame (verdicts of shown places turned into responses where the user says so) and notes.
+
+    Raises
+    ------
+    InputError
+        An export that holds everything twice; verdicts that name places; scores of two scales.
+    """
+    _duplicate_export(source, table, names)
+    out = _as_shown(source, out, options)
+    if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
+        _two_scales(source, out)
+    notes = []
+    if "label" in out:
+        both = (out["label"] != "") & (out["status"] == "ok")
+        said = out["choice"].where(out["choice"] != "", out["score"].map(lambda v: f"{v:g}"))
+        same = said[both].astype(str) == out.loc[both, "label"].astype(str)
+        if len(same) >= _ENOUGH and same.all() and len(set(said[both])) > 1:
+            notes.append(
+                f"The labels ({names.get('label', 'joined')}) and the verdicts are the same in all "
+                f"{len(same):,} rows that have both. Is the label the judge's own verdict?"
+            )
+    return out, notes
+
+
+def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[str, str]) -> None:
+    """Refuse a file of which the second half repeats the first to the letter."""
+    n = len(table)
+    if n < _ENOUGH or n % 2 or "replicate" in names:
+        return
+    key = names["item_id"]
+    half = n // 2
+    ids = table[key].to_numpy(object)
+    if not np.array_equal(ids[:half], ids[half:]):
+        return
+    first = table.iloc[:half].reset_index(drop=True)
+    second = table.iloc[half:].reset_index(drop=True)
+    if first.astype(str).equals(second.astype(str)):
+        raise InputError(
+            f"{source}: rows {half + 1:,} to {n:,} repeat rows 1 to {half:,} to the letter, as in "
+            "a file that was exported twice. Drop them; if the judge did say all of it again, "
+            "number the repetitions in a column replicate."
+        )
+
+
+def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
+    """Verdicts on pairs in two orders, as the response that is meant."""
+    if "order" not in out or not set(out["choice"]) <= {"a", "b", "tie", ""}:
+        if options.as_shown:
+            raise InputError(
+                f"{source}: --as-shown is about preferences in two orders, and needs a column with "
+                "the order (--map order=COLUMN)."
+            )
+        return out
+    orders = [o for o in dict.fromkeys(out["order"]) if o != ""]
+    if len(orders) != 2:
+        return out
+    first = next((o for o in orders if str(o).lower() in _FIRST), orders[0])
+    later = out["order"] != first
+    if options.as_shown:
+        turned = out["choice"].map({"a": "b", "b": "a"}).fillna(out["choice"])
+        return out.assign(choice=out["choice"].mask(later, turned))
+    decided = out[out["choice"].isin(["a", "b"])]
+    key = ["item_id", "judge", "temperature"]
+    wide = decided.assign(later=later).groupby([*key, "later"], dropna=False)["choice"].first()
+    pairs = wide.unstack("later").dropna()
+    if len(pairs) < _ENOUGH or pairs.shape[1] != 2:
+        return out
+    same = float((pairs[False] == pairs[True]).mean())
+    first_share = float(((pairs[False] == "a") & (pairs[True] == "b")).mean())
+    if same < 0.25 and 0.25 * (1 - same) < first_share < 0.75 * (1 - same):
+        raise InputError(
+            f"{source}: in the second order ({next(o for o in orders if o != first)!r}) the "
+            f"verdict is the other letter for {100 * (1 - same):.0f} % of {len(pairs):,} pairs, "
+            "whichever response won in the first: it seems to name the place shown, not the "
+            "response. Say so with --as-shown (Python: as_shown=True); if the letters do name "
+            "responses, analyse each order by itself (--factor order)."
+        )
+    return out
+
+
+def _two_scales(source: Path | str, out: pd.DataFrame) -> None:
+    """Refuse judges (of one criterion) of whom one uses a scale many times as wide as another."""
+    factors = [c for c in out.columns if c.startswith("factor_")]
+    scored = out[out["score"].notna()]
+    sizes = scored.groupby(factors or (lambda _: 0), sort=False)
+    for _, rows in sizes:
+        own = rows.groupby("judge", sort=False)["score"]
+        tops = own.quantile(0.95)[own.size() >= _ENOUGH]
+        if len(tops) > 1 and tops.min() > 0 and tops.max() >= 4 * tops.min() and tops.max() > 10:
+            low, high = str(tops.idxmin()), str(tops.idxmax())
+            raise InputError(
+                f"{source}: the scores seem to be of two scales: {low} gives up to "
+                f"{own.max()[low]:g}, {high} up to {own.max()[high]:g}. Bring them to one scale, "
+                "or state the one that both use (--scale 0-100)."
+            )

@@ -1,0 +1,196 @@
+"""Which column of a file stands for which of ours: by its name, or as the user says."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.readers.untrusted import NoTableError
+
+__all__ = ["ALIASES", "PARTS", "column_named", "folded", "no_column", "resolve_columns"]
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
+                "case_id", "task_id", "doc_id", "id", "idx", "index"),
+    "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
+              "grader", "model"),
+    "score": ("score", "rating", "grade", "stars", "points"),
+    "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
+    "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
+                "judgement", "outcome", "decision", "result", "success", "ans"),
+    "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
+                  "epoch", "attempt"),
+    "cluster": ("cluster", "question", "group"),
+    "temperature": ("temperature", "temp"),
+    "order": ("order", "position", "swap", "swapped"),
+    "category": ("category", "task", "subset"),
+    "status": ("status",),
+    "label": ("label", "human", "human_label", "gold", "gold_label", "human_winner", "human_score",
+              "human_rating", "expert", "ground_truth", "reference_label"),
+    "explanation": ("explanation", "reasoning", "rationale"),
+    "raw_text": ("raw_text", "raw", "completion", "reply"),
+    "reason": ("reason",),
+    "cost_usd": ("cost_usd", "cost"),
+    "tokens_in": ("tokens_in", "prompt_tokens"),
+    "tokens_out": ("tokens_out", "completion_tokens"),
+}  # fmt: skip
+"""Column names that are understood without a mapping, best first."""
+
+PARTS = frozenset(
+    {
+        "modela", "modelb", "model1", "model2", "model", "turn", "responseid", "answerid",
+        "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
+        "output", "responseindex", "subset", "doc", "document",
+    }
+)  # fmt: skip
+"""Names (folded) of what is part of an item where it varies within what the id names."""
+
+VERDICTS = ("score", "choice", "verdict")
+
+
+def folded(name: object) -> str:
+    """A header without case, spaces, underscores, points and hyphens.
+
+    Examples
+    --------
+    >>> folded("Item ID"), folded("item_id"), folded("judge-Model")
+    ('itemid', 'itemid', 'judgemodel')
+    """
+    return re.sub(r"[\s_.\-]+", "", str(name)).casefold()
+
+
+def column_named(columns: Iterable[object], wanted: str) -> str:
+    """The column of that name, or of that name but for case, spaces and underscores; else empty."""
+    listed = [str(c) for c in columns]
+    if wanted in listed:
+        return wanted
+    hits = [c for c in listed if folded(c) == folded(wanted)]
+    return hits[0] if len(hits) == 1 else ""
+
+
+def resolve_columns(
+    path: Path | str,
+    table: pd.DataFrame,
+    mapping: Mapping[str, str],
+    *,
+    taken: Iterable[str] = (),
+    needs_item: bool = True,
+    needs_verdict: bool = True,
+) -> dict[str, str]:
+    """Which column of the file stands for which of ours.
+
+    Parameters
+    ----------
+    path : Path or str
+        For messages.
+    table : DataFrame
+    mapping : mapping of ours to theirs
+    taken : iterable of str
+        Columns that the caller has another use for.
+    needs_item, needs_verdict : bool
+        Whether the absence of these is an error.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        A mapped column is missing, one column is mapped twice, or nothing names items or verdicts.
+    """
+    unknown = sorted(set(mapping) - set(ALIASES))
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], ALIASES, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(
+            f"mapping: {', '.join(unknown)} is no column of judgestats.{hint} Map one of: "
+            f"{', '.join(ALIASES)} (as in score=my_column)."
+        )
+    names: dict[str, str] = {}
+    for ours, theirs in mapping.items():
+        column = column_named(table.columns, theirs)
+        if not column:
+            raise no_column(path, theirs, ours, table)
+        before = next((o for o, c in names.items() if c == column), "")
+        if before:
+            raise InputError(
+                f"{path}: the column {column!r} is mapped as {before} and as {ours}. Map another "
+                f"column as {ours}, or leave it out."
+            )
+        names[ours] = column
+    used = {*names.values(), *taken}
+    known = {folded(c): str(c) for c in reversed(list(table.columns))}
+    said = any(v in names for v in VERDICTS)
+    for ours, candidates in ALIASES.items():
+        if ours in names or (ours in VERDICTS and said):
+            continue
+        if ours == "verdict" and ("score" in names or "choice" in names):
+            continue
+        hits = [known.get(folded(c), "") for c in candidates]
+        hits = [h for h in hits if h and h not in used]
+        hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
+        if hit:
+            names[ours] = hit
+            used.add(hit)
+    if needs_item and "item_id" not in names:
+        raise no_column(path, "item_id", "item_id", table)
+    if needs_verdict and not any(v in names for v in VERDICTS):
+        raise no_column(path, "score", "score (or choice, or verdict)", table, names=names)
+    return names
+
+
+def _holds(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column found by its name holds anything (an empty one serves for nothing)."""
+    return not len(table) or bool(table[column].notna().any())
+
+
+def no_column(
+    path: Path | str,
+    wanted: str,
+    ours: str,
+    table: pd.DataFrame,
+    names: Mapping[str, str] | None = None,
+) -> NoTableError:
+    """The error for a column that is not there: what there is, and how to name it."""
+    have = ", ".join(str(c)[:40] for c in list(table.columns)[:30])
+    key = ours.split(" ", 1)[0]
+    near = difflib.get_close_matches(wanted, [str(c) for c in table.columns], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near and near[0] != wanted else ""
+    if not hint and key == "item_id":
+        like = [
+            str(c) for c in table.columns if re.search(r"(id|idx|index|key|nr|no)$", str(c), re.I)
+        ]
+        hint = f" Is it {like[0]!r}?" if like else ""
+    label = (names or {}).get("label")
+    if key == "score" and label:
+        hint = f" If {label!r} is the judge's own verdict: --map verdict={label}."
+    elif key == "score" and len(table):
+        hint = _verdicts_hint(table, set((names or {}).values()))
+    return NoTableError(
+        f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}.{hint} "
+        f"Name the right one with --map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})."
+    )
+
+
+def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
+    """Which columns look like verdicts: few different short values."""
+    rest = [str(c) for c in table.columns if c not in used]
+    like = []
+    for column in rest:
+        distinct = pd.unique(table[column].dropna().astype(str))
+        if 1 < len(distinct) <= min(20, max(2, len(table) // 2)) and max(map(len, distinct)) <= 20:
+            like.append(column)
+    if not like:
+        return ""
+    if len(like) == 1:
+        return f" Is it {like[0]!r}?"
+    return (
+        f" Is it one of {', '.join(like[:6])}, or does each hold the verdicts of one judge "
+        f"(--wide '{','.join(like[:6])}')?"
+    )

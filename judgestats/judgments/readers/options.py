@@ -1,0 +1,92 @@
+"""What a user may say about a table of judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.judgments.kinds import KINDS
+
+__all__ = ["TableOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """How a table is to be read; what is empty is decided from the table.
+
+    Attributes
+    ----------
+    mapping : mapping of our column to theirs
+        A name with points is a path into nested JSON.
+    factors, item, ignore : tuple of str
+        Columns that tell conditions apart; that together name an item; that are neither.
+    judge : str
+        The judge's name, where no column tells it.
+    kind : str
+        The kind of verdict.
+    passes : tuple of str
+        The words that are a pass.
+    codes : mapping
+        What the codes of a preference mean.
+    scale : (low, high) or None
+    wide : tuple of str
+        Columns that each hold the verdicts of one judge, run, criterion, order or person.
+    explode : tuple of str
+        Columns with lists in their cells, a verdict or a repetition each.
+    parse : str
+        A protocol's name or a regular expression: how to read verdicts out of replies.
+    labels : path or frame or None
+        People's labels, in a second table.
+    table : str
+        The table of a database, or the sheet of a workbook.
+    as_shown : bool
+        Verdicts name the place where a response was shown, not the response.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    factors: tuple[str, ...] = ()
+    item: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    judge: str = ""
+    kind: str = ""
+    passes: tuple[str, ...] = ()
+    codes: Mapping[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    wide: tuple[str, ...] = ()
+    explode: tuple[str, ...] = ()
+    parse: str = ""
+    labels: Any = None
+    table: str = ""
+    as_shown: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse wrong values before any data are read."""
+        if self.kind and self.kind not in KINDS:
+            raise InputError(f"--kind must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if self.passes and self.kind not in {"", "pass-fail"}:
+            raise InputError(f"--pass says pass / fail, but --kind is {self.kind}. Drop one.")
+        if self.codes and self.kind not in {"", "preference"}:
+            raise InputError(f"--codes says a preference, but --kind is {self.kind}. Drop one.")
+        strange = sorted(set(self.codes.values()) - {"a", "b", "tie"})
+        if strange:
+            raise InputError(
+                f"--codes: {strange[0]!r} is none of a, b, tie. Write for example --codes 0=a,1=b."
+            )
+        both = sorted(set(self.factors) & set(self.item))
+        if both:
+            raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise InputError(
+                f"--scale: the lowest score ({self.scale[0]:g}) must be below the highest "
+                f"({self.scale[1]:g})."
+            )
+
+    @property
+    def of_table(self) -> bool:
+        """Whether something was said that only a table has."""
+        return bool(
+            self.mapping or self.factors or self.item or self.ignore or self.wide or self.explode
+            or self.parse or self.table
+        )  # fmt: skip

@@ -1,0 +1,305 @@
+"""A table's verdicts: what kind they are, criterion by criterion, and each one read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.kinds import Kind, kind_of, spelling
+from judgestats.judgments.numerals import numbers_of
+from judgestats.judgments.readers.names import VERDICTS, folded, no_column
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.understanding import CRITERIA, Understanding
+from judgestats.protocols.choices import letter_of
+from judgestats.protocols.reading import score_of
+from judgestats.protocols.scale import Scale
+
+__all__ = ["Read", "coded", "read_texts", "read_verdicts"]
+
+_SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
+_WIDE = Scale(-(10**6), 10**6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """Verdicts as they were read.
+
+    `kinds` has the kind of each criterion (the empty name where there is one); `said` is the line
+    for people; `scale` is stated or told by the values, never assumed.
+    """
+
+    score: pd.Series
+    choice: pd.Series
+    reason: pd.Series
+    kinds: Mapping[str, Kind]
+    said: str
+    scale: tuple[float, float] | None
+    notes: tuple[str, ...] = ()
+
+
+def read_verdicts(
+    source: Path | str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
+    found: Understanding,
+    options: TableOptions,
+) -> Read:
+    """Decide the kind of each criterion's verdicts, and read them.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    names : mapping of our column to theirs
+    found : Understanding
+    options : TableOptions
+
+    Returns
+    -------
+    Read
+    """
+    score = pd.Series(np.nan, index=table.index)
+    choice = pd.Series("", index=table.index, dtype=object)
+    reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
+    criteria = next((c for c in found.factors if folded(c) in CRITERIA or "[]" in c), "")
+    groups = (
+        {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
+        if criteria
+        else {"": table.index}
+    )
+    columns = [(role, names[role]) for role in VERDICTS if role in names]
+    kinds: dict[str, Kind] = {}
+    lines: list[str] = []
+    scales: set[tuple[float, float] | None] = set()
+    notes: list[str] = []
+    for name, rows in groups.items():
+        for role, column in columns:
+            values = table.loc[rows, column]
+            if values.isna().all() and len(columns) > 1:
+                continue
+            kind = _kind(source, values, column, role, options)
+            if name in kinds and kind.name != "score" and kinds[name].name != "score":
+                notes.append(f"The column {column!r} is not used beside the other verdicts.")
+                continue
+            kinds.setdefault(name, kind)
+            numbers, words, why = coded(values, kind)
+            score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
+            choice.loc[rows] = words.where(words != "", choice.loc[rows])
+            reason.loc[rows] = why
+            shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.said}"
+            if kind.name == "score":
+                told, assumed = _scale_said(numbers, options.scale or kind.scale)
+                shown += f" {told}"
+                notes += assumed
+                scales.add(options.scale or kind.scale)
+            lines.append(shown)
+    scale = scales.pop() if len(scales) == 1 else None
+    # A scale that only the cells tell ("8/10") holds where all of them do.
+    return Read(
+        score=score,
+        choice=choice,
+        reason=reason,
+        kinds=kinds,
+        said="; ".join(lines) or "verdict: none read",
+        scale=scale,
+        notes=tuple(notes),
+    )
+
+
+def _kind(
+    source: Path | str, values: pd.Series, column: str, role: str, options: TableOptions
+) -> Kind:
+    try:
+        return kind_of(
+            values,
+            column=column,
+            role=role,
+            kind=options.kind,
+            passes=options.passes,
+            codes=options.codes,
+            scale=options.scale,
+            read=_score_in,
+        )
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+@cache
+def _score_in(text: str) -> float | None:
+    return score_of(text, _WIDE, structured=False).score
+
+
+def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series]:
+    """Verdicts of a kind as scores and words, with the reason where there is neither.
+
+    Parameters
+    ----------
+    values : Series
+    kind : Kind
+
+    Returns
+    -------
+    tuple of Series
+        Scores (NaN where there is none), words (empty where there is none), reasons.
+
+    Examples
+    --------
+    >>> from judgestats.judgments.kinds import kind_of
+    >>> cells = pd.Series(["1", "0", ""])
+    >>> coded(cells, kind_of(cells, column="passed"))[1].tolist()
+    ['pass', 'fail', '']
+    """
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    spelled = [spelling(v) for v in distinct]
+    if kind.name == "score":
+        read = numbers_of(pd.Series(distinct))
+        if "read from texts" in kind.said:
+            read = np.array(
+                [n if not np.isnan(n) else (_score_in(str(v)) if s else None)
+                 for n, v, s in zip(read, distinct, spelled, strict=True)], dtype=float,
+            )  # fmt: skip
+        words = np.full(len(distinct), "", dtype=object)
+        why = [f"not a number: {str(v)[:60]}" if s else "the file has no score here"
+               for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
+    else:
+        read = np.full(len(distinct), np.nan)
+        known: list[str] = (
+            [kind.codes.get(s, "") for s in spelled] if kind.codes else [_word(v) for v in distinct]
+        )
+        words = np.array(known, dtype=object)
+        why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
+               for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
+    at = values.index
+    return (
+        pd.Series(read[codes], index=at, dtype=float),
+        pd.Series(words[codes], index=at, dtype=object),
+        pd.Series(np.array(why, dtype=object)[codes], index=at, dtype=object),
+    )
+
+
+def _word(value: object) -> str:
+    said = spelling(value)
+    return str(value).strip() if isinstance(value, str) else said
+
+
+def _scale_said(
+    numbers: pd.Series, stated: tuple[float, float] | None
+) -> tuple[str, tuple[str, ...]]:
+    """The scale in words, and what lies strangely far from the rest."""
+    if stated is not None:
+        return f"on the scale {stated[0]:g}-{stated[1]:g}, as stated", ()
+    kept = numbers.dropna()
+    if kept.empty:
+        return "on no known scale", ()
+    alone = _lone(kept)
+    most = kept.drop(index=list(alone.index))
+    low, high = float(most.min()), float(most.max())
+    fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
+    told = (
+        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed from {low:g} to {high:g} (--scale states "
+        "it)"
+        if fits
+        else f"from {low:g} to {high:g} (--scale states the scale)"
+    )
+    if alone.empty:
+        return told, ()
+    rows = ", ".join(f"{v:g} in row {i}" for i, v in alone.head(3).items())
+    lone = (
+        f"{len(alone)} of {len(kept):,} scores lie far outside the others ({low:g} to {high:g}): "
+        f"{rows}. If that is a mistake, correct the file; state the scale (--scale "
+        f"{_scale_text(fits, low, high)}) to have such scores refused."
+    )
+    return told, (lone,)
+
+
+def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:
+    return (
+        f"{fits[0]:g}-{fits[1]:g}"
+        if fits
+        else f"{int(low)}-{max(int(np.ceil(high)), int(low) + 1)}"
+    )
+
+
+def _lone(kept: pd.Series) -> pd.Series:
+    """Scores far outside all others: at most one in two hundred (or one of 10), beyond the gap."""
+    most = max(1, len(kept) // 200)
+    if len(kept) < 10:
+        return kept.iloc[:0]
+    ordered = kept.sort_values()
+    bulk = ordered.iloc[:-most]
+    far = ordered[ordered > bulk.max() + 2 * max(1.0, float(bulk.max() - bulk.min()))]
+    return far.sort_index() if len(far) <= most else kept.iloc[:0]
+
+
+def _uses(kept: pd.Series, scale: tuple[float, float]) -> bool:
+    return scale[1] > 1 or bool((kept % 1 != 0).any())
+
+
+def read_texts(
+    source: Path | str, table: pd.DataFrame, names: dict[str, str], options: TableOptions
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Verdicts read out of replies, by a protocol's reader or a regular expression.
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    names : dict
+        Our column to theirs; the replies are in ``raw_text``, or where the verdict is.
+    options : TableOptions
+
+    Returns
+    -------
+    tuple of DataFrame and dict
+        With a column of what was read, which is the verdict now.
+    """
+    column = next((names[n] for n in ("raw_text", *VERDICTS) if n in names), "")
+    if not column:
+        raise no_column(source, "raw_text", "raw_text (the replies)", table)
+    reader = _reader(options)
+    codes, distinct = pd.factorize(table[column], use_na_sentinel=False)
+    found: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]
+    read = pd.Series(found, dtype=object).to_numpy()[codes]
+    if found and all(v is None for v in found):
+        raise InputError(
+            f"{source}: --parse {options.parse!r} reads no verdict in any of the {len(distinct):,} "
+            f"different replies of {column!r}; the first is {str(distinct[0])[:60]!r}."
+        )
+    kept = {k: v for k, v in names.items() if k not in VERDICTS}
+    table = table.assign(**{f"{column} (read)": pd.Series(read, index=table.index).infer_objects()})
+    return table, {**kept, "raw_text": column, "verdict": f"{column} (read)"}
+
+
+def _reader(options: TableOptions) -> Callable[[str], Any]:
+    if options.parse == "pointwise":
+        low, high = options.scale or (float(_WIDE.low), float(_WIDE.high))
+        scale = Scale(int(low), int(high))
+        return lambda text: score_of(text, scale, structured=False).score
+    if options.parse == "pairwise":
+        return lambda text: letter_of(text, structured=False).choice
+    try:
+        pattern = re.compile(options.parse)
+    except re.error as error:
+        raise InputError(
+            f"--parse {options.parse!r} is neither pointwise, pairwise nor a regular expression "
+            f"({error})."
+        ) from None
+    if pattern.groups != 1:
+        raise InputError(
+            f"--parse {options.parse!r}: a regular expression needs one group, around the verdict "
+            "(as in 'Score: (\\d+)')."
+        )
+
+    def read(text: str) -> Any:
+        hits = set(pattern.findall(text[:200_000]))
+        return hits.pop() if len(hits) == 1 else None
+
+    return read
