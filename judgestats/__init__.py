@@ -1,8 +1,8 @@
 """judgestats: how consistent, reliable, fair and human-like is an LLM judge?
 
 >>> import judgestats as js
->>> sorted(js.__all__)
-['audit', 'read_judgments', 'score_array']
+>>> dir(js)
+['audit', 'drift', 'read_judgments', 'run', 'score_array', 'stats']
 
 Names are imported when they are first used, so that ``import judgestats`` itself costs nothing.
 """
@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from judgestats.analysis.audit import audit
-    from judgestats.judgments.readers import read_judgments
+    from judgestats import stats
+    from judgestats.api import audit, drift, read_judgments, run
     from judgestats.judgments.shapes import score_array
 
-__all__ = ["audit", "read_judgments", "score_array"]
+__all__ = ["audit", "drift", "read_judgments", "run", "score_array", "stats"]
 
 _HOME = {
-    "audit": "judgestats.analysis.audit",
-    "read_judgments": "judgestats.judgments.readers",
+    **dict.fromkeys(("audit", "drift", "read_judgments", "run"), "judgestats.api"),
     "score_array": "judgestats.judgments.shapes",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "stats":
+        return importlib.import_module("judgestats.stats")
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
         globals()[name] = value
@@ -37,4 +38,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -77,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a log, a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite), a folder of "
         "logs or of Parquet, or an MLflow run id",
     )
+    analyze.add_argument(
+        "further", nargs="*", metavar="RUN", help="further MLflow runs, as repetitions of the first"
+    )
     add_table_words(analyze)
     analyze.add_argument(
         "--stream",
@@ -214,8 +217,12 @@ def _parser() -> argparse.ArgumentParser:
     items.add_argument("--options", default="", help="as item_options: ties=drop,turn=1")
 
     doctor = commands.add_parser(
-        "doctor", help="what is installed, which judge answers, where runs go", allow_abbrev=False
+        "doctor",
+        help="what is installed, or what a file of judgments holds and can answer",
+        allow_abbrev=False,
     )
+    doctor.add_argument("file", nargs="?", default="", help="a file of judgments")
+    add_table_words(doctor)
     doctor.add_argument("--judges", default="", help="judges to ask, comma-separated")
     doctor.add_argument("--base-url", default="")
     return parser
@@ -297,6 +304,10 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.items import items_command
 
         return items_command(arguments)
+    if arguments.command == "doctor" and arguments.file:
+        from judgestats.commands.doctor_file import doctor_file
+
+        return doctor_file(arguments)
     if arguments.command == "doctor":
         from judgestats.commands.doctor import doctor_command
 

@@ -57,6 +57,11 @@ def analyze_command(arguments: argparse.Namespace) -> int:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
     words = table_words(arguments)
     path = Path(arguments.file)
+    if arguments.further and not _from_store(arguments, path):
+        raise InputError(
+            f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name one, or "
+            "the folder that holds one tool's logs. Several MLflow runs may be named."
+        )
     streamed = _streams(arguments, path)
     judged = (_streamed if streamed else _in_memory)(arguments, path, words)
     found = judged.found
@@ -166,14 +171,13 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
 
 def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit, plan_for
-    from judgestats.judgments.readers import read_judgments
+    from judgestats.api import read_judgments as read_any
 
+    runs = [arguments.file, *arguments.further]
     if _from_store(arguments, path):
-        from judgestats.tracking.assessments import run_assessments
-
-        frame = run_assessments(arguments.file, judge=arguments.judge)
+        frame = read_any(runs, **({"judge": arguments.judge} if arguments.judge else {}))
     else:
-        frame = read_judgments(path, reader=arguments.reader, **words)
+        frame = read_any(path, reader=arguments.reader, **words)
     declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     return _Judged(
@@ -282,7 +286,7 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    words = ["judgestats analyze", shlex.quote(Path(arguments.file).name)]
+    words = ["judgestats analyze", shlex.quote(Path(arguments.file).name), *arguments.further]
     words += said_again(arguments)
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")

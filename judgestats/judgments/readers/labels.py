@@ -165,7 +165,7 @@ def joined_labels(
     name = where.name if isinstance(where, Path) else where
     for ids, what in ((without, "items have no label"), (spare, "labels belong to no judged item")):
         if ids:
-            shown = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
+            shown = ", ".join(map(str, ids[:5])) + (" and others" if len(ids) > 5 else "")
             notes.append(f"{len(ids)} of {len(given if ids is without else people):,} {what} "
                          f"in {name}: {shown}.")  # fmt: skip
     matched = people.reindex(own).set_axis(out.index)

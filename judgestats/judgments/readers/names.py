@@ -50,6 +50,7 @@ PARTS = frozenset(
 )  # fmt: skip
 """Names (folded) of what is part of an item where it varies within what the id names."""
 
+_PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
 VERDICTS = ("score", "choice", "verdict")
 
 
@@ -190,7 +191,9 @@ def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
         return ""
     if len(like) == 1:
         return f" Is it {like[0]!r}?"
-    return (
-        f" Is it one of {', '.join(like[:6])}, or does each hold the verdicts of one judge "
-        f"(--wide '{','.join(like[:6])}')?"
+    people = [c for c in like if _PEOPLE.match(c)]
+    judges = [c for c in like if c not in people][:6]
+    wide = (f" --wide '{','.join(judges)}'" if judges else "") + (
+        f" --wide 'person={','.join(people[:6])}'" if people else ""
     )
+    return f" Is it one of {', '.join(judges or people)}, or does each hold one's verdicts ({wide[1:]})?"

@@ -1,0 +1,132 @@
+"""``judgestats doctor FILE``: what a file holds, and what it can answer. Nothing is written."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from judgestats.analysis.answerable import answerable
+from judgestats.commands.table_words import said_again, table_words
+from judgestats.errors import InputError, printable
+from judgestats.experiment import console
+from judgestats.judgments.readers.registry import read_judgments
+from judgestats.judgments.readers.table_files import table_of
+
+__all__ = ["column_lines", "doctor_file"]
+
+_SHOWN = 60
+
+
+def doctor_file(arguments: argparse.Namespace) -> int:
+    """Say what a file holds and can answer.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``file`` and the words on how to read it.
+
+    Returns
+    -------
+    int
+        0 where the file can be analysed as it is (with the words given), 1 where it cannot.
+    """
+    words = table_words(arguments)
+    path = Path(arguments.file)
+    try:
+        frame = read_judgments(path, reader=arguments.reader, **words)
+    except InputError as error:
+        lines = _columns_of(path, words["table"])
+        console.say(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
+        return 1
+    reader = frame.attrs["reader"]
+    said = f"{path.name}: {len(frame):,} judgments of {frame['item_id'].nunique():,} items"
+    console.say(f"{said} ({reader})", "")
+    if reader == "table":
+        used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
+        used |= frame.attrs.get("unused", {})
+        console.say(*_columns_of(path, words["table"], used), "")
+    console.say(*frame.attrs.get("understood", []))
+    console.say(*(f"Note: {note}" for note in frame.attrs["notes"]), "", "What it can answer:")
+    again = " ".join(["judgestats analyze", shlex.quote(arguments.file), *said_again(arguments)])
+    for question in answerable(frame):
+        mark = "yes" if question.answered else "no "
+        console.say(f"  {mark}  {question.asked} {question.grounds}.")
+        if question.needs:
+            better = "better with" if question.answered else "needs"
+            console.say(f"       {better}: {question.needs}.")
+    console.say("", f"Next: {again}")
+    return 0
+
+
+def _columns_of(path: Path, table: str, used: Mapping[str, str] | None = None) -> list[str]:
+    """The columns of a table; empty where the file holds none."""
+    try:
+        return column_lines(table_of(path, lambda _: [], table=table), used or {})
+    except InputError:
+        return []  # no table: what is wrong with it is said by the reader
+
+
+def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
+    """Each column: its kind, how much of it is filled, examples, and what it was taken for.
+
+    Parameters
+    ----------
+    table : DataFrame
+    used : mapping of column to what it serves as, or why it is not used
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> print(*column_lines(pd.DataFrame({"id": ["a", "b"], "s": [1, None]}), {"id": "item_id"}),
+    ...       sep="\\n")
+    column  kind     filled  values  taken for  examples
+    id      words    100 %        2  item_id    a, b
+    s       numbers   50 %        1  -          1
+    """
+    rows = [("column", "kind", "filled", "values", "taken for", "examples")]
+    for name in list(table.columns)[:_SHOWN]:
+        column = table[name]
+        kept = column.dropna()
+        texts = kept.map(str)
+        distinct = list(dict.fromkeys(texts.head(10_000)))
+        shown = ", ".join(printable(t[:24], one_line=True) for t in distinct[:3])
+        rows.append(
+            (
+                printable(str(name)[:30], one_line=True),
+                _kind(column, distinct),
+                f"{100 * len(kept) / max(1, len(column)):.0f} %",
+                f"{texts.nunique():,}",
+                used.get(str(name), "-"),
+                shown.removesuffix(".0"),
+            )
+        )
+    widths = [max(len(r[i]) for r in rows) for i in range(5)]
+    lines = []
+    for row in rows:
+        cells = [
+            text.rjust(width) if i in {2, 3} else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row[:5], widths, strict=True))
+        ]
+        lines.append("  ".join([*cells, row[5]]).rstrip())
+    if len(table.columns) > _SHOWN:
+        lines.append(f"... and {len(table.columns) - _SHOWN} more columns")
+    return lines
+
+
+def _kind(column: pd.Series, distinct: list[str]) -> str:
+    if not distinct:
+        return "empty"
+    if pd.api.types.is_bool_dtype(column):
+        return "yes/no"
+    if pd.api.types.is_numeric_dtype(column):
+        return "numbers"
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return "times"
+    return "text" if sum(map(len, distinct)) > 40 * len(distinct) else "words"
