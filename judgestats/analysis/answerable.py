@@ -45,7 +45,7 @@ def half_width(n: int, *, share: float = 0.5) -> float:
     Examples
     --------
     >>> round(half_width(385), 2)
-    5.0
+    4.99
     """
     return 100 * _Z * math.sqrt(share * (1 - share) / n) if n else math.nan
 
@@ -99,16 +99,13 @@ def _repeated(frame: pd.DataFrame) -> Question:
     return Question(
         asked="Would it say the same again?",
         answered=n > 2,
-        grounds=f"{n:,} items judged {_times(int(several.min()), int(several.max()))}"
-        if n
-        else "every item was judged once",
-        needs="the same judgments at least twice more (3 repeats) on 50 items or more"
-        if few
-        else "",
+        grounds=f"{n:,} items judged {_times(several)}" if n else "every item was judged once",
+        needs="each judgment twice more (3 repeats) on 50 items or more" if few else "",
     )
 
 
-def _times(low: int, high: int) -> str:
+def _times(sizes: pd.Series) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
     return f"{low} times" if low == high else f"{low} to {high} times"
 
 

@@ -196,4 +196,5 @@ def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
     wide = (f" --wide '{','.join(judges)}'" if judges else "") + (
         f" --wide 'person={','.join(people[:6])}'" if people else ""
     )
-    return f" Is it one of {', '.join(judges or people)}, or does each hold one's verdicts ({wide[1:]})?"
+    named = ", ".join(judges or people)
+    return f" Is it one of {named}, or does each hold one's verdicts ({wide[1:]})?"

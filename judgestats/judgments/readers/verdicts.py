@@ -25,6 +25,7 @@ from judgestats.protocols.scale import Scale
 __all__ = ["Read", "coded", "read_texts", "read_verdicts"]
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
+_SEVERAL = 3
 _WIDE = Scale(-(10**6), 10**6)
 
 
@@ -203,6 +204,8 @@ def _scale_said(
     most = kept.drop(index=list(alone.index))
     low, high = float(most.min()), float(most.max())
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
+    if len(set(most)) < _SEVERAL:
+        fits = None  # one value, or two, do not tell a scale
     told = (
         f"on the scale {fits[0]:g}-{fits[1]:g}, assumed from {low:g} to {high:g} (--scale states "
         "it)"
