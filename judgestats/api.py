@@ -142,9 +142,9 @@ def drift(first: Any, second: Any, **options: Any) -> Analysis:
 
 def _judged(data: Any) -> pd.DataFrame:
     if isinstance(data, (str, Path)) and (_runs(str(data)) or Path(data).is_dir()):
-        from judgestats.commands.drift import judgments_of
+        from judgestats.tracking.fetch import run_judgments
 
-        return judgments_of(str(data))
+        return run_judgments(str(data))
     return read_judgments(data)
 
 

@@ -136,8 +136,8 @@ def _people(frame: pd.DataFrame) -> Question:
             asked="Do people agree with it?",
             answered=False,
             grounds="no labels of people",
-            needs=f"labels of about {labels_for(_AIM, share=0.8)} questions for +-5 points (if they "
-            "agree on 80 %), in a column label or a second file: --labels FILE",
+            needs=f"labels of about {labels_for(_AIM, share=0.8)} questions for +-5 points (if "
+            "they agree on 80 %), in a column label or a second file: --labels FILE",
         )
     said = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
     same = float((said.str.lower() == labelled["label"].str.lower()).mean())

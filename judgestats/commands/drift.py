@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
-
-import pandas as pd
 
 from judgestats.analysis.outcome import summary
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.folder import write_json
+from judgestats.tracking.fetch import run_judgments
 
-__all__ = ["drift_command", "judgments_of"]
-
-
-def judgments_of(run: str) -> pd.DataFrame:
-    """The parsed judgments of a run.
-
-    Parameters
-    ----------
-    run : str
-        An MLflow run id, or a run's folder.
-
-    Returns
-    -------
-    DataFrame
-    """
-    from judgestats.judgments.schemas import validate_parsed
-    from judgestats.tracking.fetch import run_folder
-
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, _ = run_folder(run, Path(scratch))
-        file = folder / "data" / "judgments.parquet"
-        if not file.is_file():
-            raise InputError(f"{run}: the run holds no data/judgments.parquet.")
-        return validate_parsed(pd.read_parquet(file), what=f"judgments of run {run}")
+__all__ = ["drift_command"]
 
 
 def drift_command(arguments: argparse.Namespace) -> int:
@@ -62,8 +37,8 @@ def drift_command(arguments: argparse.Namespace) -> int:
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
     found = drift(
-        judgments_of(arguments.first),
-        judgments_of(arguments.second),
+        run_judgments(arguments.first),
+        run_judgments(arguments.second),
         pairs=pairs or None,
         n_resamples=arguments.resamples,
         seed=arguments.seed,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from judgestats.errors import InputError
+from judgestats.judgments.schemas import validate_parsed
 from judgestats.tracking.runs import INCOMPLETE
 from judgestats.tracking.store import open_store, store_faults
 
-__all__ = ["metrics_of", "run_folder"]
+__all__ = ["metrics_of", "run_folder", "run_judgments"]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -46,6 +50,26 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
     except (OSError, ValueError) as error:
         raise InputError(f"{run}: its results.json cannot be read ({error}).") from error
     return folder, str(results.get("kind", "experiment"))
+
+
+def run_judgments(run: str) -> pd.DataFrame:
+    """The parsed judgments of a run.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    DataFrame
+    """
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        file = folder / "data" / "judgments.parquet"
+        if not file.is_file():
+            raise InputError(f"{run}: the run holds no data/judgments.parquet.")
+        return validate_parsed(pd.read_parquet(file), what=f"judgments of run {run}")
 
 
 def _download(run: str, scratch: Path) -> Path:
