@@ -18,6 +18,7 @@ from judgestats.judges.outcomes import (
 )
 from judgestats.judges.waiting import quota_pause, retry_after
 from judgestats.judgments.settings import FIELDS
+from judgestats.protocols.reading import message_text
 
 __all__ = ["MAX_TEXT_CHARS", "read_error", "read_reply"]
 
@@ -83,25 +84,10 @@ def _choice(raw: Any) -> Choice | None:
     message = raw.get("message") if isinstance(raw, dict) else None
     if not isinstance(message, dict):
         return None
-    finish = raw.get("finish_reason")
-    finish = _label(finish)
-    refusal = message.get("refusal")
-    if isinstance(refusal, str) and refusal:
-        return Choice(storable(refusal), "refusal")
-    calls = message.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        function = calls[0].get("function") if isinstance(calls[0], dict) else None
-        arguments = function.get("arguments") if isinstance(function, dict) else None
-        if isinstance(arguments, dict):  # some local servers decode them
-            arguments = json.dumps(arguments)
-        return Choice(storable(arguments), finish) if isinstance(arguments, str) else None
-    content = message.get("content")
-    if isinstance(content, list):  # content parts, as some gateways send them
-        parts = [p.get("text") for p in content if isinstance(p, dict)]
-        content = "".join(p for p in parts if isinstance(p, str))
-    if content is None:
-        return Choice("", finish)
-    return Choice(storable(content), finish) if isinstance(content, str) else None
+    if not isinstance(message.get("content"), str | list | None):
+        return None
+    text, finish = message_text(message, _label(raw.get("finish_reason")))
+    return Choice(storable(text), finish)
 
 
 def _count(value: Any) -> int | None:

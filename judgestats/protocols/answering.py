@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, Status
+from judgestats.protocols.reading import is_cut, is_withheld
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["Answering", "answer_status"]
@@ -34,9 +35,9 @@ def answer_status(text: str, *, finish_reason: str = "") -> tuple[Status, str]:
     >>> answer_status("It is 4.")[0].value, answer_status("It is", finish_reason="length")[0].value
     ('ok', 'truncated')
     """
-    if finish_reason in {"content_filter", "refusal"}:
+    if is_withheld(finish_reason):
         return Status.REFUSED, f"the server ended the answer with {finish_reason!r}"
-    if finish_reason == "length":
+    if is_cut(finish_reason):
         return Status.TRUNCATED, "the answer ends at the token limit"
     if not text.strip():
         return Status.UNPARSEABLE, "the answer is empty"

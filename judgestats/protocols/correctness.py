@@ -2,81 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
-from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, no_verdict
+from judgestats.protocols.reading import WordForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["VERDICTS", "Correctness", "correctness_of"]
+__all__ = ["VERDICTS", "Correctness"]
 
 VERDICTS = ("correct", "incorrect")
 
 _OFFERED = ("question", "response", "reference", "context", "reply")
-_MARKED = re.compile(r"\[\[\s*(correct|incorrect)\s*\]\]", re.IGNORECASE)
-_NAMED = re.compile(
-    r"\b(?:verdict|judg(?:e)?ment|answer)\W{0,6}(?:is\W{1,4})?(correct|incorrect)\b", re.IGNORECASE
-)
-_BARE = re.compile(r"^\W{0,4}(correct|incorrect)\W{0,4}$", re.IGNORECASE)
-
-
-def correctness_of(text: str, *, structured: bool, finish_reason: str = "") -> Verdict:
-    """Read ``correct`` or ``incorrect``.
-
-    Parameters
-    ----------
-    text : str
-        The reply's text, or the arguments of its tool call.
-    structured : bool
-        Whether JSON was asked for. A judge that answers in prose all the same is read as prose.
-    finish_reason : str
-        As the server reported it.
-
-    Returns
-    -------
-    Verdict
-
-    Examples
-    --------
-    >>> correctness_of("[[incorrect]] It names another city.", structured=False).choice
-    'incorrect'
-    >>> correctness_of("It is not correct.", structured=False).status.value
-    'unparseable'
-    >>> correctness_of("[[correct]] or [[incorrect]]?", structured=False).status.value
-    'ambiguous'
-    """
-    text = text[:MAX_REPLY_CHARS]
-    if finish_reason in {"content_filter", "refusal"}:
-        return no_verdict(text, finish_reason, "")
-    found = json_object(text) if structured or "{" in text else None
-    if found is not None:
-        told = found.get("explanation", "")
-        told = told if isinstance(told, str) else json.dumps(told)
-        if "choice" in found:
-            said = str(found["choice"]).strip().lower()
-            if said in VERDICTS:
-                return Verdict(status=Status.OK, choice=said, explanation=told)
-            return no_verdict(text, finish_reason, "the field 'choice' holds no verdict")
-        if structured:
-            return no_verdict(text, finish_reason, "the reply's JSON has no field 'choice'")
-    for pattern in (_MARKED, _NAMED, _BARE):
-        said_words = {w.lower() for w in pattern.findall(text.strip())}
-        if len(said_words) > 1:
-            return Verdict(
-                status=Status.AMBIGUOUS,
-                explanation=text.strip(),
-                reason="the reply says both correct and incorrect",
-            )
-        if said_words:
-            return Verdict(status=Status.OK, choice=said_words.pop(), explanation=text.strip())
-    return no_verdict(text, finish_reason, "no verdict was found in the reply")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +130,9 @@ class Correctness:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Whether a reply calls the response correct, or the reason why it says neither."""
-        found = correctness_of(
-            text, structured=mode is not ReplyMode.TEXT, finish_reason=finish_reason
+        del mode  # read the same way in every mode
+        found = read_reply(
+            text, WordForm(VERDICTS), tool="submit_verdict", finish_reason=finish_reason
         )
         author = unit.item.responses[unit.shown[0]].author
         return replace(found, extra={"author": author}) if author else found

@@ -17,11 +17,11 @@ from judgestats.protocols.base import (
     Unit,
     Verdict,
 )
-from judgestats.protocols.choices import letter_of
 from judgestats.protocols.examples import Example, examples_text
 from judgestats.protocols.marks import ANSWER_END, ANSWER_START, harmless
 from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
 from judgestats.protocols.pointwise import REASONING
+from judgestats.protocols.reading import PairForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["ORDERS", "Pairwise"]
@@ -218,11 +218,9 @@ class Pairwise:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply prefers, or the reason why there is none."""
-        found = letter_of(
-            text,
-            structured=mode is not ReplyMode.TEXT,
-            ties=self.ties,
-            finish_reason=finish_reason,
+        del mode  # read the same way in every mode
+        found = read_reply(
+            text, PairForm(self.ties), tool="submit_choice", finish_reason=finish_reason
         )
         if found.status is not Status.OK:
             return found

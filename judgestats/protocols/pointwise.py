@@ -9,7 +9,7 @@ from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.naming import conversation, response_names
-from judgestats.protocols.reading import score_of
+from judgestats.protocols.reading import ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
@@ -163,9 +163,9 @@ class Pointwise:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The score in a reply, or the reason why there is none."""
-        del unit  # a pointwise reply is read the same way for every unit
-        return score_of(
-            text, self.scale, structured=mode is not ReplyMode.TEXT, finish_reason=finish_reason
+        del unit, mode  # read the same way for every unit and in every mode
+        return read_reply(
+            text, ScoreForm(self.scale), tool="submit_score", finish_reason=finish_reason
         )
 
 

@@ -14,10 +14,22 @@ from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, 
 from judgestats.protocols.marks import ANSWER_END, ANSWER_START
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.pointwise import REASONING
-from judgestats.protocols.selecting import LABELS, MOST_OPTIONS, label_of, option_labels
+from judgestats.protocols.reading import LETTERS, OptionForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["SELECTION_PROMPTS", "UNRELATED", "Selection", "option_names"]
+__all__ = [
+    "LABELS",
+    "MOST_OPTIONS",
+    "SELECTION_PROMPTS",
+    "UNRELATED",
+    "Selection",
+    "option_labels",
+    "option_names",
+]
+
+LABELS = ("letters", "numbers")
+"""``letters``: ``Best Response: [[B]]``; ``numbers``: ``Selection: Option 2``."""
+MOST_OPTIONS = len(LETTERS)
 
 SELECTION_PROMPTS = {
     "1": ("selection_1", "after"),
@@ -32,6 +44,19 @@ UNRELATED = "unrelated"
 """The author of the option that answers another question."""
 
 _OFFERED = ("question", "options", "context", "count", "reply")
+
+
+def option_labels(count: int, labels: str = "letters") -> tuple[str, ...]:
+    """What the options are called, in the order shown.
+
+    Examples
+    --------
+    >>> option_labels(3), option_labels(2, "numbers")
+    (('A', 'B', 'C'), ('Option 1', 'Option 2'))
+    """
+    if labels == "letters":
+        return tuple(LETTERS[:count])
+    return tuple(f"Option {i + 1}" for i in range(count))
 
 
 def option_names(item: Item) -> list[str]:
@@ -223,13 +248,9 @@ class Selection:
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply selects, or the reason why there is none."""
-        found = label_of(
-            text,
-            count=len(unit.shown),
-            labels=self.labels,
-            structured=mode is not ReplyMode.TEXT,
-            finish_reason=finish_reason,
-        )
+        del mode  # read the same way in every mode
+        form = OptionForm(len(unit.shown), self.labels)
+        found = read_reply(text, form, tool="submit_choice", finish_reason=finish_reason)
         if found.status is not Status.OK or found.choice is None:
             return found
         chosen = unit.shown[int(found.choice) - 1]

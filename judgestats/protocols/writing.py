@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
-from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, no_verdict
+from judgestats.protocols.reading import (
+    MAX_REPLY_CHARS,
+    is_cut,
+    is_withheld,
+    no_verdict,
+    reply_object,
+    without_reasoning,
+)
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["Writing"]
@@ -90,14 +97,14 @@ class Writing:
         A reply that was cut, refused or left empty is no text: half an analysis could end just
         before what matters.
         """
-        text = text[:MAX_REPLY_CHARS]
-        if finish_reason in {"content_filter", "refusal", "length"}:
-            return no_verdict(text, finish_reason, "")
-        found = json_object(text) if mode is not ReplyMode.TEXT else None
-        said = found.get(self.what) if found is not None else None
-        if found is not None and not isinstance(said, str):
-            return no_verdict(text, finish_reason, f"the reply's JSON has no text {self.what!r}")
-        said = (said if isinstance(said, str) else text).strip()
-        if not said:
-            return no_verdict(text, finish_reason, "the reply is empty")
-        return Verdict(status=Status.OK, explanation=said)
+        if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
+            return no_verdict(text, finish_reason, "the reply is too long")
+        if mode is not ReplyMode.TEXT and text.lstrip().startswith("{"):
+            found = reply_object(text, self.what, tool=self.schema().name)
+            written = found.text(self.what).strip() if found is not None else ""
+            missing = f"the reply's JSON has no text {self.what!r}"
+        else:
+            written, missing = without_reasoning(text.strip()), "the reply is empty"
+        if not written:
+            return no_verdict(text, finish_reason, missing)
+        return Verdict(status=Status.OK, explanation=written)

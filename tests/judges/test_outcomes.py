@@ -44,10 +44,10 @@ def test_missing_or_senseless_usage_is_unknown_not_zero():
 
 
 def test_tool_arguments_refusals_parts_and_empty_content():
-    call = {"function": {"name": "f", "arguments": '{"score": 3}'}}
+    call = {"function": {"name": "submit_score", "arguments": '{"score": 3}'}}
     told = read_reply(reply(message={"content": None, "tool_calls": [call]}), {}, 0)
     assert told.choices[0].text == '{"score": 3}'
-    decoded = {"function": {"name": "f", "arguments": {"score": 3}}}
+    decoded = {"function": {"name": "submit_score", "arguments": {"score": 3}}}
     told = read_reply(reply(message={"tool_calls": [decoded]}), {}, 0)
     assert told.choices[0].text == '{"score": 3}'
     refused = read_reply(reply(message={"refusal": "No."}, finish_reason="stop"), {}, 0)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.asked import read_request
 from judgestats.protocols.base import ReplyMode, Status
-from judgestats.protocols.correctness import Correctness, correctness_of
+from judgestats.protocols.correctness import VERDICTS, Correctness
+from judgestats.protocols.reading import WordForm, read_reply
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -31,14 +32,14 @@ FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many exa
     ],
 )
 def test_text(text, choice):
-    assert correctness_of(text, structured=False).choice == choice
+    assert read_reply(text, WordForm(VERDICTS)).choice == choice
 
 
 @pytest.mark.fuzz
-@given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"), structured=st.booleans())
+@given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"))
 @settings(max_examples=100 * FUZZ, deadline=None)
-def test_no_reply_raises(text, structured):
-    found = correctness_of(text, structured=structured)
+def test_no_reply_raises(text):
+    found = read_reply(text, WordForm(VERDICTS))
     assert (found.choice is not None) == (found.status is Status.OK)
 
 

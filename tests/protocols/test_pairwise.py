@@ -16,10 +16,10 @@ from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judges.simulated.asked import read_request
 from judgestats.protocols.base import ReplyMode, Status
-from judgestats.protocols.choices import letter_of
 from judgestats.protocols.examples import load_examples
 from judgestats.protocols.marks import answers_in
 from judgestats.protocols.pairwise import Pairwise
+from judgestats.protocols.reading import PairForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
@@ -162,7 +162,7 @@ READINGS = [
 
 @pytest.mark.parametrize(("text", "choice"), READINGS)
 def test_verdicts_that_can_be_read(text, choice):
-    verdict = letter_of(text, structured=False)
+    verdict = read_reply(text, PairForm())
     assert (verdict.status, verdict.choice) == (Status.OK, choice)
 
 
@@ -182,14 +182,14 @@ NOT_READ = [
 
 @pytest.mark.parametrize(("text", "finish", "status"), NOT_READ)
 def test_replies_without_a_verdict_have_a_status_and_a_reason(text, finish, status):
-    verdict = letter_of(text, structured=text.startswith("{"), finish_reason=finish)
+    verdict = read_reply(text, PairForm(), finish_reason=finish)
     assert verdict.status.value == status
     assert verdict.choice is None
     assert verdict.reason
 
 
 def test_a_tie_that_was_not_on_offer_is_no_verdict():
-    assert letter_of("[[C]]", structured=False, ties=False).status is Status.UNPARSEABLE
+    assert read_reply("[[C]]", PairForm(ties=False)).status is Status.UNPARSEABLE
     assert "tie" not in Pairwise(ties=False).schema().schema["properties"]["choice"]["enum"]
 
 
@@ -222,19 +222,18 @@ def test_a_tie_that_was_not_on_offer_is_no_verdict():
             max_size=12,
         ).map("".join),
     ),
-    structured=st.booleans(),
     finish=st.sampled_from(["", "stop", "length", "content_filter"]),
 )
-def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, finish):
-    verdict = letter_of(text, structured=structured, finish_reason=finish)
+def test_no_reply_raises_and_only_ok_carries_a_choice(text, finish):
+    verdict = read_reply(text, PairForm(), finish_reason=finish)
     assert (verdict.status is Status.OK) == (verdict.choice in {"A", "B", "tie"})
     if {"[[A]]", "[[B]]"} <= {m for m in ("[[A]]", "[[B]]") if m in text} and "{" not in text:
         assert verdict.choice is None
 
 
 def test_a_huge_reply_is_read_in_bounded_time():
-    assert letter_of("[" * 2_000_000, structured=False).choice is None
-    assert letter_of("assistant " * 15_000 + "a is better.", structured=False).choice == "A"
+    assert read_reply("[" * 2_000_000, PairForm()).choice is None
+    assert read_reply("assistant " * 15_000 + "a is better.", PairForm()).choice == "A"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is absent")
@@ -243,7 +242,7 @@ def test_real_completions_agree_with_the_published_reading():
     read = pd.read_csv(DATA / "position_bias" / "repetition_verdicts.csv.gz")
     both = raw.merge(read, on=["bench", "judge", "rep", "cmp_index"])
     assert len(both) == 1152
-    ours = [letter_of(str(t), structured=False) for t in both["raw"]]
+    ours = [read_reply(str(t), PairForm()) for t in both["raw"]]
     letters = [{"tie": "C"}.get(v.choice, v.choice) for v in ours]
     published = both["ans"].tolist()
     wrong = [
@@ -281,7 +280,7 @@ def test_real_completions_of_another_form(name):
             told = row["results"][0][order]
             if not isinstance(told["completion"], list) or told["winner"] not in {"1", "2"}:
                 continue
-            verdict = letter_of(told["completion"][0], structured=False)
+            verdict = read_reply(told["completion"][0], PairForm())
             # The file's winner is an output's number; a swap shows output 2 first.
             first = "1" if order == "swap = False" else "2"
             expected = "A" if told["winner"] == first else "B"

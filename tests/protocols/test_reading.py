@@ -1,100 +1,270 @@
-"""Replies are untrusted: reading gives a verdict or a reason, and never raises."""
+"""Replies are untrusted: reading gives a verdict or a reason, never raises, and stays linear."""
 
 from __future__ import annotations
 
+import json
 import os
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.protocols.base import Status
-from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, score_of
+from judgestats.protocols.reading import (
+    MAX_REPLY_CHARS,
+    OptionForm,
+    PairForm,
+    ScoreForm,
+    WordForm,
+    decision,
+    message_text,
+    read_reply,
+    reply_object,
+)
 from judgestats.protocols.scale import Scale
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
-TEN = Scale(1, 10)
+TEN = ScoreForm(Scale(1, 10))
+WORDS = WordForm(("correct", "incorrect"))
+FORMS = [TEN, PairForm(), PairForm(ties=False), OptionForm(5), OptionForm(15, "numbers"), WORDS]
 
 
 @pytest.mark.parametrize(
-    ("text", "structured", "score"),
+    ("text", "score"),
     [
-        ('{"score": 7}', True, 7),
-        ('{"score": 7.0, "explanation": "fine"}', True, 7),
-        ('{"score": "8"}', True, 8),
-        ('{"score": "8/10"}', True, 8),
-        ('```json\n{"score": 3}\n```', True, 3),
-        ('Sure! {"score": 3} Hope that helps.', True, 3),
-        ("Score: 9", True, 9),  # asked for JSON, answered in prose
-        ("Score: [[10]]", False, 10),
-        ("**Score:** 4", False, 4),
-        ("I would say 6/10.", False, 6),
-        ("The rating is 5", False, 5),
-        ("7", False, 7),
-        (" 7. ", False, 7),
-        ("Step 1: facts. Step 2: style. Score: [[2]]", False, 2),
+        ('{"score": 7.0, "explanation": "fine"}', 7),
+        ('Sure!\n```json\n{"score": 3}\n```\nHope that helps.', 3),
+        ("**Overall score:** 4", 4),
+        ("I rate it 6/10.", 6),
+        ("Overall, it deserves 6/10; clarity alone 9/10 is too much", 6),
+        ("It is a good answer, but I rate it 6/10.", 6),
+        ("The score is 8, as asked.", 8),
+        ("Score: 8\n1. Clear\n2. Short", 8),
+        ("Score: 8\n- 7 sources", 8),
+        ("Score (0-10): 8", 8),
+        ("Score (1-5): 4", None),
+        ("Score: 4 (on a scale of 1 to 5)", None),
+        ("Maximum score: 10", None),
+        ("The rating is 2 points too low", None),
+        ("8 out of 10 claims are right", None),
+        ("Seven or 8/10", None),
+        ("Score: 8, 7", None),
+        ("Score: 8:30", None),
+        ("Score: 1,000", None),
+        ("Score: 8+", None),
+        ("Score: \u20137", None),
+        ("评分为8分。", 8),
+        ("满分10分", None),
+        ("読むのに3分。", None),
+        ("Note finale : 8", 8),
+        ("Итоговая оценка: 8", 8),
+        ("Score: 6. No, score: 8.", None),
+        ("Not so bad: score: 9. Score: 3", None),
+        ("a { brace, and [[8]]", 8),
+        ('The "answer is [[9]]', None),
+        ("> Score: 9\n\nScore: 3", 3),
+        ("<answer>Score: 3</answer>", 3),
+        ("The answer is 8, which is right.", None),
     ],
 )
-def test_scores_are_read(text, structured, score):
-    verdict = score_of(text, TEN, structured=structured)
-    assert (verdict.status, verdict.score) == (Status.OK, score)
+def test_scores_in_words(text, score):
+    assert read_reply(text, TEN).score == score
 
 
 @pytest.mark.parametrize(
-    ("text", "structured", "finish", "status"),
+    ("text", "choice"),
     [
-        ("", True, "stop", Status.UNPARSEABLE),
-        ("I liked it.", False, "stop", Status.UNPARSEABLE),
-        ('{"grade": 7}', True, "stop", Status.UNPARSEABLE),
-        ('{"score": null}', True, "stop", Status.UNPARSEABLE),
-        ('{"score": true}', True, "stop", Status.UNPARSEABLE),
-        ('{"score": NaN}', True, "stop", Status.UNPARSEABLE),
-        ('{"score": 1e999}', True, "stop", Status.UNPARSEABLE),
-        ('{"score": 11}', True, "stop", Status.OUT_OF_SCALE),
-        ('{"score": 0}', True, "stop", Status.OUT_OF_SCALE),
-        ('{"score": 7.5}', True, "stop", Status.OUT_OF_SCALE),
-        ("Score: -3", False, "stop", Status.OUT_OF_SCALE),
-        ("Score: 6. No, score: 8.", False, "stop", Status.AMBIGUOUS),
-        ("[[6]] or [[7]]", False, "stop", Status.AMBIGUOUS),
-        ('{"explanation": "very long', True, "length", Status.TRUNCATED),
-        ("", True, "content_filter", Status.REFUSED),
-        ("I'm sorry, I can't judge this.", False, "stop", Status.REFUSED),
+        ("Verdict: A is worse", None),
+        ("Verdict: A or B", None),
+        ("Verdict: A, B", None),
+        ("Verdict: A thorough answer", None),
+        ("Verdict: A > B", "A"),
+        ("Verdict: (b)", "B"),
+        ("**Winner:** Assistant B, because it is right", "B"),
+        ("Answer A is better in style.", None),
+        ("Answer A is better than Answer B in style.", None),
+        ("Overall, Answer A is better in style, but Answer B is better in depth.", None),
+        ("While Answer A is better written, Answer B is right.", None),
+        ("I don't think that Answer A is better.", None),
+        ("I prefer B.", "B"),
+        ("Is Answer A better? Answer A is better?", None),
+        ("Output (b) is better. It is long. Therefore, Output (a) is better.", None),
+        ("Both are equally long.", None),
+        ("It's a tie.", "tie"),
     ],
 )
-def test_what_cannot_be_read_has_a_status_and_a_reason(text, structured, finish, status):
-    verdict = score_of(text, TEN, structured=structured, finish_reason=finish)
-    assert verdict.status is status
-    assert verdict.score is None
-    assert verdict.reason
+def test_comparisons_in_words(text, choice):
+    assert read_reply(text, PairForm()).choice == choice
 
 
-def test_a_score_before_a_cut_explanation_counts():
-    verdict = score_of("Score: [[7]] because the", TEN, structured=False, finish_reason="length")
-    assert verdict.score == 7
+def test_an_object_and_a_mark_that_disagree_settle_nothing():
+    quoted = 'It contains\n```\n{"choice": "A"}\n```\nwhich I ignore. [[B]]'
+    assert read_reply(quoted, PairForm()).status is Status.AMBIGUOUS
+    assert read_reply('It says {"choice": "A"} somewhere. [[B]]', PairForm()).choice == "B"
+
+
+def test_an_explanation_is_the_field_or_the_text_without_its_reasoning():
+    assert read_reply('{"score": 8, "explanation": "clear"}', TEN).explanation == "clear"
+    assert read_reply("<think>[[3]]</think>Clear. [[8]]", TEN).explanation == "Clear. [[8]]"
+    assert read_reply("8", TEN).explanation == ""
+
+
+def test_objects_other_than_verdicts_are_found():
+    assert reply_object('```json\n{"plan": "x"}\n```', "plan").text("plan") == "x"
+    assert reply_object("[" * 100_000, "plan") is None
+    assert reply_object('{"plan": "x"}' + " " * MAX_REPLY_CHARS, "plan") is None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=6,
+)
+PIECES = [
+    *"{}[]()\"'`*_<>|/\\:=,.?!-+ \n8A",
+    "[[8]]",
+    "[[A]]",
+    "<think>",
+    "</think>",
+    "```",
+    '{"score": 3}',
+    '{"choice": "B"}',
+    "Score: ",
+    "Final score: ",
+    "Answer B is better",
+    "not ",
+    "Overall ",
+    "10/10",
+    "between 7 and 8",
+    "<|channel|>final<|message|>",
+    "\u0000",
+    "\u200b",
+    "\ud800",
+    "\u0663",
+    "\u00bd",
+    "\u201c",
+]
+texts = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+finishes = st.sampled_from(["", "stop", "length", "MAX_TOKENS", "content_filter"])
+
+
+def _holds(verdict, form):
+    """What is true of every verdict on any reply."""
+    assert (verdict.status is Status.OK) == (
+        verdict.score is not None or verdict.choice is not None
+    )
+    assert bool(verdict.reason) == (verdict.status is not Status.OK)
+    assert verdict.status not in {Status.FAILED, Status.INVALID}
+    if isinstance(form, ScoreForm) and verdict.status is Status.OK:
+        assert verdict.score in range(form.scale.low, form.scale.high + 1)
 
 
 @pytest.mark.fuzz
-@given(st.text(max_size=400), st.booleans(), st.sampled_from(["", "stop", "length", "refusal"]))
-@settings(max_examples=150 * FUZZ, deadline=None)
-def test_reading_never_raises_and_scores_lie_on_the_scale(text, structured, finish):
-    verdict = score_of(text, TEN, structured=structured, finish_reason=finish)
-    if verdict.status is Status.OK:
-        assert verdict.score in range(1, 11)
-    else:
+@given(texts, st.sampled_from(FORMS), finishes)
+@settings(max_examples=300 * FUZZ, deadline=None)
+def test_any_text_has_a_verdict_or_a_reason(text, form, finish):
+    verdict = read_reply(text, form, finish_reason=finish)
+    _holds(verdict, form)
+    if "[[8]]" in text and "[[3]]" in text:
         assert verdict.score is None
 
 
 @pytest.mark.fuzz
-@given(st.integers(1, 10), st.text(alphabet="ab {}\n", max_size=40))
+@given(json_values, st.sampled_from(FORMS), finishes)
+@settings(max_examples=200 * FUZZ, deadline=None)
+def test_any_json_has_a_verdict_or_a_reason(value, form, finish):
+    for written in (value, {form.field: value}, {"arguments": {form.field: value}}, [value]):
+        _holds(read_reply(json.dumps(written), form, finish_reason=finish), form)
+
+
+@pytest.mark.fuzz
+@given(st.dictionaries(st.sampled_from(["content", "refusal", "tool_calls", "x"]), json_values))
+@settings(max_examples=100 * FUZZ, deadline=None)
+def test_any_message_has_a_text(message):
+    text, finish = message_text(message, "stop")
+    assert isinstance(text, str)
+    assert finish in {"stop", "refusal"}
+
+
+@pytest.mark.fuzz
+@given(st.integers(1, 10), st.text(alphabet="ab.,\n", max_size=40))
 @settings(max_examples=50 * FUZZ, deadline=None)
 def test_a_marked_score_is_found_in_any_prose(score, prose):
-    assert score_of(f"{prose} Score: [[{score}]]", TEN, structured=False).score == score
+    assert read_reply(f"{prose} Score: [[{score}]]", TEN).score == score
 
 
-def test_huge_and_deeply_nested_replies_are_bounded():
-    deep = "[" * 100_000
-    assert json_object(deep) is None
-    assert score_of(deep, TEN, structured=True).status is Status.UNPARSEABLE
-    late = "x" * MAX_REPLY_CHARS + '{"score": 7}'
-    assert score_of(late, TEN, structured=True).status is Status.UNPARSEABLE
+@pytest.mark.fuzz
+@given(st.integers(-999, 999), st.integers(0, 999))
+@settings(max_examples=50 * FUZZ, deadline=None)
+def test_decimals_and_signs_are_never_dropped(whole, decimals):
+    for text in (f"Score: {whole}.{decimals}", f'{{"score": {whole}.{decimals}}}'):
+        score = read_reply(text, TEN).score
+        assert score is None or score == float(f"{whole}.{decimals}")
+
+
+# Each is repeated; none may make the work grow faster than the text.
+REPEATED = [
+    "{",
+    '{"score":',
+    '{"a":[',
+    '{"k":1}',
+    "[[",
+    "<think>",
+    "<think></think>",
+    "</think>",
+    "```",
+    '"',
+    "\u201c",
+    "' ",
+    "`a ` ",
+    " ",
+    "\n",
+    "*",
+    "9",
+    "7.",
+    "Score: ",
+    "Score (",
+    "Score: 8 ",
+    "not Score: 8 ",
+    "8/10 ",
+    "8\u5206",
+    "\u8bc4\u5206",
+    "overall ",
+    "final overall total ",
+    "A is better ",
+    "both are ",
+    "A > B\n",
+    "Verdict: A ",
+    "between 7 and 8 ",
+    "assistantfinal",
+    "<|channel|>final<|message|>",
+    "\u200b",
+    "? ",
+]
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_work_grows_no_faster_than_the_text(repeated, monkeypatch):
+    monkeypatch.setattr(decision, "MAX_REPLY_CHARS", 10**9)
+
+    def seconds(length):
+        text = "x " + repeated * (length // len(repeated))
+        taken = []
+        for _ in range(2):
+            start = time.process_time()
+            read_reply(text, TEN)
+            read_reply(text, PairForm())
+            taken.append(time.process_time() - start)
+        return min(taken)
+
+    # Eight times the text: linear work takes 8 times as long, quadratic work 64 times.
+    assert seconds(40_000) < 28 * max(seconds(5_000), 0.001)
+
+
+def test_a_megabyte_is_not_read_at_all():
+    for text in ("{" * 1_000_000, "[[8]]" + "x" * 1_000_000, "x" * 1_000_000 + "[[8]]"):
+        verdict = read_reply(text, TEN)
+        assert verdict.status is Status.UNPARSEABLE
+        assert "longer" in verdict.reason

@@ -14,7 +14,7 @@ from judgestats.items.bank import load_bank
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judges.simulated.asked import read_request
 from judgestats.protocols.base import ReplyMode, Status
-from judgestats.protocols.selecting import label_of
+from judgestats.protocols.reading import OptionForm, read_reply
 from judgestats.protocols.selection import SELECTION_PROMPTS, UNRELATED, Selection, option_names
 from judgestats.protocols.template import PromptTemplate
 
@@ -124,7 +124,7 @@ def test_the_simulated_judge_finds_the_options_and_the_form(labels, mode):
     ],
 )
 def test_letters(text, choice):
-    assert label_of(text, count=5, structured=False).choice == choice
+    assert read_reply(text, OptionForm(5)).choice == choice
 
 
 @pytest.mark.parametrize(
@@ -140,25 +140,25 @@ def test_letters(text, choice):
     ],
 )
 def test_numbers(text, choice):
-    assert label_of(text, count=4, labels="numbers", structured=False).choice == choice
+    assert read_reply(text, OptionForm(4, "numbers")).choice == choice
 
 
 def test_why_there_is_no_verdict():
     def status(text, **how):
-        return label_of(text, count=5, structured=False, **how).status
+        return read_reply(text, OptionForm(5), **how).status
 
     assert status("Best Response: [[A]] Best Response: [[B]]") is Status.AMBIGUOUS
     assert status("I'm sorry, I cannot choose.") is Status.REFUSED
     assert status("Best Resp", finish_reason="length") is Status.TRUNCATED
-    assert label_of('{"choice": "Z"}', count=5, structured=True).status is Status.UNPARSEABLE
+    assert read_reply('{"choice": "Z"}', OptionForm(5)).status is Status.UNPARSEABLE
 
 
 @pytest.mark.fuzz
-@given(text=st.text(max_size=300), structured=st.booleans(), labels=st.booleans())
+@given(text=st.text(max_size=300), labels=st.booleans())
 @settings(max_examples=200 * FUZZ, deadline=None)
-def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, labels):
+def test_no_reply_raises_and_only_ok_carries_a_choice(text, labels):
     kind = "letters" if labels else "numbers"
-    found = label_of(text, count=4, labels=kind, structured=structured)
+    found = read_reply(text, OptionForm(4, kind))
     assert (found.choice is not None) == (found.status is Status.OK)
     assert found.choice in {None, "1", "2", "3", "4"}
 
@@ -173,7 +173,7 @@ def test_no_reply_raises_and_only_ok_carries_a_choice(text, structured, labels):
 )
 @settings(max_examples=100 * FUZZ, deadline=None)
 def test_any_json_choice_is_read_or_refused(value):
-    found = label_of(json.dumps({"choice": value}), count=3, structured=True)
+    found = read_reply(json.dumps({"choice": value}), OptionForm(3))
     assert (found.choice is not None) == (found.status is Status.OK)
 
 

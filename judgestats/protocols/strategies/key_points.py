@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
-from judgestats.protocols.reading import MAX_REPLY_CHARS, json_object, no_verdict
+from judgestats.protocols.reading import (
+    MAX_REPLY_CHARS,
+    is_cut,
+    is_withheld,
+    no_verdict,
+    reply_object,
+    without_reasoning,
+)
+from judgestats.protocols.reading.objects import Object
 from judgestats.protocols.strategies.insert import framed
 from judgestats.protocols.template import PromptTemplate
 
@@ -98,12 +106,14 @@ class KeyPoints:
 
     def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """As `read`, without a unit."""
-        text = text[:MAX_REPLY_CHARS]
-        if finish_reason in {"content_filter", "refusal", "length"}:
-            return no_verdict(text, finish_reason, "")
-        found = json_object(text) if mode is not ReplyMode.TEXT or "{" in text else None
-        if found is not None:
-            listed = found.get("aspects")
+        del mode  # read the same way in every mode
+        if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
+            return no_verdict(text, finish_reason, "the reply is too long")
+        found = reply_object(text, "aspects", tool=self.schema().name)
+        text = without_reasoning(text.strip())
+        if found is not None or text.startswith("{"):
+            values = found.values("aspects") if found is not None else []
+            listed = values[0] if len(values) == 1 else None
             if not isinstance(listed, list):
                 return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")
             points = [_points(aspect) for aspect in listed[:_MOST]]
@@ -115,7 +125,8 @@ class KeyPoints:
 
 
 def _points(aspect: Any) -> int:
-    points = aspect.get("points") if isinstance(aspect, Mapping) else None
+    listed = aspect.values("points") if isinstance(aspect, Object) else []
+    points = listed[0] if len(listed) == 1 else None
     if not isinstance(points, list):
         return 0
     return len({str(p).strip().lower() for p in points[:_MOST]})

@@ -1,0 +1,284 @@
+"""From the text of a reply to one verdict, or to the reason why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from judgestats.protocols.base import Status, Verdict
+from judgestats.protocols.reading.form import Form, Rank, Reading, Scope
+from judgestats.protocols.reading.message import calls_in, is_cut, is_withheld
+from judgestats.protocols.reading.objects import (
+    Object,
+    TangledError,
+    object_at,
+    objects_with,
+    whole_object,
+)
+from judgestats.protocols.reading.plain import Plain, fenced_parts, plain_characters, unfenced
+from judgestats.protocols.reading.reasoning import without_reasoning
+from judgestats.protocols.reading.words import declines
+
+__all__ = ["MAX_REPLY_CHARS", "READER_VERSION", "no_verdict", "read_reply", "reply_object"]
+
+READER_VERSION = "2"
+"""Changes with the rules; verdicts read under another version may differ."""
+
+MAX_REPLY_CHARS = 200_000
+"""A longer reply is not read at all: cut, it could say something else."""
+
+_MARK = re.compile(r"\[\[([^\[\]\n]{1,60})\]\]")
+_BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,40}?)\s?\}")
+_TOUCHING = " \n.,/-*_`"
+
+
+def no_verdict(text: str, finish_reason: str, why: str) -> Verdict:
+    """The verdict of a reply that could not be read: refused, truncated or unparseable.
+
+    Examples
+    --------
+    >>> no_verdict("Score: 1", "length", "").status.value
+    'truncated'
+    """
+    if is_withheld(finish_reason):
+        return Verdict(status=Status.REFUSED, reason="the judge refused to answer")
+    if is_cut(finish_reason):
+        return Verdict(status=Status.TRUNCATED, reason="the reply was cut at the token limit")
+    if declines(text):
+        return Verdict(status=Status.REFUSED, reason="the reply declines to judge")
+    return Verdict(status=Status.UNPARSEABLE, reason=why)
+
+
+def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = "") -> Verdict:
+    """Read a reply: total, linear in its length, and never a guess.
+
+    Parameters
+    ----------
+    text : str
+        As `message_text` gives it.
+    form : Form
+        What was asked for.
+    tool : str
+        The tool that was asked for, if any: the name may wrap its arguments.
+    finish_reason : str
+        As the server reported it.
+
+    Returns
+    -------
+    Verdict
+        ``ok`` with the score, or the choice as it was shown; else the status and the reason.
+
+    Examples
+    --------
+    >>> from judgestats.protocols.reading.options import PairForm
+    >>> read_reply("<think>[[B]]</think> [[A]]", PairForm()).choice
+    'A'
+    >>> read_reply("[[A]] ... on reflection [[B]]", PairForm()).status.value
+    'ambiguous'
+    """
+    if is_withheld(finish_reason):
+        return no_verdict(text, finish_reason, "")
+    if len(text) > MAX_REPLY_CHARS:
+        return Verdict(
+            status=Status.UNPARSEABLE,
+            reason=f"the reply is longer than {MAX_REPLY_CHARS} characters",
+        )
+    calls = calls_in(text)
+    if calls is not None:
+        return _several_calls(calls, form, tool, finish_reason)
+    rest = text.strip().lstrip("\ufeff").strip()
+    verdict = _object_reply(rest, form, tool, finish_reason)
+    if verdict is not None:
+        return verdict
+    rest = unfenced(plain_characters(without_reasoning(rest)).strip())
+    verdict = _object_reply(rest, form, tool, finish_reason)
+    if verdict is not None:
+        return verdict
+    plain = Plain(rest)
+    readings = _readings(plain, form)
+    try:
+        objects = _placed_objects(rest, form, tool)
+    except TangledError:
+        return no_verdict("", finish_reason, "the reply is a tangle of unfinished JSON objects")
+    reading: Reading | None
+    if objects:
+        finals = [r for r in readings if r.rank >= Rank.STATED]
+        reading = _agreed([*(_field(o, form) for o in objects), *finals])
+        explanation = objects[0].text("explanation")
+    else:
+        reading = _decided(readings, plain, cut=is_cut(finish_reason))
+        explanation = "" if form.bare(plain.text) else rest
+    return _verdict(reading, form, plain.text, finish_reason, explanation=explanation)
+
+
+def reply_object(text: str, field: str, *, tool: str = "") -> Object | None:
+    """The one object with a field that a reply is, or that it begins or ends with or fences.
+
+    Examples
+    --------
+    >>> reply_object('Here: {"plan": "Check the sum."}', "plan").text("plan")
+    'Check the sum.'
+    >>> reply_object("no object here", "plan") is None
+    True
+    """
+    if len(text) > MAX_REPLY_CHARS:
+        return None
+    whole = whole_object(text)
+    if whole is None:
+        rest = unfenced(without_reasoning(text.strip()))
+        try:
+            places = [o.value for o in objects_with(rest, field, tool)]
+        except TangledError:
+            return None
+        return places[0] if len(places) == 1 else None
+    inner = whole.unwrapped(field, tool)
+    return inner if inner.values(field) else None
+
+
+def _several_calls(calls: list[str], form: Form, tool: str, finish_reason: str) -> Verdict:
+    """Calls of the tool, all of which must read and agree."""
+    objects = [whole_object(c) for c in calls]
+    readings = [
+        Reading(status=Status.UNPARSEABLE)
+        if o is None
+        else _field(o.unwrapped(form.field, tool), form)
+        for o in objects
+    ]
+    if all(r.status is Status.UNPARSEABLE for r in readings):
+        return no_verdict("", finish_reason, "no call of the tool can be read")
+    first = next(o for o in objects if o is not None)
+    return _verdict(_agreed(readings), form, "", explanation=first.text("explanation"))
+
+
+def _object_reply(text: str, form: Form, tool: str, finish_reason: str) -> Verdict | None:
+    """The verdict of a reply that is an object or tries to be; None where it is something else."""
+    if not text.startswith("{"):
+        return None
+    found = object_at(text, 0)
+    if found is None:
+        cut = is_cut(finish_reason)
+        return no_verdict("", finish_reason if cut else "", "the reply's JSON is broken")
+    if found.end < len(text):
+        return None
+    inner = found.value.unwrapped(form.field, tool)
+    explanation = inner.text("explanation")
+    return _verdict(_field(inner, form), form, explanation, explanation=explanation)
+
+
+def _field(found: Object, form: Form) -> Reading:
+    """The reading of the field asked for; a key that stands twice settles nothing."""
+    values = found.values(form.field)
+    if len(values) > 1:
+        return Reading(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
+    return form.value(values[0]) if values else Reading(status=Status.UNPARSEABLE)
+
+
+def _placed_objects(text: str, form: Form, tool: str) -> list[Object]:
+    """All objects with the field, if one of them begins or ends the text or fills a fence."""
+    found = list(objects_with(text, form.field, tool))
+    inside = [text[start:end].strip() for start, end in fenced_parts(text)] if found else []
+    placed = any(
+        o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in found
+    )
+    return [o.value for o in found] if placed else []
+
+
+def _readings(plain: Plain, form: Form) -> list[Reading]:
+    """All readings of a text that a clause before them does not take back."""
+    readings = list(_marks(plain.text, form))
+    bare = None if readings else form.bare(plain.text)
+    if bare is not None:
+        return [bare]
+    for reading in form.readings(plain):
+        if plain.is_question(reading.end):
+            continue
+        if plain.is_negated(reading.start):
+            if reading.label:
+                readings.append(replace(reading, rank=Rank.DOUBT))
+        elif reading.rank is Rank.OTHER and plain.is_conclusion(reading.start):
+            ending = plain.ending(reading.end)
+            readings.append(replace(reading, rank=Rank.STATED, end=ending))
+        else:
+            readings.append(reading)
+    return readings
+
+
+def _marks(text: str, form: Form) -> Iterator[Reading]:
+    for pattern in (_MARK, _BOX):
+        for found in pattern.finditer(text):
+            reading = form.mark(found.group(1))
+            if reading is not None:
+                yield replace(
+                    reading,
+                    rank=Rank.MARK,
+                    start=found.start(),
+                    end=found.end(),
+                    shown=found.group()[:40],
+                )
+
+
+def _decided(readings: list[Reading], plain: Plain, *, cut: bool) -> Reading | None:
+    """The reading that the final ones agree on, else all others; None if nothing counts."""
+    finals = [r for r in readings if r.rank >= Rank.STATED]
+    if cut:
+        whole = len(plain.text.rstrip(_TOUCHING))
+        finals = [r for r in finals if r.rank is Rank.MARK or r.end < whole]
+        return _agreed(finals) if finals else None
+    if finals:
+        if all(r.rank is Rank.STATED for r in finals):
+            # "B is better. ... Therefore, A is better": which one is the slip is anybody's guess.
+            last = max(r.start for r in finals)
+            finals += [
+                r
+                for r in readings
+                if r.rank is Rank.OTHER
+                and (r.scope is Scope.WHOLE or (r.scope is Scope.PART and r.start > last))
+            ]
+        return _agreed(finals)
+    others = [r for r in readings if r.rank is Rank.OTHER]
+    if others:
+        if all(r.scope is Scope.PART for r in others) and len({r.says for r in others}) == 1:
+            return None  # better in one respect is no verdict
+        return _agreed([*others, *(r for r in readings if r.rank is Rank.DOUBT)])
+    asides = [r for r in readings if r.rank is Rank.ASIDE]
+    return _agreed(asides) if asides else None
+
+
+def _agreed(readings: Iterable[Reading]) -> Reading:
+    """What readings say if all of them say the same."""
+    says = {r.says: r for r in readings}
+    if len(says) == 1:
+        return next(iter(says.values()))
+    shown = sorted({r.value or r.shown or "something else" for r in says.values()})
+    return Reading(status=Status.AMBIGUOUS, shown=", ".join(shown)[:100])
+
+
+def _verdict(
+    reading: Reading | None,
+    form: Form,
+    text: str,
+    finish_reason: str = "",
+    *,
+    explanation: str = "",
+) -> Verdict:
+    """A reading as a verdict; what stays unread has a status and a reason."""
+    if reading is None:
+        return no_verdict(text, finish_reason, "no verdict was found in the reply")
+    if reading.status is Status.OK:
+        if form.field == "score":
+            return Verdict(status=Status.OK, score=float(reading.value), explanation=explanation)
+        return Verdict(status=Status.OK, choice=reading.value, explanation=explanation)
+    if reading.status is Status.UNPARSEABLE:
+        shown = f" ({reading.shown})" if reading.shown else ""
+        why = f"what stands in the verdict's place is nothing that was asked for{shown}"
+        return no_verdict(text, "", why)
+    why = {
+        Status.OUT_OF_SCALE: "the score is no whole number of the scale",
+        Status.AMBIGUOUS: "the reply says more than one thing",
+    }[reading.status]
+    return Verdict(
+        status=reading.status,
+        explanation=explanation,
+        reason=f"{why}: {reading.shown}" if reading.shown else why,
+    )

@@ -1,0 +1,108 @@
+"""The phrasings that count, by language: labels, negations, conclusions, refusals."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "BECAUSE",
+    "CONCLUSION",
+    "FINAL_AFTER",
+    "FINAL_BEFORE",
+    "NEGATION",
+    "NO_LABEL",
+    "SCORE_LABEL",
+    "SEPARATOR",
+    "VERDICT_LABEL",
+    "declines",
+]
+
+SCORE_LABEL = (
+    r"(?:score|rating|grade|评分|得分|分数|打分"
+    r"|スコア|評価|点数|得点|採点"
+    r"|(?:gesamt|end)?(?:bewertung|note|punktzahl)|puntuación|calificación|nota"
+    r"|оценка|балл|الدرجة|التقييم|النتيجة)"
+)
+FINAL_BEFORE = (
+    r"(?:(?:final|overall|total)(?:[ _-](?!score|rating|grade)[a-z]{1,20}){0,2}"
+    r"|最终|总|综合|綜合|総合|最終"
+    r"|endgültige|gesamt|итогов(?:ая|ый)|общ(?:ая|ий))"
+)
+FINAL_AFTER = r"(?:finale|globale?|final|total|النهائية?|الإجمالية?)"
+VERDICT_LABEL = r"(?:(?:final|overall) )?(?:verdict|winner|choice|judge?ment|decision|preference)"
+
+SEPARATOR = (
+    r"(?:\s{0,2}(?:[:=|\uff1a\uff1d]|(?<=[\w)])\s(?:is|ist|est|es)\b|为|是|は"
+    r"|[-\u2013\u2014](?=\s))\s{0,2})"
+)
+BECAUSE = r"(?:because|since|as|due|given|but|over|weil|car|porque)"
+
+NO_LABEL = re.compile(
+    r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|best|perfect|full|average|mean"
+    r"|passing|expected|initial|first|draft|preliminary|previous|original|confidence|reference"
+    r"|baseline|in)|满|最高|最低)[ _-]?\Z",
+    re.IGNORECASE,
+)
+"""Before a label: it is a score, but not the verdict."""
+
+NEGATION = re.compile(
+    r"n['\u2019]t\b"
+    r"|\b(?:not|cannot|never|nor|than|if|unless|whether|would|could|might|should|below|except"
+    r"|although|though|while|whereas|despite"
+    r"|at (?:least|most)|instead of"
+    r"|nicht|kein\w{0,2}|nie|wenn|falls|wäre|würde|könnte|mindestens|höchstens"
+    r"|ne|pas|jamais|serait|aurait|au moins|nunca|sería|al menos|si"
+    r"|не|никогда|если|бы|менее|لا|ليست?|لم|لن|لو|إذا)\b"
+    r"|\bno\b(?!,)"
+    r"|\b(?:about|around|almost|nearly|approximately|roughly|up to|above|over|under|close to"
+    r"|more|less|fewer)(?= (?:an? |the )?\d)"
+    r"|[不没未非]|如果|假如|至少|最多|低于|高于|除非|[扣减加](?=\d)|满分|ない|もし|なら",
+    re.IGNORECASE,
+)
+
+CONCLUSION = re.compile(r"\b(?:overall|therefore|thus|in conclusion)\b", re.IGNORECASE)
+
+_JUDGING = (
+    r"(?:rate|score|judge|evaluate|compare|help|assist|answer|assess|grade|comply|choose|select"
+    r"|decide|respond|engage|(?:provide|give|offer|assign)\s(?:an?|any|the|you)\s(?:\w{1,15}\s)?"
+    r"(?:rating|score|verdict|evaluation|assessment|judge?ment|grade|answer|comparison|choice))"
+)
+_GAP = r"(?:[\w,]{1,15}\s){0,3}"
+_REFUSAL = re.compile(
+    rf"\b(?:i|we)(?:\s|['\u2019]m\s|\sam\s){_GAP}?(?:cannot|can(?:['\u2019]t|\snot)"
+    rf"|won['\u2019]t|will\snot|(?:not\sable|unable|unwilling)\sto|decline\sto|refuse\sto)\s"
+    rf"(?:\w{{2,15}}ly\s)?{_JUDGING}\b"
+    # zh, ja
+    r"|(?:我|抱歉|对不起)[^\u3002\n]{0,6}?(?:无法|不能|不便|拒绝)[^\u3002\n]{0,20}?"
+    r"(?:评|打分|判断|比较|帮助|回答|提供)"
+    r"|(?:評価|採点|判断|判定|比較|回答|お答え|お手伝い)[^\u3002\n]{0,12}?"
+    r"(?:できません|できかねます|いたしかねます)"
+    # de, fr, es
+    r"|\b(?:(?:kann|möchte|werde)\sich|ich\s(?:kann|möchte|werde))\s(?:[\w,]{1,20}\s){0,6}?nicht\s"
+    r"(?:be(?:werten|urteilen|antworten)|vergleichen|helfen|beurteilen)"
+    r"|\bje\s(?:ne\s(?:peux|puis|suis)\s(?:pas\s)?(?:en\smesure\s(?:de\s|d['\u2019]))?"
+    r"|refuse\s(?:de\s|d['\u2019]))"
+    r"(?:évaluer|noter|juger|comparer|aider|vous\saider|répondre)"
+    r"|\b(?:no\spuedo|no\sme\ses\sposible|me\sniego\sa)\s"
+    r"(?:evaluar|calificar|puntuar|juzgar|comparar|ayudar|responder)"
+    # ar, ru
+    r"|(?:لا\s(?:أستطيع|يمكنني)|لن)\s(?:\w{1,12}\s)?"
+    r"(?:تقييم|أقيم|التقييم|مقارنة|مساعدة|الإجابة)"
+    r"|(?:не\sмогу|отказываюсь)\s(?:\w{1,15}\s)?"
+    r"(?:оценить|оценивать|судить|сравнить|помочь|ответить)",
+    re.IGNORECASE,
+)
+_BEGINNING = 400
+
+
+def declines(text: str) -> bool:
+    """Whether a reply begins by declining to judge.
+
+    Examples
+    --------
+    >>> declines("I'm sorry, but I can't assist with that request.")
+    True
+    >>> declines("I cannot find any error in this response.")
+    False
+    """
+    return bool(_REFUSAL.search(text[:_BEGINNING]))
