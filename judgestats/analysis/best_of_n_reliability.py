@@ -14,6 +14,8 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
 from judgestats.judgments.settings import heat
+from judgestats.results.numbers import apa_number
+from judgestats.results.records import Role
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -22,8 +24,7 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.notation import apa_number
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = [
     "FEWEST",
@@ -77,7 +78,7 @@ def reliability(
         add_estimate(row, key, result)
     row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
-    told = (
+    listed: tuple[tuple[str, str, Role, Estimate], ...] = (
         ("reliability.one", "One choice", "primary", one),
         ("reliability.all", "Shares of all replications", "primary", many),
         ("repetition.kappa.one", "One choice, kappa estimator", "descriptive", kappa),
@@ -86,7 +87,7 @@ def reliability(
         ("repetition.ac1", "Agreement of repetitions", "descriptive", ac1),
         ("repetition.flips", "Changed choices", "descriptive", flips),
     )
-    return [named(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in told]
+    return [named(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in listed]
 
 
 def by_benchmark(

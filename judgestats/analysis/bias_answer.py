@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from judgestats.analysis.bias_probes import Probed
 from judgestats.analysis.outcome import Recommendation
+from judgestats.results.numbers import apa_number, bounds_of, estimate_parts
 from judgestats.stats.inference.adjust import Family
-from judgestats.stats.inference.notation import apa_number, bounds_of, estimate_parts
 from judgestats.stats.inference.result import Comparison, Comparisons, Result
 from judgestats.stats.spread.equivalence import EquivalenceResult
 

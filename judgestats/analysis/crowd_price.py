@@ -12,7 +12,7 @@ from judgestats.analysis.crowd_conclude import better_than_vanilla
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.stats.inference.notation import bounds_of, told
+from judgestats.results.numbers import bounds_of, told
 from judgestats.stats.inference.result import Comparisons, Result
 
 __all__ = ["PriceOfAccuracy", "price_table"]

@@ -19,6 +19,7 @@ from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
+from judgestats.results.records import Role
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, format_p
 from judgestats.stats.spread.spread_between_conditions import spread_test
@@ -182,7 +183,7 @@ def _pair(
     scored: bool,
 ) -> list[NamedResult]:
     name = _name(first, second)
-    listed: list[tuple[str, str, str, Result]] = []
+    listed: list[tuple[str, str, Role, Result]] = []
     names = (f"second: {second}", f"first: {first}")
     if scored:
         array = score_array(pair, conditions=names)

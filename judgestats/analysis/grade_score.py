@@ -34,11 +34,11 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.told import told_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
+from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.grade_score import grade_score
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.agreement.option_positions import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.notation import apa_number
 from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = ["analyse", "plan"]

@@ -10,6 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.conversion import Place
+from judgestats.analysis.recording import results_of
+from judgestats.results import About, Condition, Figure, Headline, Results
+from judgestats.results.records import Role
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result, TestResult, format_number, to_plain
 
@@ -20,18 +24,35 @@ __all__ = ["Analysis", "NamedResult", "Recommendation"]
 class NamedResult:
     """A result with its place in the plan.
 
-    `id` is unique within an analysis and starts with its hypothesis' id (``spread.sim-typical``).
-    `headline` results are spelled out in the terminal's summary; all stand in the report.
-    `p_adjusted` is that of the family which the test belongs to; `Analysis` fills it in.
+    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
+    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
+    names under which conditions are compared to the conditions' labels. `headline` results are
+    spelled out in the terminal's summary; all stand in the report. `p_adjusted` is that of the
+    family which the test belongs to; `Analysis` fills it in.
     """
 
     id: str
     title: str
-    role: str
+    role: Role
     result: Result
     family: str = ""
     headline: bool = False
     p_adjusted: float = math.nan
+    hypothesis: str = ""
+    about: About = field(default_factory=About)
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """What the records of this result have in common."""
+        return Place(
+            id=self.id,
+            hypothesis=self.hypothesis or self.id.partition(".")[0],
+            role=self.role,
+            title=self.title,
+            about=self.about,
+            levels=self.levels,
+        )
 
     @property
     def text(self) -> str:
@@ -58,11 +79,19 @@ class NamedResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """What to do, and what it costs; `cost_usd` is None where the price is not known."""
+    """What to do, and what it costs; `cost_usd` is None where the price is not known.
+
+    `chosen` is the condition recommended, `tied` those that were not told from it, `rests_on` the
+    ids of the results behind it.
+    """
 
     text: str
     replicates: int | None = None
     cost_usd: float | None = None
+    chosen: str = ""
+    tied: tuple[str, ...] = ()
+    reason: str = ""
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +118,14 @@ class Analysis:
         What figures need beyond the results (plain nested lists).
     files : mapping of path to text
         Further files of the run, by their path below its folder.
+    headlines : tuple of Headline
+        What it claims.
+    described : tuple of NamedResult
+        Estimates that the table of conditions shows.
+    condition_records : tuple of Condition
+        With the ids of the results that describe each; from `conditions` where empty.
+    figures : tuple of Figure
+        What figures need, as records.
     """
 
     experiment: str
@@ -103,6 +140,10 @@ class Analysis:
     curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
+    described: tuple[NamedResult, ...] = ()
+    condition_records: tuple[Condition, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "results", _with_families(self.results))
@@ -118,8 +159,12 @@ class Analysis:
         known = ", ".join(r.id for r in self.results)
         raise KeyError(f"no result is called {result_id!r}. There are: {known}")
 
+    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
+        """The analysis as records, with the facts of its run: see `results_of`."""
+        return results_of(self, facts)
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for results.json."""
+        """Plain values for the prints of results.json."""
         return {
             "experiment": self.experiment,
             "question": self.question,

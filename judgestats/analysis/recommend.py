@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Recommendation
 from judgestats.analysis.told import told_coefficient
-from judgestats.stats.inference.notation import apa_number
+from judgestats.results.numbers import apa_number
 from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = ["TARGET", "recommend_replicates"]

@@ -34,10 +34,10 @@ from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
+from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.transitivity import intransitive_triads
 from judgestats.stats.comparison.cochran import cochran_q_test
-from judgestats.stats.inference.notation import apa_number
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.spread.mean_shift import mean_shift
 

@@ -11,6 +11,8 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About, Condition, Figure
+from judgestats.results.values import plain
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.reliability.intraclass import icc
@@ -20,6 +22,7 @@ from judgestats.stats.spread.condition_summary import ConditionRow, condition_su
 __all__ = [
     "ScoreConditions",
     "cell_arrays",
+    "cell_figures",
     "condition_metrics",
     "condition_row",
     "score_conditions",
@@ -42,11 +45,17 @@ class ScoreConditions:
         The reliability estimates behind the table.
     metrics : mapping of condition to mapping
         For the MLflow UI.
+    estimates : tuple of NamedResult
+        The other estimates of the table: mean, spread, SEM.
+    conditions : tuple of Condition
+        The table as records: factors, counts, and the ids of the estimates.
     """
 
     table: pd.DataFrame
     results: tuple[NamedResult, ...]
     metrics: Mapping[str, Mapping[str, float]]
+    estimates: tuple[NamedResult, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 def score_conditions(
@@ -83,6 +92,8 @@ def score_conditions(
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
     metrics: dict[str, dict[str, float]] = {}
+    estimates: list[NamedResult] = []
+    conditions: list[Condition] = []
     for name in array.conditions:
         scores = array.condition(name)
         asked = frame[frame["condition"] == name]
@@ -107,28 +118,74 @@ def score_conditions(
             n_permutations=n_permutations,
             seed=seed,
         )
-        results += [
+        subject = _subject(name, asked)
+        own = [
             NamedResult(
                 id=f"reliability.{kind}.{name}",
                 title=f"{title} ({name})",
                 role="descriptive",
                 result=value,
+                about=subject,
             )
             for kind, title, value in (
                 ("icc1", "Reliability of one judgment", reliability),
                 ("omega", "Reliability of the mean of all replications", omega),
             )
         ]
+        results += own
+        line = summary[name]
+        shown = [
+            NamedResult(
+                id=f"condition.{value.name}.{name}",
+                title=f"{value.label}",
+                role="descriptive",
+                result=value,
+                about=subject,
+            )
+            for value in (line.mean, line.variance, line.sem, line.between_item_variance)
+        ]
+        estimates += shown
+        statuses = {s: int(asked["status"].eq(s).sum()) for s in known}
+        conditions.append(
+            Condition(
+                label=name,
+                judge=subject.judge,
+                factors=subject.factors,
+                counts={"asked": len(asked), **statuses},
+                estimates={
+                    r.result.name: r.id for r in (*own, *shown) if isinstance(r.result, Estimate)
+                },
+            )
+        )
         row = condition_row(
-            summary[name],
+            line,
             about=_about(asked),
-            statuses={s: int(asked["status"].eq(s).sum()) for s in known},
+            statuses=statuses,
             reliability=reliability,
             omega=omega,
         )
         rows.append(row)
         metrics[name] = condition_metrics(row)
-    return ScoreConditions(table=pd.DataFrame(rows), results=tuple(results), metrics=metrics)
+    return ScoreConditions(
+        table=pd.DataFrame(rows),
+        results=tuple(results),
+        metrics=metrics,
+        estimates=tuple(estimates),
+        conditions=tuple(conditions),
+    )
+
+
+def _subject(name: str, asked: pd.DataFrame) -> About:
+    """A condition as the subject of a result: its judge and the levels of its factors."""
+    first = asked.iloc[0]
+    temperature = float(first["temperature"])
+    factors: dict[str, str | float | None] = {
+        "temperature": None if math.isnan(temperature) else temperature
+    }
+    for column in asked.columns:
+        if column.startswith("factor_"):
+            factors[column.removeprefix("factor_")] = str(first[column])
+    return About(judge=str(first["judge"]), conditions=(name,), factors=factors)
 
 
 def affordable(n_permutations: int, n_scores: int) -> int:
@@ -268,3 +325,25 @@ def cell_arrays(array: ScoreArray) -> dict[str, Any]:
         "cell_means": cells.mean,
         "cell_variances": cells.variance,
     }
+
+
+def cell_figures(arrays: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """The arrays of `cell_arrays` as records.
+
+    Parameters
+    ----------
+    arrays : mapping
+
+    Returns
+    -------
+    tuple of Figure
+        ``cells.mean`` and ``cells.variance``, items x conditions.
+    """
+    axes = {"item": tuple(arrays["items"]), "condition": tuple(arrays["conditions"])}
+    return tuple(
+        Figure(id=f"cells.{name}", estimand=f"cell_{name}", axes=axes, values=plain(values))
+        for name, values in (
+            ("mean", arrays["cell_means"]),
+            ("variance", arrays["cell_variances"]),
+        )
+    )

@@ -14,7 +14,8 @@ from judgestats.analysis.limits import few_questions
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
-from judgestats.stats.inference.notation import apa_number
+from judgestats.results.numbers import apa_number
+from judgestats.results.records import Role
 from judgestats.stats.inference.result import Estimate, Result
 
 __all__ = [
@@ -90,7 +91,7 @@ def choices_of(frame: pd.DataFrame, *, column: str = "position") -> dict[str, Ch
 
 
 def named(
-    identity: str, title: str, role: str, result: Result, *, headline: bool = False
+    identity: str, title: str, role: Role, result: Result, *, headline: bool = False
 ) -> NamedResult:
     """A named result, shortly."""
     return NamedResult(id=identity, title=title, role=role, result=result, headline=headline)

@@ -7,7 +7,9 @@ same items, so every comparison is paired by item.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import pandas as pd
 
@@ -16,6 +18,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.strata import Stratum
 from judgestats.judgments.shapes import ScoreArray, score_array
+from judgestats.results import About, Claim, Headline
 from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import Result
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_spread
@@ -28,6 +31,7 @@ __all__ = [
     "equivalence_results",
     "secondary",
     "spread_family",
+    "spread_headlines",
     "spread_metrics",
     "spread_results",
     "unread_share",
@@ -97,10 +101,20 @@ def spread_family(found: Mapping[str, SpreadResult], *, across: str, each: str) 
 
 
 def secondary(
-    identity: str, title: str, result: Result, *, headline: bool = False, family: str = ""
+    identity: str,
+    title: str,
+    result: Result,
+    *,
+    headline: bool = False,
+    family: str = "",
+    hypothesis: str = "",
+    stratum: Stratum | None = None,
 ) -> NamedResult:
-    """A named result of the role ``secondary``."""
+    """A named result of the role ``secondary``, about a stratum where one is given."""
     return NamedResult(
+        hypothesis=hypothesis,
+        about=stratum.about if stratum else About(),
+        levels=stratum.levels if stratum else {},
         id=identity,
         title=title,
         role="secondary",
@@ -111,7 +125,11 @@ def secondary(
 
 
 def spread_results(
-    found: Mapping[str, SpreadResult], *, across: str, each: str
+    found: Mapping[str, SpreadResult],
+    *,
+    across: str,
+    each: str,
+    strata: Sequence[Stratum] = (),
 ) -> list[NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
@@ -122,6 +140,8 @@ def spread_results(
         What is compared, in the plural: ``temperatures``.
     each : str
         What a stratum is: ``judge``.
+    strata : sequence of Stratum
+        What the results are about.
 
     Returns
     -------
@@ -129,6 +149,7 @@ def spread_results(
         ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``ratio.*``, ``shift.*``.
     """
     family = f"spread across {across}"
+    of = {s.name: s for s in strata}
     results = [
         NamedResult(
             id=f"spread.{name}",
@@ -137,6 +158,7 @@ def spread_results(
             result=result.blocked_f,
             family=family,
             headline=True,
+            about=of[name].about if name in of else About(),
         )
         for name, result in found.items()
     ]
@@ -152,6 +174,7 @@ def spread_results(
             )
         )
     for name, result in found.items():
+        stratum = of.get(name)
         for test in result.trend:
             results.append(
                 secondary(
@@ -159,22 +182,41 @@ def spread_results(
                     f"Trend of spread, {name}",
                     test,
                     headline="page" in test.name,
+                    stratum=stratum,
                 )
             )
-        results.append(secondary(f"ranks.{name}", f"Ranks of spread, {name}", result.rank_test))
+        ranks = [("ranks", "Ranks of spread", result.rank_test)]
         if result.iman_davenport is not None:
-            results.append(
-                secondary(f"ranks_f.{name}", f"Ranks of spread, F, {name}", result.iman_davenport)
-            )
+            ranks.append(("ranks_f", "Ranks of spread, F", result.iman_davenport))
         results += [
-            secondary(f"posthoc.{pairs.name}.{name}", f"Which {across}, {name}", pairs)
+            secondary(
+                f"{kind}.{name}", f"{title}, {name}", test, hypothesis="spread", stratum=stratum
+            )
+            for kind, title, test in ranks
+        ]
+        results += [
+            secondary(
+                f"posthoc.{pairs.name}.{name}",
+                f"Which {across}, {name}",
+                pairs,
+                hypothesis="spread",
+                stratum=stratum,
+            )
             for pairs in result.post_hoc
         ]
-        results.append(secondary(f"ratio.{name}", f"Ratios of variances, {name}", result.ratios))
+        results.append(
+            secondary(
+                f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
+            )
+        )
         if result.shifts is not None:
             results.append(
                 secondary(
-                    f"shift.{name}", f"Shifts of the mean, {name}", result.shifts, headline=True
+                    f"shift.{name}",
+                    f"Shifts of the mean, {name}",
+                    result.shifts,
+                    headline=True,
+                    stratum=stratum,
                 )
             )
     return results
@@ -201,15 +243,95 @@ def equivalence_in(
 
 
 def equivalence_results(
-    found: Mapping[str, EquivalenceResult], *, headline: bool = False
+    found: Mapping[str, EquivalenceResult],
+    *,
+    headline: bool = False,
+    strata: Sequence[Stratum] = (),
 ) -> list[NamedResult]:
     """The tests of equivalence as named results."""
+    of = {s.name: s for s in strata}
     return [
         secondary(
-            f"equivalence.{name}", f"Equivalence of spread, {name}", result, headline=headline
+            f"equivalence.{name}",
+            f"Equivalence of spread, {name}",
+            result,
+            headline=headline,
+            stratum=of.get(name),
         )
         for name, result in found.items()
     ]
+
+
+def spread_headlines(
+    found: Mapping[str, SpreadResult],
+    equivalence: Mapping[str, EquivalenceResult],
+    *,
+    across: str,
+    each: str,
+    strata: Sequence[Stratum],
+) -> tuple[Headline, ...]:
+    """What is claimed of each stratum: its spread differs, is shown to be alike, or is left open.
+
+    Parameters
+    ----------
+    found : mapping of stratum to SpreadResult
+    equivalence : mapping of stratum to EquivalenceResult
+        Of every pair, since equality is claimed of all.
+    across, each : str
+        As in `spread_results`, whose ids the headlines rest on.
+    strata : sequence of Stratum
+
+    Returns
+    -------
+    tuple of Headline
+        ``headline.spread.*``; the direction is that of the last condition against the first.
+    """
+    if not found:
+        return ()
+    adjusted = spread_family(found, across=across, each=each).p_adjusted
+    headlines = []
+    for stratum in (s for s in strata if s.name in found):
+        name, p = stratum.name, adjusted[stratum.name]
+        alike = name in equivalence and equivalence[name].all_shown
+        headlines.append(
+            Headline(
+                id=f"headline.spread.{name}",
+                hypothesis="spread",
+                claim=_claim(p, alike=alike),
+                about=stratum.about,
+                estimand="variance_ratio",
+                direction=_direction(found[name]),
+                rests_on=(
+                    f"spread.{name}",
+                    *((f"equivalence.{name}",) if name in equivalence else ()),
+                    f"ratio.{name}",
+                ),
+                family="spread.family" if len(found) > 1 else "",
+                p_adjusted=p,
+                reason=found[name].blocked_f.reason,
+            )
+        )
+    return tuple(headlines)
+
+
+def _claim(p: float, *, alike: bool) -> Claim:
+    if p < 0.05:
+        return "differs"
+    if alike:
+        return "equivalent"
+    return "undefined" if math.isnan(p) else "open"
+
+
+def _direction(found: SpreadResult) -> Literal["", "higher", "lower"]:
+    """Whether the last condition scatters more or less than the first."""
+    if found.summary is None:
+        return ""
+    low, high = (
+        found.summary[c].variance.estimate for c in (found.conditions[0], found.conditions[-1])
+    )
+    if high > low:
+        return "higher"
+    return "lower" if high < low else ""
 
 
 def unread_share(cells: pd.DataFrame) -> float:

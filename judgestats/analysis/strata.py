@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from judgestats.judgments.settings import heat, in_order
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About
 
 __all__ = ["Stratum", "strata_of"]
 
@@ -28,16 +30,39 @@ class Stratum:
         What they differ in.
     at : tuple of float or None
         The numbers behind the labels, where these are ordered.
+    varied : str
+        The factor that they differ in.
+    factors : mapping of str to level
+        What they share; ``judge`` among it, unless judges are compared.
     """
 
     name: str
     conditions: tuple[str, ...]
     labels: tuple[str, ...]
     at: tuple[float, ...] | None = None
+    varied: str = ""
+    factors: Mapping[str, str | float | None] = field(default_factory=dict)
 
     def scores(self, array: ScoreArray) -> np.ndarray[tuple[int, int, int], np.dtype[np.float64]]:
         """Items x levels x replications."""
         return np.stack([array.condition(c) for c in self.conditions], axis=1)
+
+    @property
+    def about(self) -> About:
+        """The stratum as the subject of a result."""
+        rest = {name: level for name, level in self.factors.items() if name != "judge"}
+        return About(
+            judge=str(self.factors.get("judge") or ""),
+            stratum=self.name,
+            conditions=self.conditions,
+            varied=self.varied,
+            factors=rest,
+        )
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """The conditions by what they differ in."""
+        return dict(zip(self.labels, self.conditions, strict=True))
 
 
 def strata_of(
@@ -93,9 +118,22 @@ def strata_of(
                 conditions=tuple(chosen["condition"]),
                 labels=tuple(_level(vary, v) for v in chosen[vary]),
                 at=at,
+                varied=_factor(vary),
+                factors={_factor(k): _shared(chosen.iloc[0][k]) for k in shared},
             )
         )
     return tuple(found)
+
+
+def _factor(column: str) -> str:
+    return column.removeprefix("factor_")
+
+
+def _shared(value: object) -> str | float | None:
+    """A factor's level; None where it is the server's default, or the factor does not apply."""
+    if isinstance(value, (int, float)):
+        return None if math.isnan(value) else float(value)
+    return str(value)
 
 
 def _level(key: str, value: object) -> str:

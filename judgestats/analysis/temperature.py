@@ -13,7 +13,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_tests
 from judgestats.analysis.recommend import recommend_replicates
-from judgestats.analysis.scores import ScoreConditions, cell_arrays
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
     compare_spread,
     described_scores,
@@ -21,6 +21,7 @@ from judgestats.analysis.spread_comparison import (
     equivalence_results,
     secondary,
     spread_family,
+    spread_headlines,
     spread_results,
     unread_share,
 )
@@ -36,8 +37,8 @@ from judgestats.analysis.varied import varied_hypotheses, varied_results
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import Headline
 from judgestats.stats.inference.result import format_p
-from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
 __all__ = ["analyse", "plan"]
@@ -140,9 +141,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     cells = described.table
     strata = strata_of(cells, vary="temperature")
     spreads = compare_spread(array, strata, declared)
-    results = spread_results(spreads, across="temperatures", each="judge")
+    results = spread_results(spreads, across="temperatures", each="judge", strata=strata)
     equivalence = equivalence_in(array, strata, declared)
-    results += equivalence_results(equivalence)
+    results += equivalence_results(equivalence, strata=strata)
+    headlines = spread_headlines(
+        spreads, equivalence, across="temperatures", each="judge", strata=strata
+    )
+    arrays = cell_arrays(array)
     results += _without_zero(array, cells, declared)
     results += _between_judges(array, cells, declared)
     further, said = varied_results(array, cells, declared)
@@ -152,7 +157,11 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="temperature",
         question=declared.question,
-        sentence=_sentence(spreads, equivalence, strata, cells) + said,
+        sentence=_sentence(headlines, strata, cells) + said,
+        headlines=headlines,
+        described=described.estimates,
+        condition_records=described.conditions,
+        figures=cell_figures(arrays),
         conditions=cells,
         results=tuple(results),
         limitations=tuple(common_limits(frame, cells, array)),
@@ -160,7 +169,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         metrics=_metrics(spreads, described),
         condition_metrics=described.metrics,
         curves=_curves(strata, cells),
-        arrays=cell_arrays(array),
+        arrays=arrays,
     )
 
 
@@ -171,14 +180,16 @@ def _without_zero(
     if not (cells["temperature"] == 0).any():
         return []
     strata = strata_of(cells[cells["temperature"] > 0], vary="temperature")
+    spreads = compare_spread(array, strata, declared)
     return [
         secondary(
-            f"sampling.{judge}",
-            f"Spread across temperatures above 0, {judge}",
-            found.blocked_f,
+            f"sampling.{stratum.name}",
+            f"Spread across temperatures above 0, {stratum.name}",
+            spreads[stratum.name].blocked_f,
             headline=True,
+            stratum=stratum,
         )
-        for judge, found in compare_spread(array, strata, declared).items()
+        for stratum in strata
     ]
 
 
@@ -186,14 +197,25 @@ def _between_judges(
     array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Judges compared at each temperature, paired by item."""
-    found = compare_spread(array, strata_of(cells, vary="judge"), declared)
+    strata = strata_of(cells, vary="judge")
+    spreads = compare_spread(array, strata, declared)
     results: list[NamedResult] = []
-    for name, spread in found.items():
-        results.append(secondary(f"judges.{name}", f"Judges at {name}: spread", spread.blocked_f))
-        results.append(
-            secondary(f"judges_ratio.{name}", f"Judges at {name}: ratios", spread.ratios)
-        )
-    known = {n: s for n, s in found.items() if not math.isnan(s.p_value)}
+    for stratum in strata:
+        name, spread = stratum.name, spreads[stratum.name]
+        results += [
+            secondary(
+                f"{prefix}.{name}",
+                f"Judges at {name}: {what}",
+                result,
+                hypothesis="judges",
+                stratum=stratum,
+            )
+            for prefix, what, result in (
+                ("judges", "spread", spread.blocked_f),
+                ("judges_ratio", "ratios", spread.ratios),
+            )
+        ]
+    known = {n: s for n, s in spreads.items() if not math.isnan(s.p_value)}
     if len(known) > 1:
         family = spread_family(known, across="judges", each="temperature")
         results.append(
@@ -212,32 +234,26 @@ def _extremes(stratum: Stratum, cells: pd.DataFrame) -> tuple[pd.Series, pd.Seri
     return chosen.iloc[0], chosen.iloc[-1]
 
 
-def _sentence(
-    spreads: Mapping[str, SpreadResult],
-    equivalence: Mapping[str, EquivalenceResult],
-    strata: Sequence[Stratum],
-    cells: pd.DataFrame,
-) -> str:
+def _sentence(headlines: Sequence[Headline], strata: Sequence[Stratum], cells: pd.DataFrame) -> str:
     """The answer, one plain sentence: equality is told only where it is shown."""
-    if not spreads:
+    if not headlines:
         return (
             "Only one temperature was judged, so nothing can be said about what temperature does."
         )
-    family = spread_family(spreads, across="temperatures", each="judge")
     by_name = {s.name: s for s in strata}
     grows, differs, same, unclear = [], [], [], []
-    for judge, p in family.p_adjusted.items():
-        low, high = _extremes(by_name[judge], cells)
+    for headline in headlines:
+        low, high = _extremes(by_name[headline.about.stratum], cells)
         change = (
-            f"{judge} (standard error of one score {told_sem(low)} points at "
+            f"{headline.about.stratum} (standard error of one score {told_sem(low)} points at "
             f"{heat(low['temperature'])}, {told_sem(high)} at "
-            f"{heat(high['temperature'])}; adjusted p {format_p(p)})"
+            f"{heat(high['temperature'])}; adjusted p {format_p(headline.p_adjusted)})"
         )
-        if p < 0.05 and high["within_variance"] > low["within_variance"]:
+        if headline.claim == "differs" and headline.direction == "higher":
             grows.append(change)
-        elif p < 0.05:
+        elif headline.claim == "differs":
             differs.append(change)
-        elif judge in equivalence and equivalence[judge].all_shown:
+        elif headline.claim == "equivalent":
             same.append(change)
         else:
             unclear.append(change)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.inference.notation import apa_number, told
+from judgestats.results.numbers import apa_number, told
 
 __all__ = ["told_coefficient", "told_number", "told_percent", "told_sem"]
 

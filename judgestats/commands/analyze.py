@@ -19,7 +19,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
 __all__ = ["analyze_command"]

@@ -27,7 +27,7 @@ from judgestats.judges.prices import PriceTable
 from judgestats.judgments.settings import as_text
 from judgestats.protocols.answering import Answering
 from judgestats.protocols.template import PromptTemplate
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
 __all__ = ["ANSWERING", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]

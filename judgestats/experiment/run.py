@@ -25,7 +25,7 @@ from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
 from judgestats.protocols.base import ReplyMode
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal

@@ -9,7 +9,7 @@ from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
 from judgestats.judges.lane import Lane
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 
 __all__ = ["kept", "message", "money_notes"]
 

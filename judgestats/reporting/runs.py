@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.results import Results, from_plain
 
 __all__ = ["Run", "load_run", "number_of", "rows_of"]
 
@@ -96,6 +97,19 @@ class Run:
             ):
                 frame[column] = pd.to_numeric(values)
         return frame
+
+    @cached_property
+    def records(self) -> Results:
+        """The results as records.
+
+        Raises
+        ------
+        InputError
+            The run was made by 0.1.0, or its results were changed.
+        """
+        return from_plain(
+            self.results.get("record", self.results), where=str(self.folder / "results.json")
+        )
 
     @property
     def title(self) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
 from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
+from judgestats.results.numbers import apa_number, bounds_of, told
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.friedman_result import FriedmanResult
-from judgestats.stats.inference.notation import apa_number, bounds_of, told
 from judgestats.stats.inference.result import Note, format_p
 from judgestats.stats.spread.equivalence import equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift

@@ -14,9 +14,9 @@ from judgestats.analysis.replications.claims import Claim, Options, not_examined
 from judgestats.analysis.replications.schroeder2024_cells import Cell, Objects, above_zero
 from judgestats.analysis.replications.schroeder2024_tables import PAPER_JUDGES
 from judgestats.judgments.studies.schroeder2024 import BENCHMARKS
+from judgestats.results.numbers import apa_number
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.notation import apa_number
 from judgestats.stats.inference.result import Estimate
 
 __all__ = ["benchmarks_compared", "judges_ranked", "temperatures", "without_data"]

@@ -26,7 +26,7 @@ from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
 from judgestats.judges.terms import Terms
 from judgestats.judgments.design import Task
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 
 __all__ = ["BatchCollector"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.readers.logs import Log, Reader, open_log
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 
 __all__ = ["files_in", "read_folder"]
 

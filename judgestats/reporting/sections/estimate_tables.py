@@ -9,7 +9,7 @@ from typing import Any
 from judgestats.reporting.formats import DASH, interval, is_missing, number
 from judgestats.reporting.runs import number_of
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.inference.notation import at_most_one
+from judgestats.results.estimands import name_of, without_zero
 
 __all__ = ["estimates_table", "said_once", "with_condition"]
 
@@ -26,13 +26,13 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
                     "group": title if condition else _ALL,
                     "what": condition or title,
                     "title": str(result.get("title", "")),
-                    "term": _estimand(str(line.get("term", ""))),
+                    "term": name_of(str(line.get("term", ""))),
                     "value": _bounded(line, "estimate"),
                     "ci": interval(
                         number_of(line.get("conf_low")),
                         number_of(line.get("conf_high")),
                         digits=3,
-                        leading_zero=not at_most_one(str(line.get("term", ""))),
+                        leading_zero=not without_zero(str(line.get("term", ""))),
                     ),
                     "se": _error(line),
                     "null": _bounded(line, "null_mean", digits=2),
@@ -79,31 +79,6 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
     )
 
 
-_ESTIMANDS = {
-    "icc_1_1": "ICC(1,1)",
-    "icc_2_1": "ICC(2,1)",
-    "icc_3_1": "ICC(3,1)",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "krippendorff_alpha_interval": "Krippendorff's alpha",
-    "pearson_of_judges": "Pearson's r",
-    "spearman_of_judges": "Spearman's rho",
-    "pearson_with_human": "Pearson's r",
-    "spearman_with_human": "Spearman's rho",
-    "kendall_with_human": "Kendall's tau-b",
-    "alignment_score": "1 / .5 / 0 score",
-    "omega_total": "McDonald's omega",
-    "ac1": "Gwet's AC1",
-    "gwet_ac1": "Gwet's AC1",
-    "cohen_kappa": "Cohen's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "accuracy_include_ties": "accuracy, a tie is an outcome",
-    "accuracy_exclude_ties": "accuracy without ties",
-    "vote_share_reliability": "vote-share reliability",
-    "grade_score": "Grade Score",
-    "grade_score_corrected": "Grade Score above chance",
-}
-
-
 _ALL = "All conditions together"
 
 
@@ -115,13 +90,9 @@ def _error(line: dict[str, Any]) -> str:
     return DASH if math.isnan(error) else number(error, digits=4)
 
 
-def _estimand(name: str) -> str:
-    return _ESTIMANDS.get(name, name.replace("_", " "))
-
-
 def _bounded(line: dict[str, Any], key: str, *, digits: int = 3) -> str:
     """An estimate, or its null, without a leading zero where it cannot exceed 1."""
-    bounded = at_most_one(str(line.get("term", "")))
+    bounded = without_zero(str(line.get("term", "")))
     return number(number_of(line.get(key)), digits=digits, leading_zero=not bounded)
 
 

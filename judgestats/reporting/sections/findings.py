@@ -12,7 +12,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import figures
 from judgestats.reporting.sections.result_tables import results_tables, shape_of
 from judgestats.reporting.show import Markdown, Showable, pointer
-from judgestats.stats.inference.notation import format_p
+from judgestats.results.numbers import format_p
 
 __all__ = [
     "descriptive",

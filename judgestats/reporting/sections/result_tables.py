@@ -25,7 +25,7 @@ from judgestats.reporting.sections.estimate_tables import (
     with_condition,
 )
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.inference.notation import at_most_one, symbol_of
+from judgestats.results.estimands import name_of, without_zero
 from judgestats.stats.inference.result import format_number
 
 __all__ = [
@@ -97,12 +97,12 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
                     "statistic": _statistic(line, symbols),
                     "p": number_of(line.get("p_value")),
                     "p_adjusted": number_of(line.get("p_adjusted")),
-                    "effect": effect_name(str(line.get("effect") or "")),
+                    "effect": name_of(str(line.get("effect") or "")),
                     "value": _effect(line),
                     "ci": interval(
                         number_of(line.get("conf_low")),
                         number_of(line.get("conf_high")),
-                        leading_zero=not at_most_one(str(line.get("effect") or "")),
+                        leading_zero=not without_zero(str(line.get("effect") or "")),
                     ),
                     "n": integer(number_of(line.get("n"))),
                     "key": line.get("statistic"),
@@ -149,38 +149,9 @@ def _all_text(results: Sequence[dict[str, Any]]) -> str:
     return " ".join(str(r.get("text", "")) + str(r.get("print", "")) for r in results).lower()
 
 
-_EFFECTS = {
-    "first_position_preference": "share leaning to the first place",
-    "mean_rank_trend": "rank correlation with the order",
-    "kendalls_w": "Kendall's W",
-    "spearman_rho": "Spearman's rho",
-    "kendall_tau_b": "Kendall's tau-b",
-    "rank_biserial_paired": "rank-biserial r, paired",
-    "rank_biserial": "rank-biserial r",
-    "partial_eta_squared": "partial η²",
-    "epsilon_squared": "ε²",
-    "cliffs_delta": "Cliff's delta",
-    "vargha_delaney_a": "Vargha and Delaney's A",
-}
-
-
-def effect_name(name: str) -> str:
-    """An effect size's name for a reader.
-
-    Examples
-    --------
-    >>> effect_name("kendalls_w"), effect_name("position_1_share"), effect_name("hedges_g")
-    ("Kendall's W", 'share of place 1', 'g')
-    """
-    place = re.fullmatch(r"position_(\d+)_share", name)
-    if place:
-        return f"share of place {place.group(1)}"
-    return _EFFECTS.get(name, symbol_of(name))
-
-
 def _effect(line: dict[str, Any]) -> str:
     name = str(line.get("effect") or "")
-    return number(number_of(line.get("estimate")), leading_zero=not at_most_one(name))
+    return number(number_of(line.get("estimate")), leading_zero=not without_zero(name))
 
 
 def _without_common_start(rows: list[dict[str, Any]]) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.agreement.grade_score_items import (
     chance_grade_score,
     grade_score_items,
     uniform_judge_scores,
 )
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.inference.sum_statistics import (
     IntervalMethod,

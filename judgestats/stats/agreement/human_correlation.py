@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
 from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 

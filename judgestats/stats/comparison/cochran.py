@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.mcnemar import McNemarP, mcnemar_test
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing

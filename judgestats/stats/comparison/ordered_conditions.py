@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import (
     Alternative,
     check_alternative,
@@ -18,7 +19,6 @@ from judgestats.stats.comparison.wilcoxon import (
     normal_p,
     tail_p,
 )
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, page_null
 from judgestats.stats.inference.resampling import cluster_bootstrap

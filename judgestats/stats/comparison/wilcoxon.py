@@ -332,7 +332,7 @@ def pairwise_wilcoxon(
                 p_adjusted=float(p),
                 interval=shift.interval,
                 effect=effect,
-                effect_name="matched rank-biserial correlation",
+                effect_name="rank_biserial_paired",
                 n=blocks.sample.n_items,
                 reason=outcome["reason"],
             )

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.notation import apa_p, format_p
+from judgestats.results.numbers import apa_p, format_p
 from judgestats.stats.inference.result import Result, TestResult
 
 __all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]

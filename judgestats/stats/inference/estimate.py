@@ -9,13 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.inference.notation import (
+from judgestats.results.estimands import symbol_of, without_zero
+from judgestats.results.numbers import (
     apa_estimate,
     apa_number,
     apa_p,
-    at_most_one,
     format_number,
-    symbol_of,
     told,
 )
 from judgestats.stats.inference.result_parts import (
@@ -107,7 +106,7 @@ class Estimate(Result):
         low, high = (
             (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
         )
-        return told(self.estimate, low, high, bounded=at_most_one(self.name))
+        return told(self.estimate, low, high, bounded=without_zero(self.name))
 
     def apa(self, *, digits: int = 2) -> str:
         """``ICC(1,1) = .81, 95% CI [.75, .87]``: see `Result.apa`.
@@ -124,7 +123,7 @@ class Estimate(Result):
     def _written(self, label: str, digits: int = 2) -> str:
         if math.isnan(self.estimate):
             return f"{label} undefined ({self.reason})"
-        bounded = at_most_one(self.name)
+        bounded = without_zero(self.name)
         shown = apa_estimate(self.estimate, self.interval, digits=digits, bounded=bounded)
         return f"{label} = {shown}"
 
@@ -136,7 +135,7 @@ class Estimate(Result):
         if self.null and self.null.reason:
             text += f"; whether this is more than nothing cannot be tested: {self.null.reason}"
         elif self.null:
-            bounded = at_most_one(self.name)
+            bounded = without_zero(self.name)
             text += (
                 "; with nothing to find it would average "
                 f"{apa_number(self.null.mean, bounded=bounded)} (95th percentile "

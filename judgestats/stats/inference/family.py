@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.stats.inference.notation import (
+from judgestats.results.estimands import without_zero
+from judgestats.results.numbers import (
     apa_estimate,
     apa_p,
-    at_most_one,
     counted,
     format_number,
     told,
@@ -141,7 +141,7 @@ class Comparisons(Result):
         name = f"{row.a} vs. {row.b}"
         if math.isnan(row.estimate):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
-        bounded = at_most_one(row.estimate_name.replace(" ", "_"))
+        bounded = without_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
         parts = [f"{name}: {row.estimate_name} = {shown}"]
         if not math.isnan(row.p_adjusted):
@@ -172,7 +172,7 @@ class Comparisons(Result):
     @staticmethod
     def _row_found(row: Comparison) -> str:
         """Estimate, interval and adjusted p of one pair, for a sentence."""
-        bounded = at_most_one(row.estimate_name.replace(" ", "_"))
+        bounded = without_zero(row.estimate_name)
         text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
         return f"{text}, adjusted {apa_p(row.p_adjusted)}"
 

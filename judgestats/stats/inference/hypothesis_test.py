@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.results.numbers import apa_number, apa_p, as_sentence, format_number
 from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.notation import apa_number, apa_p, as_sentence, format_number
 from judgestats.stats.inference.result_parts import Note, Result, Sample, notes_block
 
 __all__ = ["TestResult"]

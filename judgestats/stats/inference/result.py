@@ -8,10 +8,10 @@ to depend on the order of fields. Nothing is rounded before it is printed.
 
 from __future__ import annotations
 
+from judgestats.results.numbers import as_sentence, format_number, format_p
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.family import Comparison, Comparisons
 from judgestats.stats.inference.hypothesis_test import TestResult
-from judgestats.stats.inference.notation import as_sentence, format_number, format_p
 from judgestats.stats.inference.result_parts import (
     Interval,
     Note,

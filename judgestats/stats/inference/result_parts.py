@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.stats.inference.notation import format_number, format_p
+from judgestats.results.numbers import format_number, format_p
 
 __all__ = ["Interval", "Note", "NullReference", "Result", "Sample", "notes_block", "to_plain"]
 

@@ -18,7 +18,7 @@ from scipy import stats
 from scipy.special import expit
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.layouts.cells_from_frame import scores_from_frame

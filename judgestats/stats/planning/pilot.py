@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.notation import counted
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import Note, Result, format_number
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 

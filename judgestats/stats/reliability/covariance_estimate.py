@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.jackknife import cluster_jackknife
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
+from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.estimate_set import Estimates
-from judgestats.stats.inference.notation import apa_number, counted
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.layouts.score_matrix import score_matrix
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2

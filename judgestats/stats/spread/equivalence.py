@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import apa_estimate, counted
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
-from judgestats.stats.inference.notation import apa_estimate, counted
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,

@@ -16,11 +16,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import apa_estimate
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.adjust import Adjustment
-from judgestats.stats.inference.notation import apa_estimate
 from judgestats.stats.inference.result import (
     Comparisons,
     Note,

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.inference.notation import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgestats import stats
+from judgestats.results import estimand_of
+from judgestats.results.numbers import apa_number, apa_p
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.notation import apa_number, apa_p, at_most_one
 from judgestats.stats.inference.result import Estimate, Interval, Result, Sample, TestResult
 from judgestats.stats.spread.spread_between_conditions import spread_test
 
@@ -98,10 +99,10 @@ def test_families_and_composites_speak_too() -> None:
 def test_what_cannot_exceed_one_has_no_leading_zero() -> None:
     for name in ("icc_1_1", "omega_total", "fleiss_kappa", "vote_share_reliability", "gwet_ac1",
                  "kendalls_w", "cliffs_delta", "grade_score"):  # fmt: skip
-        assert at_most_one(name), name
-    for name in ("mean_shift", "variance_ratio", "odds_ratio_discordant", "sem", "cohens_d",
+        assert estimand_of(name).bounded, name
+    for name in ("mean_difference", "variance_ratio", "odds_ratio_discordant", "sem", "cohens_d",
                  "glass_delta", "verdict_entropy", "hedges_g"):  # fmt: skip
-        assert not at_most_one(name), name
+        assert not estimand_of(name).bounded, name
     assert apa_number(0.0, bounded=True) == ".00"
     assert apa_number(-0.001) == "−0.001"
     assert apa_number(math.inf) == "∞"

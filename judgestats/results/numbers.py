@@ -10,13 +10,11 @@ __all__ = [
     "apa_number",
     "apa_p",
     "as_sentence",
-    "at_most_one",
     "bounds_of",
     "counted",
     "estimate_parts",
     "format_number",
     "format_p",
-    "symbol_of",
     "told",
 ]
 
@@ -80,65 +78,6 @@ def as_sentence(text: str) -> str:
 
 MINUS = "\u2212"
 _MOST_DECIMALS = 4
-_AT_MOST_ONE = {
-    "ac1", "ac2", "accuracy", "agreement", "alignment", "alpha", "biserial", "brennan",
-    "ceiling", "cliffs",
-    "concordance", "consistency", "correlation", "epsilon", "eta", "generalizability", "glb",
-    "grade", "kappa", "kendall", "kendalls", "lambda2", "lambda6", "matthews", "omega",
-    "poststratified", "precision", "predictive", "preference", "probability", "proportion", "rate",
-    "reliability", "rho", "sensitivity", "share", "spearman", "specificity", "stability", "tau",
-    "trend", "vargha",
-}  # fmt: skip
-_MAY_EXCEED = {"entropy", "glass", "ratio", "odds", "sem", "variance"}
-_SYMBOLS = {
-    "alpha": "α",
-    "cliffs_delta": "δ",
-    "cohen_kappa": "κ",
-    "cohens_d": "d",
-    "cohens_h": "h",
-    "cronbach_alpha": "α",
-    "d_z": "dz",
-    "epsilon_squared": "ε²",
-    "eta_squared": "η²",
-    "fleiss_kappa": "κ",
-    "hedges_g": "g",
-    "kendall_tau": "τ",
-    "kendall_tau_b": "τb",
-    "kendalls_w": "W",
-    "krippendorff_alpha": "α",
-    "omega_hierarchical": "ωh",
-    "omega_total": "ωt",
-    "partial_eta_squared": "ηp²",
-    "rank_biserial": "r",
-    "rank_biserial_paired": "r",
-    "spearman_rho": "rs",
-    "vargha_delaney_a": "A",
-}
-
-
-def at_most_one(name: str) -> bool:
-    """Whether a quantity of this machine name cannot exceed 1, and so has no leading zero.
-
-    Examples
-    --------
-    >>> at_most_one("partial_eta_squared"), at_most_one("icc_1_1"), at_most_one("variance_ratio")
-    (True, True, False)
-    """
-    words = set(name.lower().replace("-", "_").split("_"))
-    if words & _MAY_EXCEED:
-        return False
-    return bool(words & _AT_MOST_ONE) or any(w.startswith("icc") for w in words)
-
-
-def symbol_of(name: str, label: str = "") -> str:
-    """The symbol of a quantity, or its label where it has none.
-
-    Examples
-    --------
-    >>> symbol_of("partial_eta_squared"), symbol_of("icc_1_1", "ICC(1,1)")
-    ('ηp²', 'ICC(1,1)')
-    """
-    return _SYMBOLS.get(name, label or name.replace("_", " "))
 
 
 def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
@@ -258,7 +197,7 @@ def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool 
 
     Examples
     --------
-    >>> from judgestats.stats.inference.result import Interval
+    >>> from judgestats.results import Interval
     >>> apa_estimate(0.8134, Interval(low=0.751, high=0.862), bounded=True)
     '.81, 95% CI [.75, .86]'
     >>> apa_estimate(0.8134, None)

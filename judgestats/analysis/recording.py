@@ -1,0 +1,233 @@
+"""An analysis as records: its results converted, each test in its family, headlines beside them.
+
+Adjusted p-values go to tests by identity: a family holds the very results that it adjusted, so two
+tests that share a value are never taken for one another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from judgestats.analysis.conversion import records_of
+from judgestats.errors import InputError
+from judgestats.results import (
+    Comparison,
+    Condition,
+    Family,
+    Note,
+    Recommendation,
+    Record,
+    Results,
+    ResultSet,
+    Test,
+)
+from judgestats.results.values import plain
+from judgestats.stats.inference import adjust as adjusting
+
+if TYPE_CHECKING:
+    from judgestats.analysis.outcome import Analysis, NamedResult
+
+__all__ = ["results_of", "smallest_adjusted"]
+
+_STATUS = "n_"
+_COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
+
+
+def results_of(analysis: Analysis, facts: Mapping[str, Any] | None = None) -> Results:
+    """What ``results.json`` holds of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    facts : mapping, optional
+        Of the run: kind, title, judges, design, account, command.
+
+    Returns
+    -------
+    Results
+    """
+    facts = dict(facts or {})
+    named = (*analysis.results, *analysis.described)
+    records: list[Record] = []
+    ids: dict[int, str] = {}
+    for one in named:
+        if not isinstance(one.result, adjusting.Family):
+            ids[id(one.result)] = one.id
+            records += records_of(one.result, one.place)
+    families = [*_of_sets(records)]
+    for one in named:
+        if isinstance(one.result, adjusting.Family):
+            records, family = _adjusted(one, one.result, records, ids)
+            families.append(family)
+    return Results(
+        experiment=analysis.experiment,
+        question=analysis.question,
+        answer=analysis.sentence,
+        title=str(facts.pop("title", "")),
+        kind=facts.pop("kind", "experiment"),
+        results=tuple(records),  # type: ignore[arg-type]
+        families=tuple(families),
+        headlines=tuple(analysis.headlines),
+        conditions=analysis.condition_records or tuple(_conditions(analysis.conditions)),
+        recommendation=_recommendation(analysis),
+        limitations=tuple(
+            Note(code="limitation", message=text, severity="info") for text in analysis.limitations
+        ),
+        figures=tuple(analysis.figures),
+        facts=plain(facts),
+    )
+
+
+def _adjusted(
+    named: NamedResult,
+    family: adjusting.Family,
+    records: Sequence[Record],
+    ids: Mapping[int, str],
+) -> tuple[list[Record], Family]:
+    """The records with those of a family adjusted; tests that stand nowhere else are added."""
+    out = list(records)
+    at = {record.id: i for i, record in enumerate(out)}
+    members = []
+    for label, test in family.tests.items():
+        test_id = ids.get(id(test))
+        if test_id is None:
+            place = replace(named.place, id=f"{named.id}/{label}", title=f"{named.title}: {label}")
+            at[place.id] = len(out)
+            out += records_of(test, place)
+            test_id = place.id
+        record = out[at[test_id]]
+        if not isinstance(record, Test) or record.family:
+            raise InputError(
+                f"analysis: {test_id} stands in the families {named.id} and "
+                f"{getattr(record, 'family', '')}. A test is adjusted once: name it in one family."
+            )
+        out[at[test_id]] = replace(
+            record, family=named.id, p_adjusted=float(family.p_adjusted[label])
+        )
+        members.append(test_id)
+    tests = [out[at[i]] for i in members]
+    return out, _family(
+        named.id,
+        hypothesis=named.place.hypothesis,
+        label=family.name,
+        method=family.adjust,
+        tests=[t for t in tests if isinstance(t, Test)],
+    )
+
+
+def _of_sets(records: Sequence[Record]) -> Iterable[Family]:
+    """The families of comparisons, each its set."""
+    by_id = {record.id: record for record in records}
+    for whole in records:
+        if not isinstance(whole, ResultSet) or not whole.family:
+            continue
+        rows = [by_id[i] for i in whole.members]
+        yield _family(
+            whole.family,
+            hypothesis=whole.hypothesis,
+            label=str(whole.details.get("family", "")),
+            method=str(whole.details.get("adjust", "")),
+            tests=[r for r in rows if isinstance(r, Comparison)],
+        )
+
+
+def _family(
+    family_id: str, *, hypothesis: str, label: str, method: str, tests: Sequence[Test | Comparison]
+) -> Family:
+    defined = [t for t in tests if not math.isnan(t.p)]
+    return Family(
+        id=family_id,
+        hypothesis=hypothesis,
+        label=label,
+        method=method,
+        members=tuple(t.id for t in tests),
+        n_undefined=len(tests) - len(defined),
+        smallest_p=smallest_adjusted([t.p_floor for t in defined], method=method),
+    )
+
+
+def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
+    """The smallest adjusted p that a family can reach, from the smallest p of each test.
+
+    Parameters
+    ----------
+    floors : sequence of float
+        NaN where a test has no known floor.
+    method : str
+        The adjustment.
+
+    Returns
+    -------
+    float
+        NaN where a floor is not known: then nothing is known to stand in the way.
+
+    Examples
+    --------
+    >>> smallest_adjusted([0.001] * 60, method="holm")
+    0.06
+    >>> smallest_adjusted([0.001] * 60, method="BH")
+    0.001
+    """
+    if not floors or any(math.isnan(f) for f in floors):
+        return math.nan
+    if method not in adjusting.ADJUSTMENTS:  # adjusted by construction: permutations of the largest
+        return float(min(floors))
+    p = adjusting.p_adjust(list(floors), method=method)  # type: ignore[arg-type]
+    return float(p.min())
+
+
+def _conditions(table: pd.DataFrame) -> Iterable[Condition]:
+    """The conditions from their table: factors and counts, no estimates."""
+    if "condition" not in table:
+        return
+    for row in table.to_dict("records"):
+        factors = {
+            str(k).removeprefix("factor_"): _level(v)
+            for k, v in row.items()
+            if k == "temperature" or str(k).startswith("factor_")
+        }
+        counts = {
+            str(k).removeprefix(_STATUS): int(v)
+            for k, v in row.items()
+            if str(k).startswith(_STATUS) and k not in _COUNTS and _is_count(v)
+        }
+        if "n" in row and _is_count(row["n"]):
+            counts = {"asked": int(row["n"]), **counts}
+        yield Condition(
+            label=str(row["condition"]),
+            judge=str(row.get("judge", "")),
+            factors=factors,
+            counts=counts,
+        )
+
+
+def _level(value: Any) -> str | float | None:
+    level = plain(value)
+    if isinstance(level, (int, float)) and not isinstance(level, bool):
+        return float(level)
+    return None if level is None else str(level)
+
+
+def _is_count(value: Any) -> bool:
+    number = plain(value)
+    return isinstance(number, (int, float)) and float(number).is_integer()
+
+
+def _recommendation(analysis: Analysis) -> Recommendation | None:
+    given = analysis.recommendation
+    if given is None:
+        return None
+    return Recommendation(
+        text=given.text,
+        chosen=given.chosen,
+        tied=given.tied,
+        reason=given.reason,
+        rests_on=given.rests_on,
+        replicates=given.replicates,
+        cost_usd=math.nan if given.cost_usd is None else float(given.cost_usd),
+    )

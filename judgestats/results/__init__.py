@@ -1,0 +1,83 @@
+"""What a result is: records, the registry of estimands, families, the file, how numbers are put.
+
+An analysis makes records (`Estimate`, `Test`, `Comparison`, `Table`, `ResultSet`), puts tests into
+families and draws headlines; `Results` holds them and is what ``results.json`` holds. Sentences,
+prints, tables and figures are made from it, and nothing is read back from a text.
+"""
+
+from __future__ import annotations
+
+from judgestats.results.conclusions import (
+    Claim,
+    Condition,
+    Family,
+    Figure,
+    Headline,
+    Recommendation,
+)
+from judgestats.results.estimands import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
+from judgestats.results.files import (
+    from_plain,
+    json_schema,
+    read_results,
+    to_plain,
+    write_csv,
+    write_results,
+)
+from judgestats.results.parts import (
+    About,
+    Interval,
+    Margin,
+    Note,
+    Null,
+    Sample,
+    Statistic,
+)
+from judgestats.results.records import (
+    AnyRecord,
+    Column,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Table,
+    Test,
+)
+from judgestats.results.results import VERSION, Results
+
+__all__ = [
+    "ESTIMANDS",
+    "TESTS",
+    "VERSION",
+    "About",
+    "AnyRecord",
+    "Claim",
+    "Column",
+    "Comparison",
+    "Condition",
+    "Estimand",
+    "Estimate",
+    "Family",
+    "Figure",
+    "Headline",
+    "Interval",
+    "Margin",
+    "Note",
+    "Null",
+    "Recommendation",
+    "Record",
+    "ResultSet",
+    "Results",
+    "Sample",
+    "Statistic",
+    "Table",
+    "Test",
+    "estimand_of",
+    "from_plain",
+    "json_schema",
+    "kind_of_test",
+    "read_results",
+    "to_plain",
+    "write_csv",
+    "write_results",
+]

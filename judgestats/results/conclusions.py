@@ -1,0 +1,167 @@
+"""What follows from records: families, headlines, the recommendation; conditions and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judgestats.results.parts import About, Note, Part
+from judgestats.results.values import Number, Plain, Probability
+
+__all__ = ["Claim", "Condition", "Family", "Figure", "Headline", "Recommendation"]
+
+Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
+"""What a headline says: a difference (or relation) is shown; its absence within the margin is
+shown; neither is; nothing could be computed; or it describes and claims nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Part):
+    """Tests that answer one hypothesis and are adjusted together.
+
+    Attributes
+    ----------
+    id : str
+    hypothesis : str
+        Id of the hypothesis of the plan.
+    label : str
+        In words: ``spread across temperatures, one test per judge``.
+    method : str
+        ``holm``, ``single-step (studentised range)``, ``none``.
+    members : tuple of str
+        Ids of its tests and comparisons.
+    n_undefined : int
+        How many of them could not be computed; these do not count in the adjustment.
+    smallest_p : float
+        The smallest adjusted p that any member can reach, from the floors of their methods; NaN
+        where a floor is not known. A family where it lies above `level` cannot reject.
+    level : float
+    """
+
+    id: str
+    hypothesis: str
+    label: str
+    method: str
+    members: tuple[str, ...]
+    n_undefined: int = 0
+    smallest_p: Probability = math.nan
+    level: float = 0.05
+
+    @property
+    def can_reject(self) -> bool:
+        """Whether any member's adjusted p can lie at or below the level at all."""
+        return not self.smallest_p > self.level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline(Part):
+    """One claim of the analysis, as data; its sentence is made from it.
+
+    Attributes
+    ----------
+    id, hypothesis : str
+    claim : {"differs", "equivalent", "open", "undefined", "described"}
+    about : About
+        The subject.
+    estimand : str
+        What differs, is equivalent or is described: a key of the registry.
+    direction : {"", "higher", "lower"}
+        Of the last of the conditions against the first, where the claim has one.
+    rests_on : tuple of str
+        Ids of the results that it rests on, the one with the verdict first.
+    family : str
+    p_adjusted : float
+        The p that decides, adjusted in the family.
+    reason : str
+        Why it is undefined.
+    """
+
+    id: str
+    hypothesis: str
+    claim: Claim
+    about: About
+    estimand: str = ""
+    direction: Literal["", "higher", "lower"] = ""
+    rests_on: tuple[str, ...] = ()
+    family: str = ""
+    p_adjusted: Probability = math.nan
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation(Part):
+    """What to do.
+
+    Attributes
+    ----------
+    text : str
+    chosen : str
+        Label of the condition recommended; empty where none is told from the others.
+    tied : tuple of str
+        The conditions that hold every best one with the stated probability, `chosen` among them.
+    reason : str
+        Why this one.
+    rests_on : tuple of str
+    replicates : int or None
+    cost_usd : float
+        Of an item; NaN where the price is not known.
+    """
+
+    text: str
+    chosen: str = ""
+    tied: tuple[str, ...] = ()
+    reason: str = ""
+    rests_on: tuple[str, ...] = ()
+    replicates: int | None = None
+    cost_usd: Number = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition(Part):
+    """One condition: a mapping of factors to levels, what came of its judgments, its estimates.
+
+    Attributes
+    ----------
+    label : str
+    judge : str
+    factors : mapping of str to level
+        Temperature and whatever else was varied or fixed; None is the server's default.
+    counts : mapping of status to int
+        Judgments by status, ``asked`` in all.
+    estimates : mapping of estimand to str
+        Ids of the results that describe it, by what they estimate.
+    derived : bool
+        Made from the judgments of other conditions, such as a mean of them.
+    """
+
+    label: str
+    judge: str = ""
+    factors: Mapping[str, str | float | None] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    estimates: Mapping[str, str] = field(default_factory=dict)
+    derived: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(Part):
+    """Numbers that only a figure shows: an array with named axes.
+
+    Attributes
+    ----------
+    id : str
+    estimand : str
+        What the numbers are; empty where `values` are names.
+    axes : mapping of str to labels
+        In order: ``{"item": (...), "condition": (...)}``.
+    values : nested list
+        Of the axes' lengths.
+    notes : tuple of Note
+    """
+
+    id: str
+    estimand: str
+    axes: Mapping[str, tuple[str, ...]]
+    values: Plain
+    notes: tuple[Note, ...] = ()

@@ -1,0 +1,86 @@
+"""One entry of the registry: what a number is, how it is written, and where it is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["UNITS", "Estimand", "TestKind"]
+
+UNITS = {
+    "probability": "share or probability, from 0 to 1",
+    "probability difference": "difference of two shares, from -1 to 1",
+    "coefficient": "coefficient of its own range",
+    "points": "points of the scale",
+    "squared points": "squared points of the scale",
+    "ratio": "ratio, 1 where nothing differs",
+    "ranks": "mean ranks",
+    "standard deviations": "standard deviations",
+    "bits": "bits",
+    "count": "count",
+    "tokens": "tokens",
+    "USD": "US dollars",
+    "seconds": "seconds",
+    "number": "number without unit",
+}
+"""The kinds of unit, in words."""
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """What a number is.
+
+    Attributes
+    ----------
+    key : str
+        Its machine name; ``{...}`` stands for a number or word (``position_{place}_share``).
+    label : str
+        Its name for a reader, as a column or row of a table bears it.
+    unit : str
+        A key of `UNITS`.
+    meaning : str
+        One line that says what it tells.
+    function : str
+        The public function that computes it: its documentation says how.
+    symbol : str
+        As a formula or the APA manual writes it; empty: the label.
+    low, high : float
+        The range that it can have.
+    nothing : float
+        Its value where nothing differs or is related, NaN where it has none that is fixed.
+    better : {"", "higher", "lower"}
+        Which end speaks for a judge.
+    """
+
+    key: str
+    label: str
+    unit: str
+    meaning: str
+    function: str
+    symbol: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    nothing: float = math.nan
+    better: Literal["", "higher", "lower"] = ""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it cannot exceed 1, and so is written without a leading zero."""
+        return self.high <= 1
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is compared on the log scale, 1 being no difference."""
+        return self.unit == "ratio"
+
+
+@dataclass(frozen=True)
+class TestKind:
+    """A test: its machine name, its name for a reader, and the public function that computes it."""
+
+    __test__ = False  # pytest must not collect it
+
+    key: str
+    label: str
+    function: str

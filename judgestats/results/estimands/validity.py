@@ -1,0 +1,59 @@
+"""Estimands of a judge held to people's labels: its error rates, and averages corrected by them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from judgestats.results.estimands.entry import Estimand
+
+__all__ = ["ENTRIES"]
+
+_rate = partial(
+    Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="error_rates"
+)
+_average = partial(Estimand, unit="number", function="corrected_mean")
+_passes = partial(Estimand, unit="probability", low=0.0, high=1.0, function="corrected_rate")
+
+ENTRIES: tuple[Estimand, ...] = (
+    _rate("sensitivity", "sensitivity", meaning="share of what people pass that the judge passes"),
+    _rate("specificity", "specificity", meaning="share of what people fail that the judge fails"),
+    _rate("precision", "precision", meaning="share of what the judge passes that people pass"),
+    _rate("negative_predictive_value", "negative predictive value",
+        meaning="share of what the judge fails that people fail"),
+    _rate("balanced_accuracy", "balanced accuracy", nothing=0.5,
+        meaning="mean of sensitivity and specificity"),
+    Estimand("matthews_correlation", "Matthews' correlation", unit="coefficient", low=-1.0,
+        high=1.0, nothing=0.0, better="higher", function="error_rates",
+        meaning="correlation of the judge's verdict and people's"),
+    Estimand("bias", "bias (judge - people)", unit="points", nothing=0.0,
+        function="graded_agreement", meaning="how much higher the judge scores than people"),
+    Estimand("lower_limit", "lower limit of agreement", unit="points",
+        function="graded_agreement", meaning="below it lie few differences of judge and people"),
+    Estimand("upper_limit", "upper limit of agreement", unit="points",
+        function="graded_agreement", meaning="above it lie few differences of judge and people"),
+    Estimand("concordance", "Lin's concordance", unit="coefficient", low=-1.0, high=1.0,
+        nothing=0.0, better="higher", function="graded_agreement",
+        meaning="how near judge and people lie to the line of equal scores"),
+    Estimand("pearson_correlation", "Pearson's r", unit="coefficient", symbol="r", low=-1.0,
+        high=1.0, nothing=0.0, better="higher", function="graded_agreement",
+        meaning="linear relation of the judge's scores and people's"),
+    Estimand("slope", "slope of people's score on the judge's", unit="number",
+        function="graded_agreement", meaning="points of people's for one of the judge's"),
+    Estimand("brier", "Brier score", unit="probability", low=0.0, high=1.0, better="lower",
+        function="confidence_calibration",
+        meaning="mean squared distance of the confidence from people's verdict"),
+    Estimand("calibration_error", "calibration error", unit="probability", low=0.0, high=1.0,
+        better="lower", function="confidence_calibration",
+        meaning="mean distance of the confidence from how often it is right"),
+    _average("judge_only", "judge alone", meaning="what the judge says, its errors left in"),
+    _average("people_only", "people's labels alone", meaning="what the labelled items alone say"),
+    _average("greg", "corrected mean (regression)",
+        meaning="the judge's mean, corrected by the labels' regression on its scores"),
+    _average("ppi", "PPI", meaning="the judge's mean less its mean error on the labelled items"),
+    _average("ppi++", "PPI++", meaning="PPI with the judge weighed by how well it predicts people"),
+    _passes("poststratified", "corrected pass rate",
+        meaning="people's pass rate, by the judge's verdict and the labels in each"),
+    Estimand("rogan_gladen", "corrected pass rate (rates measured elsewhere)",
+        unit="probability", low=0.0, high=1.0, function="corrected_by_rates",
+        meaning="people's pass rate, by the judge's error rates in another study"),
+)  # fmt: skip

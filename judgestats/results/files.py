@@ -1,0 +1,248 @@
+"""Writing and reading ``results.json``, held to its schema both ways, and ``results.csv``.
+
+pydantic is imported here when a file is written or read: the records themselves need none.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.results.estimands import estimand_of
+from judgestats.results.parts import Interval
+from judgestats.results.records import Comparison, Estimate, Test
+from judgestats.results.results import VERSION, Results, inconsistency
+from judgestats.results.values import plain
+
+__all__ = ["from_plain", "json_schema", "read_results", "to_plain", "write_csv", "write_results"]
+
+_AGAIN = (
+    "Take the file again from the run's artifacts, or make the results again from the judgments "
+    "beside it: judgestats analyze {judgments}"
+)
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Results)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of ``results.json``, made from the types of the records."""
+    schema: dict[str, Any] = _adapter().json_schema()
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": f"results.json of judgestats, version {VERSION}",
+    }
+    made: dict[str, Any] = plain(whole)  # a default of NaN is null
+    return made
+
+
+def to_plain(results: Results) -> dict[str, Any]:
+    """Results as plain JSON values, held to the schema.
+
+    Raises
+    ------
+    ValueError
+        A record contradicts the schema or another record: an error of the analysis.
+    """
+    plain_values: dict[str, Any] = plain(results)
+    _checked(plain_values)
+    return plain_values
+
+
+def from_plain(values: Any, *, where: str = "results") -> Results:
+    """Results from plain JSON values.
+
+    Parameters
+    ----------
+    values : mapping
+    where : str
+        What an error names.
+
+    Raises
+    ------
+    InputError
+        They are of another version, or contradict the schema.
+    """
+    if not isinstance(values, dict) or not {"experiment", "results"} <= set(values):
+        raise InputError(f"{where}: this was not written by judgestats: it holds no results.")
+    version = values.get("version")
+    if version is None:
+        raise InputError(
+            f"{where}: written by judgestats 0.1.0, whose results are prints and prose. Make them "
+            f"again from its judgments, which are kept: judgestats analyze {_judgments(where)}"
+        )
+    if version != VERSION:
+        raise InputError(
+            f"{where}: version: {version!r} is not the version {VERSION} that this judgestats "
+            "reads. Use the judgestats that wrote it, or a newer one."
+        )
+    try:
+        return _checked(values)
+    except ValueError as error:
+        raise InputError(
+            f"{where}: {_first(error)}. The file was changed after it was written. "
+            + _AGAIN.format(judgments=_judgments(where))
+        ) from None
+
+
+def _checked(values: dict[str, Any]) -> Results:
+    found: Results = _adapter().validate_python(values)
+    if wrong := inconsistency(found):
+        raise ValueError(wrong)
+    return found
+
+
+def _first(error: ValueError) -> str:
+    """Place and message of the first fault."""
+    faults = getattr(error, "errors", None)
+    if faults is None:
+        return str(error)
+    fault = faults()[0]
+    place = ""
+    steps = fault["loc"]
+    if steps[:1] == ("results",):  # behind the index stands the kind, which is no place
+        steps = (*steps[:2], *steps[3:])
+    for step in steps:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return f"{place.removeprefix('.')}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _judgments(where: str) -> Path:
+    return Path(where).parent / "data" / "judgments.parquet"
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def read_results(path: Path) -> Results:
+    """Read ``results.json``.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        There is no such file; it is of another version, cut short, or was edited by hand. One
+        sentence that names the file, the place and what to do.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is no UTF-8 text. {_again(path)}") from error
+    try:
+        values = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        cut = "it is cut short there" if error.pos >= len(text.rstrip()) - 1 else error.msg
+        raise InputError(
+            f"{path}: line {error.lineno}, column {error.colno}: not JSON, {cut}. {_again(path)}"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}). {_again(path)}") from error
+    return from_plain(values, where=str(path))
+
+
+def _again(path: Path) -> str:
+    return _AGAIN.format(judgments=_judgments(str(path)))
+
+
+def write_results(path: Path, results: Results) -> None:
+    """Write ``results.json``, held to its schema."""
+    values = to_plain(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+_CSV = (
+    "id", "kind", "hypothesis", "role", "title", "judge", "stratum", "conditions", "slice",
+    "a", "b", "estimand", "label", "unit", "estimate", "conf_low", "conf_high", "conf_level",
+    "conf_method", "std_error", "null_mean", "null_q95", "statistic_symbol", "statistic", "df1",
+    "df2", "p", "p_floor", "p_adjusted", "family", "margin_low", "margin_high", "n_items",
+    "n_clusters", "n_replications", "n_excluded", "method", "reason", "notes",
+)  # fmt: skip
+
+
+def csv_rows(results: Results) -> list[dict[str, Any]]:
+    """One row an estimate, test or comparison: numbers at full precision."""
+    return [
+        _row(record)
+        for record in results.results
+        if isinstance(record, (Estimate, Test, Comparison))
+    ]
+
+
+def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": record.id,
+        "kind": record.kind,
+        "hypothesis": record.hypothesis,
+        "role": record.role,
+        "title": record.title,
+        "judge": record.about.judge,
+        "stratum": record.about.stratum,
+        "conditions": "; ".join(record.about.conditions),
+        "slice": record.about.slice,
+        "reason": record.reason,
+        "notes": "; ".join(note.code for note in record.notes),
+    }
+    if record.sample is not None:
+        names = ("n_items", "n_clusters", "n_replications", "n_excluded")
+        row |= {name: getattr(record.sample, name) for name in names}
+    if isinstance(record, (Estimate, Comparison)):
+        entry = estimand_of(record.estimand)
+        row |= {"estimand": entry.key, "label": entry.label, "unit": entry.unit}
+        row |= {"estimate": record.estimate, **_interval(record.interval)}
+    if isinstance(record, Estimate):
+        row |= {"std_error": record.std_error, "method": record.estimator}
+        if record.null is not None:
+            row |= {"null_mean": record.null.mean, "null_q95": record.null.q95}
+            row |= {"p": record.null.p, "p_floor": record.null.p_floor}
+        return row
+    degrees = [*record.statistic.df.values(), None, None]
+    row |= {"statistic_symbol": record.statistic.symbol, "statistic": record.statistic.value}
+    row |= {"df1": degrees[0], "df2": degrees[1], "method": record.method}
+    row |= {"p": record.p, "p_floor": record.p_floor, "p_adjusted": record.p_adjusted}
+    row["family"] = record.family
+    if isinstance(record, Comparison):
+        row |= {"a": record.a, "b": record.b}
+        if record.margin is not None:
+            row |= {"margin_low": record.margin.low, "margin_high": record.margin.high}
+    return row
+
+
+def _interval(interval: Interval | None) -> dict[str, Any]:
+    if interval is None:
+        return {}
+    return {
+        "conf_low": interval.low,
+        "conf_high": interval.high,
+        "conf_level": interval.level,
+        "conf_method": interval.method,
+    }
+
+
+def write_csv(path: Path, results: Results) -> None:
+    """Write ``results.csv``; what is undefined is empty, never 0."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, _CSV, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: plain(v) for k, v in row.items()} for row in csv_rows(results))

@@ -1,0 +1,239 @@
+"""All results of one analysis: what ``results.json`` holds, and how a renderer reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeVar
+
+from judgestats.errors import InputError
+from judgestats.results.conclusions import (
+    Condition,
+    Family,
+    Figure,
+    Headline,
+    Recommendation,
+)
+from judgestats.results.estimands import estimand_of, kind_of_test
+from judgestats.results.parts import Note, Part
+from judgestats.results.records import (
+    AnyRecord,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Table,
+    Test,
+)
+from judgestats.results.values import Plain
+
+__all__ = ["VERSION", "Results", "inconsistency"]
+
+VERSION = 2
+"""Of the file. 0.1.0 wrote none."""
+
+Kind = TypeVar("Kind", bound=Record)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(Part):
+    """Everything an analysis found, as data.
+
+    Attributes
+    ----------
+    version : int
+    kind : {"experiment", "audit", "drift", "comparison", "replication"}
+    experiment, title, question : str
+    answer : str
+        The answer in words, made from the headlines.
+    headlines, results, families, conditions, figures : tuple of records
+    recommendation : Recommendation or None
+    limitations : tuple of Note
+    facts : mapping
+        Of the run: judges, design, account, command.
+
+    Examples
+    --------
+    >>> e = Estimate(id="mean.a", hypothesis="mean", role="descriptive", title="Mean",
+    ...              estimand="mean", estimate=7.5)
+    >>> found = Results(experiment="x", question="?", results=(e,))
+    >>> found["mean.a"].estimate, [r.id for r in found.select(Estimate, hypothesis="mean")]
+    (7.5, ['mean.a'])
+    """
+
+    experiment: str
+    question: str
+    results: tuple[AnyRecord, ...]
+    families: tuple[Family, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    recommendation: Recommendation | None = None
+    limitations: tuple[Note, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    answer: str = ""
+    title: str = ""
+    kind: Literal["experiment", "audit", "drift", "comparison", "replication"] = "experiment"
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+    version: Literal[2] = 2
+
+    @cached_property
+    def _by_id(self) -> dict[str, Record]:
+        return {record.id: record for record in self.results}
+
+    def __getitem__(self, result_id: str) -> Record:
+        """The result of this id."""
+        try:
+            return self._by_id[result_id]
+        except KeyError:
+            raise KeyError(
+                f"no result is called {result_id!r}. There are: {', '.join(self._by_id)}"
+            ) from None
+
+    def __contains__(self, result_id: str) -> bool:
+        return result_id in self._by_id
+
+    def get(self, result_id: str, kind: type[Kind]) -> Kind:
+        """The result of this id, which is of this kind."""
+        record = self[result_id]
+        if not isinstance(record, kind):
+            raise InputError(
+                f"results: {result_id!r} is no {kind.__name__}, it is a {type(record).__name__}."
+            )
+        return record
+
+    def select(
+        self,
+        kind: type[Kind] | None = None,
+        *,
+        hypothesis: str | Sequence[str] = "",
+        role: str | Sequence[str] = "",
+        condition: str = "",
+        judge: str = "",
+        estimand: str = "",
+        top: bool = False,
+    ) -> Iterator[Kind]:
+        """The results that are so, in order.
+
+        Parameters
+        ----------
+        kind : type, optional
+            `Estimate`, `Test`, `Comparison`, `Table` or `ResultSet`.
+        hypothesis, role : str or sequence of str
+        condition, judge, estimand : str
+            Of those about this condition, or judge; of this estimand.
+        top : bool
+            Only those that are part of no other.
+        """
+        hypotheses = [hypothesis] if isinstance(hypothesis, str) else list(hypothesis)
+        roles = [role] if isinstance(role, str) else list(role)
+        for record in self.results:
+            if kind is not None and not isinstance(record, kind):
+                continue
+            if hypothesis and record.hypothesis not in hypotheses:
+                continue
+            if role and record.role not in roles:
+                continue
+            if condition and condition not in record.about.conditions:
+                continue
+            if judge and judge != record.about.judge:
+                continue
+            if estimand and getattr(record, "estimand", "") != estimand:
+                continue
+            if top and record.part_of:
+                continue
+            yield record  # type: ignore[misc]
+
+    def members(self, whole: ResultSet | Family) -> tuple[Record, ...]:
+        """The results of a set or family, in order."""
+        return tuple(self[i] for i in whole.members)
+
+    def effects(self, test: Test | Comparison) -> tuple[Estimate, ...]:
+        """The effect sizes of a test, the main one first."""
+        return tuple(self.get(i, Estimate) for i in test.effects)
+
+    def family(self, family_id: str) -> Family:
+        """The family of this id."""
+        for family in self.families:
+            if family.id == family_id:
+                return family
+        raise KeyError(f"no family is called {family_id!r}")
+
+    def condition(self, label: str) -> Condition:
+        """The condition of this label."""
+        for condition in self.conditions:
+            if condition.label == label:
+                return condition
+        raise KeyError(f"no condition is called {label!r}")
+
+    def about_condition(self, label: str, estimand: str) -> Estimate:
+        """What describes a condition, by its estimand."""
+        return self.get(self.condition(label).estimates[estimand], Estimate)
+
+    def notes(self) -> Iterator[tuple[Record, Note]]:
+        """All warnings with the results they belong to."""
+        for record in self.results:
+            for note in record.notes:
+                yield record, note
+
+
+def inconsistency(found: Results) -> str:
+    """Where records contradict one another: place and what is wrong; empty where nowhere.
+
+    A file written by judgestats has no such place, one that was edited by hand may.
+    """
+    seen: dict[str, int] = {}
+    for i, record in enumerate(found.results):
+        if record.id in seen:
+            return f"results[{i}].id: {record.id!r} stands at results[{seen[record.id]}] too"
+        seen[record.id] = i
+    families = {family.id: family for family in found.families}
+    places = [(f"families[{i}].members", f.members) for i, f in enumerate(found.families)]
+    places += [(f"headlines[{i}].rests_on", h.rests_on) for i, h in enumerate(found.headlines)]
+    for i, c in enumerate(found.conditions):
+        places.append((f"conditions[{i}].estimates", tuple(c.estimates.values())))
+    if found.recommendation is not None:
+        places.append(("recommendation.rests_on", found.recommendation.rests_on))
+    if wrong := _unknown(places, seen):
+        return wrong
+    places = []
+    for i, record in enumerate(found.results):
+        try:
+            if isinstance(record, (Estimate, Comparison)):
+                estimand_of(record.estimand)
+            elif isinstance(record, Test):
+                kind_of_test(record.test)
+        except InputError as error:
+            field_name = "test" if isinstance(record, Test) else "estimand"
+            return f"results[{i}].{field_name}: {error}".rstrip(".")
+        whole = (record.part_of,) if record.part_of else ()
+        places.append((f"results[{i}].part_of", whole))
+        if isinstance(record, ResultSet):
+            places.append((f"results[{i}].members", record.members))
+        if isinstance(record, (Test, Comparison)):
+            places.append((f"results[{i}].effects", record.effects))
+            if record.family and record.id not in getattr(
+                families.get(record.family), "members", ()
+            ):
+                return f"results[{i}].family: {record.family!r} does not hold {record.id!r}"
+            if record.p_adjusted < record.p * (1 - 1e-9):
+                return f"results[{i}].p_adjusted: {record.p_adjusted} is below p, {record.p}"
+        if isinstance(record, Table):
+            wide = [j for j, row in enumerate(record.rows) if len(row) != len(record.columns)]
+            if wide:
+                return f"results[{i}].rows[{wide[0]}]: not as long as the columns"
+    if wrong := _unknown(places, seen):
+        return wrong
+    for i, h in enumerate(found.headlines):
+        if h.family and h.family not in families:
+            return f"headlines[{i}].family: there is no family {h.family!r}"
+    return ""
+
+
+def _unknown(places: Sequence[tuple[str, Sequence[str]]], seen: Mapping[str, int]) -> str:
+    """The first place that names a result which is not there."""
+    for place, ids in places:
+        for result_id in ids:
+            if result_id not in seen:
+                return f"{place}: there is no result {result_id!r}"
+    return ""
