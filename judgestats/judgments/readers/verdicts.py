@@ -18,8 +18,7 @@ from judgestats.judgments.numerals import numbers_of
 from judgestats.judgments.readers.names import VERDICTS, folded, no_column
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.understanding import CRITERIA, Understanding
-from judgestats.protocols.choices import letter_of
-from judgestats.protocols.reading import score_of
+from judgestats.protocols.reading import PairForm, ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 
 __all__ = ["Read", "coded", "read_texts", "read_verdicts"]
@@ -135,7 +134,7 @@ def _kind(
 
 @cache
 def _score_in(text: str) -> float | None:
-    return score_of(text, _WIDE, structured=False).score
+    return read_reply(text, ScoreForm(_WIDE)).score
 
 
 def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Series]:
@@ -285,9 +284,9 @@ def _reader(options: TableOptions) -> Callable[[str], Any]:
     if options.parse == "pointwise":
         low, high = options.scale or (float(_WIDE.low), float(_WIDE.high))
         scale = Scale(int(low), int(high))
-        return lambda text: score_of(text, scale, structured=False).score
+        return lambda text: read_reply(text, ScoreForm(scale)).score
     if options.parse == "pairwise":
-        return lambda text: letter_of(text, structured=False).choice
+        return lambda text: read_reply(text, PairForm()).choice
     try:
         pattern = re.compile(options.parse)
     except re.error as error:
