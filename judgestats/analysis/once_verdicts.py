@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
@@ -59,7 +60,7 @@ def once_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPl
         "compare": labelled and len(once) > 1,
     }
     asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
-    if not any(once.values()):
+    if not any(once.values()) and not is_pass_fail(in_pass_and_fail(frame)):
         return replace(declared, hypotheses=tuple(asked))
     asked.insert(
         0,
@@ -70,7 +71,7 @@ def once_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPl
             test="share of items with interval over clusters",
         ),
     )
-    if len(once) > 1:
+    if len(once) > 1 and any(once.values()):
         asked.append(
             Hypothesis(
                 id="judges",

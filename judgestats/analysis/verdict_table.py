@@ -52,6 +52,9 @@ _METRIC_OF = {
     "swap_consistency": "order/swap_consistency",
     "alignment": "people/alignment",
     "accuracy": "people/accuracy",
+    "pass_rate": "verdicts/pass_rate",
+    "sensitivity": "people/sensitivity",
+    "specificity": "people/specificity",
     "unread_share": "quality/unread_share",
 }
 
@@ -74,6 +77,13 @@ _SAID = (
     ("alignment", "agreement with people"),
     ("accuracy", "same verdict as people"),
 )
+_SAID_OF_PASSES = (
+    ("pass_rate", "pass rate"),
+    ("flip_rate", "flip rate"),
+    ("vote_share", "reliability of one verdict"),
+    ("sensitivity", "sensitivity"),
+    ("specificity", "specificity"),
+)
 
 
 def verdict_sentence(table: pd.DataFrame) -> str:
@@ -89,7 +99,7 @@ def verdict_sentence(table: pd.DataFrame) -> str:
         ]
         told += [
             f"{label} {told_coefficient(row, key)}"
-            for key, label in _SAID
+            for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
             if key in row
             and not math.isnan(row[key])
             and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))

@@ -17,6 +17,7 @@ from judgestats.analysis.once_verdicts import (
     verdicts_asked_once,
 )
 from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
@@ -114,6 +115,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         Labels and choices cannot be compared.
     """
     strange: tuple[str, ...] = ()
+    frame = in_pass_and_fail(frame)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
         if in_same_words(frame):
             frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
@@ -130,7 +132,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         found = _condition_results(asked, declared)
-        if once[name]:
+        if is_pass_fail(asked):
+            found = [*pass_fail_results(asked, declared), *found]
+        elif once[name]:
             found = [*shares_of_verdicts(asked, declared), *found]
         results += [
             NamedResult(

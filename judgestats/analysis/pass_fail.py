@@ -1,0 +1,112 @@
+"""Verdicts of pass or fail: how many pass, and how often the judge is wrong in either direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.judgments.kinds import pass_fail, spelling
+from judgestats.stats.agreement.mean_share import mean_share
+from judgestats.stats.inference.result import Estimate, Result
+
+__all__ = ["in_pass_and_fail", "is_pass_fail", "pass_fail_results"]
+
+PASS, FAIL = "pass", "fail"
+Found = list[tuple[str, str, Result]]
+
+
+def is_pass_fail(frame: pd.DataFrame) -> bool:
+    """Whether all verdicts that were read are ``pass`` or ``fail``.
+
+    Examples
+    --------
+    >>> is_pass_fail(pd.DataFrame({"choice": ["pass", ""]}))
+    True
+    """
+    said = set(frame["choice"]) - {""}
+    return bool(said) and said <= {PASS, FAIL}
+
+
+def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with yes and no, correct and incorrect, 1 and 0 as ``pass`` and ``fail``.
+
+    A frame with any other verdict is returned as it is. Labels may be in words of their own.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    DataFrame
+
+    Examples
+    --------
+    >>> in_pass_and_fail(pd.DataFrame({"choice": ["Yes", "no", ""]}))["choice"].tolist()
+    ['pass', 'fail', '']
+    """
+    choice = _coded(frame["choice"])
+    if choice is None:
+        return frame
+    out = frame.assign(choice=choice)
+    label = _coded(frame["label"]) if "label" in frame else None
+    return out if label is None else out.assign(label=label)
+
+
+def _coded(values: pd.Series) -> pd.Series | None:
+    codes, distinct = pd.factorize(values)
+    words = [spelling(v) for v in distinct]
+    pair = pass_fail(words)
+    if pair is None:
+        return None
+    told = {pair[0]: PASS, pair[1]: FAIL, "": ""}
+    as_words = np.array([told[w] for w in words], dtype=object)
+    return pd.Series(as_words[codes], index=values.index, dtype=object)
+
+
+def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """The pass rate of one condition, and its error rates where people labelled items.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition, ``pass``, ``fail`` or empty.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where nothing was read.
+    """
+    read = asked[asked["choice"] != ""]
+    if read.empty:
+        return []
+    rate = _rate(read, PASS, declared, name="share", label="Pass rate")
+    found: Found = [("verdicts.pass_rate", "How many pass", rate)]
+    if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
+        for word, name, title in (
+            (PASS, "sensitivity", "Of what people pass, how much it passes"),
+            (FAIL, "specificity", "Of what people fail, how much it fails"),
+        ):
+            own = read[read["label"] == word]
+            if len(own):
+                rate = _rate(own, word, declared, name=name, label=name.capitalize())
+                found.append((f"people.{name}", title, rate))
+    return found
+
+
+def _rate(
+    read: pd.DataFrame, word: str, declared: AnalysisPlan, *, name: str, label: str
+) -> Estimate:
+    """How often one judgment says a word: the mean over items, with intervals over clusters."""
+    share = (read["choice"] == word).groupby(read["item_id"], sort=False).mean()
+    clusters = read.groupby("item_id", sort=False)["cluster"].first()
+    return mean_share(
+        share.to_numpy(float),
+        cluster=clusters.to_numpy(object),
+        level=declared.level,
+        name=name,
+        label=label,
+    )
