@@ -216,6 +216,10 @@ def _parser() -> argparse.ArgumentParser:
     items.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
     items.add_argument("--options", default="", help="as item_options: ties=drop,turn=1")
 
+    commands.add_parser(
+        "demo", help="the answer on recorded judgments of real judges", allow_abbrev=False
+    )
+
     doctor = commands.add_parser(
         "doctor",
         help="what is installed, or what a file of judgments holds and can answer",
@@ -304,6 +308,10 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.items import items_command
 
         return items_command(arguments)
+    if arguments.command == "demo":
+        from judgestats.commands.demo import demo_command
+
+        return demo_command()
     if arguments.command == "doctor" and arguments.file:
         from judgestats.commands.doctor_file import doctor_file
 

@@ -89,6 +89,6 @@ def test_verdicts_asked_once_by_two_judges():
         for j in "AB" for i in range(20)
     ]  # fmt: skip
     found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
-    assert found["verdicts.share of 'pass'.A"].estimate == pytest.approx(0.5)
+    assert found["verdicts.pass_rate.A"].estimate == pytest.approx(0.5)
     # 17 of 20 agree, by hand: A is half pass, B 9 of 20 or 11 of 20, so chance agrees in half.
     assert found["judges.kappa.A and B"].estimate == pytest.approx(0.7)

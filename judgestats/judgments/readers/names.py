@@ -185,7 +185,7 @@ def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
     like = []
     for column in rest:
         distinct = pd.unique(table[column].dropna().astype(str))
-        if 1 < len(distinct) <= min(20, max(2, len(table) // 2)) and max(map(len, distinct)) <= 20:
+        if 1 < len(distinct) <= min(20, max(4, len(table) // 2)) and max(map(len, distinct)) <= 20:
             like.append(column)
     if not like:
         return ""

@@ -153,7 +153,7 @@ def _reshaped(
     people: tuple[str, ...] = ()
     if options.explode:
         table = exploded(source, table, options.explode)
-        shapes.append(f"a row each entry of {', '.join(options.explode)}")
+        shapes.append(f"one row an entry of {', '.join(options.explode)}")
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
             one = column_named(table.columns, options.explode[0])
             if one:
@@ -163,7 +163,7 @@ def _reshaped(
     for spec in options.wide:
         table, role, columns = long_of(source, table, spec)
         person = "person" if role == "label" else role
-        shapes.append(f"a column each {person} ({_few(list(columns))})")
+        shapes.append(f"one column a {person} ({_few(list(columns))})")
         if role == "label":
             people = (*people, *columns)
             continue

@@ -1,0 +1,78 @@
+"""`doctor FILE` and `demo`: what a file holds and can answer, and the answer on recorded data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.answerable import answerable
+from judgestats.cli import main
+from judgestats.judgments.demo import demo_file
+from judgestats.judgments.readers import read_judgments
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = {
+        "id": np.repeat(range(40), 3),
+        "passed": rng.integers(0, 2, 120),
+        "latency": rng.random(120),
+    }
+    pd.DataFrame(rows).to_csv(tmp_path / "pf.csv", index=False)
+    pd.DataFrame({"id": range(30), "label": rng.integers(0, 2, 30)}).to_csv(
+        tmp_path / "people.csv", index=False
+    )
+    return tmp_path
+
+
+def test_doctor_says_what_a_file_holds_and_can_answer_and_writes_nothing(folder, capsys):
+    before = sorted(folder.iterdir())
+    assert main(["doctor", "pf.csv", "--labels", "people.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "verdict = `passed`: pass / fail, 1 = pass" in said
+    assert "latency  numbers   100 %     120  measure" in said
+    assert "yes  Would it say the same again? 40 items judged 3 times." in said
+    assert "yes  Do people agree with it? labels of 30 questions" in said
+    assert "no   Which judge is better?" in said
+    assert "10 of 40 items have no label in people.csv: 30, 31, 32, 33, 34 and others." in said
+    assert "Next: judgestats analyze pf.csv --labels people.csv" in said
+    assert sorted(folder.iterdir()) == before
+
+
+def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
+    (folder / "wide.csv").write_text(
+        "id,gpt,claude,annotator1\n1,3,4,5\n2,4,4,4\n3,5,3,5\n4,3,3,4\n"
+    )
+    assert main(["doctor", "wide.csv"]) == 1
+    said = capsys.readouterr().out
+    assert "claude      numbers   100 %" in said
+    assert "--wide 'gpt,claude' --wide 'person=annotator1'" in said
+    suggested = ["--wide", "gpt,claude", "--wide", "person=annotator1"]
+    assert main(["doctor", "wide.csv", *suggested]) == 0
+
+
+def test_what_can_be_answered_follows_from_the_data():
+    once = [{"item": i, "winner": "ab"[i % 2], "judge": j} for i in range(60) for j in "xy"]
+    found = {q.asked: q for q in answerable(read_judgments(once))}
+    assert not found["Would it say the same again?"].answered
+    assert not found["Does it follow the place where a response stands?"].answered
+    assert found["Which judge is better?"].answered
+    assert "swapped" in found["Does it follow the place where a response stands?"].needs
+
+
+def test_demo_answers_without_mlflow_and_with_little_data():
+    assert demo_file().stat().st_size < 200_000
+    assert "Permission is hereby granted" in (demo_file().parent / "LICENSE").read_text()
+    code = (
+        "import sys; from judgestats.cli import main; code = main(['demo']); "
+        "assert not {'mlflow', 'openai'} & set(sys.modules); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "gpt-5.4-nano" in done.stdout
+    assert "judgestats analyze my.csv" in done.stdout
