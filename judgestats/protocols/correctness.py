@@ -102,7 +102,10 @@ class Correctness:
             "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
             "reply": self._reply_text(mode),
         }
-        messages = self.template.fill(values)
+        seal = self.template.seal(
+            [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
+        )
+        messages = self.template.fill(values, seal=seal)
         if "reply" not in self.template.placeholders:
             last = dict(messages[-1])
             last["content"] = f"{last['content']}\n\n{values['reply']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -101,4 +102,4 @@ def with_guideline(template: PromptTemplate, text: str) -> PromptTemplate:
             f"prompt {template.name!r}: the text lacks {{guideline}}, so all guidelines would ask "
             "alike. Put {guideline} where the guideline belongs."
         )
-    return PromptTemplate(text=template.text.replace(_PLACE, text), name=template.name)
+    return replace(template, text=template.text.replace(_PLACE, text))

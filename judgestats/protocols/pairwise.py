@@ -18,7 +18,7 @@ from judgestats.protocols.base import (
     Verdict,
 )
 from judgestats.protocols.examples import Example, examples_text
-from judgestats.protocols.marks import ANSWER_END, ANSWER_START, harmless
+from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import PairForm, read_reply
@@ -159,18 +159,21 @@ class Pairwise:
         """The prompt for one pair in one order; `more` fills further placeholders."""
         item = unit.item
         first, second = (item.responses[i] for i in unit.shown)
+        seal = self.template.seal(
+            [*item.turns, item.context, *first.turns, *second.turns, *item.reference]
+        )
         values = {
             "question": item.question,
-            "response_a": harmless(first.text),
-            "response_b": harmless(second.text),
-            "conversation_a": harmless(conversation(item, first.turns)),
-            "conversation_b": harmless(conversation(item, second.turns)),
+            "response_a": first.text,
+            "response_b": second.text,
+            "conversation_a": conversation(item, first.turns),
+            "conversation_b": conversation(item, second.turns),
             "context": "\n\n".join(
                 p
                 for p in (
                     item.context,
-                    _earlier("A", item, first.turns),
-                    _earlier("B", item, second.turns),
+                    _earlier("A", item, first.turns, seal),
+                    _earlier("B", item, second.turns, seal),
                 )
                 if p
             ),
@@ -182,7 +185,7 @@ class Pairwise:
             "reply": self._reply_text(mode),
             **more,
         }
-        messages = self.template.fill(values)
+        messages = self.template.fill(values, seal=seal)
         if "reply" not in self.template.placeholders:
             last = dict(messages[-1])
             last["content"] = f"{last['content']}\n\n{values['reply']}"
@@ -234,10 +237,9 @@ class Pairwise:
         )
 
 
-def _earlier(letter: str, item: Item, answers: tuple[str, ...]) -> str:
+def _earlier(letter: str, item: Item, answers: tuple[str, ...], seal: str) -> str:
     """The turns before the last with one assistant, framed so that they are context only."""
     if len(item.turns) < 2:
         return ""
-    name = f"Context of Assistant {letter}"
-    said = harmless(conversation(item, answers[:-1], item.turns[:-1]))
-    return f"{ANSWER_START.format(name=name)}\n{said}\n{ANSWER_END.format(name=name)}"
+    earlier = conversation(item, answers[:-1], item.turns[:-1])
+    return framed_text(f"Context of Assistant {letter}", earlier, seal)

@@ -134,7 +134,10 @@ class Pointwise:
             "low": str(self.scale.low),
             "high": str(self.scale.high),
         }
-        messages = self.template.fill(values)
+        seal = self.template.seal(
+            [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
+        )
+        messages = self.template.fill(values, seal=seal)
         if "reply" not in self.template.placeholders:
             last = dict(messages[-1])
             last["content"] = f"{last['content']}\n\n{values['reply']}"

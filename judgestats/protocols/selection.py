@@ -11,7 +11,7 @@ from judgestats.errors import InputError
 from judgestats.items.answers import best_response, holds_target
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
-from judgestats.protocols.marks import ANSWER_END, ANSWER_START
+from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import LETTERS, OptionForm, read_reply
@@ -198,14 +198,13 @@ class Selection:
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one item in one order."""
         item, count = unit.item, len(unit.shown)
+        shown = [item.responses[index].text for index in unit.shown]
+        seal = self.template.seal([*item.turns, item.context, *shown])
         blocks = []
-        for label, index in zip(option_labels(count, self.labels), unit.shown, strict=True):
+        for label, text in zip(option_labels(count, self.labels), shown, strict=True):
             title = f"Response {label}" if self.labels == "letters" else label
             head = f"[{label}]\n" if self.labels == "letters" else ""
-            blocks.append(
-                f"{head}{ANSWER_START.format(name=title)}\n{item.responses[index].text}\n"
-                f"{ANSWER_END.format(name=title)}"
-            )
+            blocks.append(f"{head}{framed_text(title, text, seal)}")
         values = {
             "question": item.question,
             "options": "\n\n".join(blocks),
@@ -213,7 +212,7 @@ class Selection:
             "context": "\n\n".join(p for p in (_earlier(item), item.context) if p),
             "reply": self._reply_text(mode, count),
         }
-        messages = self.template.fill(values)
+        messages = self.template.fill(values, seal=seal)
         if "reply" not in self.template.placeholders:
             last = dict(messages[-1])
             last["content"] = f"{last['content']}\n\n{values['reply']}"

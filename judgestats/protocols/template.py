@@ -6,12 +6,13 @@ import difflib
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
 from judgestats.errors import InputError
+from judgestats.protocols.frame import seal_of, sealed
 
 __all__ = ["PromptTemplate", "bundled_prompts"]
 
@@ -51,6 +52,7 @@ class PromptTemplate:
 
     text: str
     name: str = ""
+    ours: bool = field(default=False, compare=False)
 
     @cached_property
     def sha(self) -> str:
@@ -69,7 +71,7 @@ class PromptTemplate:
             known = ", ".join(bundled_prompts())
             raise InputError(f"prompt: no bundled prompt is called {name!r}. There are: {known}.")
         file = resources.files("judgestats.protocols").joinpath("prompts", f"{name}.txt")
-        return cls(text=file.read_text(encoding="utf-8"), name=name)
+        return cls(text=file.read_text(encoding="utf-8"), name=name, ours=True)
 
     @classmethod
     def load(cls, name_or_path: str) -> PromptTemplate:
@@ -111,11 +113,16 @@ class PromptTemplate:
                     f"{{{near[0]}}}? Other words in braces are left as they are."
                 )
 
-    def fill(self, values: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+    def seal(self, texts: Iterable[str]) -> str:
+        """The seal of the frame around some texts; a user's or a study's prompt has none."""
+        return seal_of(texts) if self.ours else ""
+
+    def fill(self, values: Mapping[str, str], *, seal: str = "") -> tuple[dict[str, str], ...]:
         """The chat messages, with the known placeholders replaced in one pass."""
-        parts = _PART.split(self.text)
+        text = sealed(self.text, seal)
+        parts = _PART.split(text)
         sections = (
-            [("user", self.text)]
+            [("user", text)]
             if len(parts) == 1
             else [("user", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
         )

@@ -17,7 +17,7 @@ from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judges.simulated.asked import read_request
 from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.examples import load_examples
-from judgestats.protocols.marks import answers_in
+from judgestats.protocols.frame import answers_in
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.reading import PairForm, read_reply
 from judgestats.protocols.template import PromptTemplate

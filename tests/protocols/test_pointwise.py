@@ -7,7 +7,7 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.marks import answers_in
+from judgestats.protocols.frame import answers_in
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgestats.protocols.marks import GUIDELINE, QUESTION, answers_in
+from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
 
 __all__ = ["Asked", "asked_question", "read_request"]
 
-_QUESTION = re.compile(re.escape(QUESTION) + r"[ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL)
+_QUESTION = re.compile(
+    re.escape(QUESTION[:-1]) + r"(?: [0-9a-f]{8})?\][ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL
+)
 _BLOCK = re.compile(r"\[The Start of ([^\]\n]{1,60})\]\n.*?\n\[The End of \1\]", re.DOTALL)
 _NO_ANSWER = re.compile(
     r"reference|context|example|judg|evaluation|comparison|crowd|critique|plan|criteri|guideline",

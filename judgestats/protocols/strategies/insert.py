@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from judgestats.protocols.marks import ANSWER_END, ANSWER_START, harmless
+from judgestats.protocols.frame import framed_text, seal_of
 
 __all__ = ["MAX_INSERTED", "bounded", "framed"]
 
@@ -42,10 +42,11 @@ def framed(blocks: Iterable[tuple[str, str, str]], *, limit: int = MAX_INSERTED)
     B is shorter.
     [The End of Judgment 1]
     """
+    blocks = [(name, above, _CONTROL.sub(" ", text)) for name, above, text in blocks]
+    seal = seal_of(text for _, _, text in blocks)
     parts, cut = [], 0
     for name, above, text in blocks:
-        shown, shortened = bounded(harmless(_CONTROL.sub(" ", text)), limit=limit)
+        shown, shortened = bounded(text, limit=limit)
         cut += shortened
-        start, end = ANSWER_START.format(name=name), ANSWER_END.format(name=name)
-        parts.append("\n".join(filter(None, (above, start, shown or "(empty)", end))))
+        parts.append("\n".join(filter(None, (above, framed_text(name, shown or "(empty)", seal)))))
     return "\n\n".join(parts), cut
