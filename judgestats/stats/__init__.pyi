@@ -327,14 +327,26 @@ from judgestats.stats.spread.variance_tests import (
 from judgestats.stats.validity.alternative_annotator import (
     alternative_annotator_test as alternative_annotator_test,
 )
+from judgestats.stats.validity.anchors import (
+    anchored_change as anchored_change,
+)
 from judgestats.stats.validity.confidence import (
     confidence_calibration as confidence_calibration,
+)
+from judgestats.stats.validity.confidence_sequence import (
+    confidence_sequence as confidence_sequence,
 )
 from judgestats.stats.validity.corrected import (
     corrected_mean as corrected_mean,
 )
 from judgestats.stats.validity.corrected import (
     corrected_rate as corrected_rate,
+)
+from judgestats.stats.validity.error_parts import (
+    accuracy_by_k as accuracy_by_k,
+)
+from judgestats.stats.validity.error_parts import (
+    error_parts as error_parts,
 )
 from judgestats.stats.validity.error_rates import (
     error_rates as error_rates,
@@ -345,6 +357,33 @@ from judgestats.stats.validity.graded import (
 from judgestats.stats.validity.inputs import (
     labels_by_item as labels_by_item,
 )
+from judgestats.stats.validity.label_plan import (
+    allocate_labels as allocate_labels,
+)
+from judgestats.stats.validity.label_plan import (
+    draw_labels as draw_labels,
+)
+from judgestats.stats.validity.label_plan import (
+    labels_needed as labels_needed,
+)
+from judgestats.stats.validity.label_plan import (
+    split_labels as split_labels,
+)
+from judgestats.stats.validity.panels import (
+    panel_of_judges as panel_of_judges,
+)
+from judgestats.stats.validity.panels import (
+    panel_votes as panel_votes,
+)
 from judgestats.stats.validity.rogan_gladen import (
     corrected_by_rates as corrected_by_rates,
+)
+from judgestats.stats.validity.slices import (
+    error_rates_by_slice as error_rates_by_slice,
+)
+from judgestats.stats.validity.systems import (
+    corrected_differences as corrected_differences,
+)
+from judgestats.stats.validity.systems import (
+    corrected_win_rate as corrected_win_rate,
 )

@@ -325,9 +325,35 @@ CALLS["confidence_calibration"] = lambda x: call(
 CALLS["alternative_annotator_test"] = lambda x: call(
     "alternative_annotator_test", column(verdicts(x), 0), verdicts(x)[:, 1:]
 )
+CALLS["accuracy_by_k"] = lambda x: call("accuracy_by_k", binary(x)[:, 1:], column(binary(x), 0))
+CALLS["error_parts"] = lambda x: call("error_parts", x[:, 1:], column(x, 0))
+CALLS["confidence_sequence"] = lambda x: call(
+    "confidence_sequence", column(x, 0), bounds=(-100.0, 100.0)
+)
+CALLS["anchored_change"] = lambda x: call(
+    "anchored_change", column(x, 0), column(x, 1), column(x, 2)
+)
+CALLS["corrected_differences"] = lambda x: call(
+    "corrected_differences", x, x[:, ::-1], names=[str(i) for i in range(x.shape[1])], kind="score"
+)
+CALLS["error_rates_by_slice"] = lambda x: call(
+    "error_rates_by_slice", column(binary(x), 0), column(binary(x), 1), np.arange(len(x)) % 2
+)
 CALLS["corrected_mean"] = lambda x: call("corrected_mean", column(x, 0), column(x, 1))
 
-NOT_FROM_DATA = {"adjust_family", "corrected_by_rates", "labels_by_item", "plan_study"}
+NOT_FROM_DATA = {
+    "adjust_family",
+    "allocate_labels",
+    "corrected_by_rates",
+    "corrected_win_rate",
+    "draw_labels",
+    "labels_by_item",
+    "labels_needed",
+    "panel_of_judges",
+    "panel_votes",
+    "plan_study",
+    "split_labels",
+}
 """Functions that take results or declared figures, not data; their own tests hold them."""
 
 

@@ -137,7 +137,7 @@ def corrected_rate(
     ----------
     judge : array-like, shape (N,) or (N, repeats)
         Verdicts of all items; unread ones are a class of their own. Repeats are averaged first:
-        the majority counts, a tie is a class with the unread.
+        the majority counts, a tie is a class.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
     categories : sequence of two str
@@ -212,7 +212,7 @@ def corrected_rate(
         notes += _unlike(test, labels_drawn)
     if unread:
         message = (
-            f"{unread} of {items.n_items} verdicts could not be read (or tie): they are a class of "
+            f"{unread} of {items.n_items} verdicts could not be read: they are a class of "
             "their own, weighted like the others."
         )
         notes.append(Note(code="unread_class", message=message))
@@ -413,7 +413,7 @@ def _worth(corrected: Estimate, people: Estimate) -> float:
 
 
 def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:
-    read = verdict != 2
+    read = verdict < 2
     found = share_over_clusters(
         (verdict == 1).astype(float)[read],
         np.ones(int(read.sum())),
@@ -423,7 +423,9 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
     )
     n_out = int(np.sum(~read))
     sample = Sample(
-        n_items=int(read.sum()), n_excluded=n_out, excluded={"unread": n_out} if n_out else {}
+        n_items=int(read.sum()),
+        n_excluded=n_out,
+        excluded={"unread or tied": n_out} if n_out else {},
     )
     if not read.any():
         return Estimate(

@@ -24,7 +24,8 @@ __all__ = ["mover_limits", "poststratified_rate"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-FAIL, PASS, UNREAD = 0, 1, 2
+FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
+N_CLASSES = 4
 FEW_OF_ONE_LABEL = 8
 """With fewer labels of the people's rarer verdict the interval is joined with people only's: alone
 it covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at least .935."""
@@ -82,9 +83,10 @@ class _Classes:
 
 
 def verdict_codes(items: LabelledItems) -> IntArray:
-    """0 fail, 1 pass, 2 unread (a tie of the repeats included)."""
+    """0 fail, 1 pass, 2 unread, 3 a tie (of the repeats, or as an outcome)."""
     f = items.judge
-    return np.where(np.isnan(f) | (f == 0.5), UNREAD, (f > 0.5).astype(int)).astype(np.int64)
+    decided = np.where(f == 0.5, TIE, (f > 0.5).astype(int))
+    return np.where(np.isnan(f), UNREAD, decided).astype(np.int64)
 
 
 def _classes(items: LabelledItems, verdict: IntArray) -> _Classes:
@@ -98,28 +100,28 @@ def _classes(items: LabelledItems, verdict: IntArray) -> _Classes:
         within = f" of stratum {name!r}" if name else ""
         if not lab.any():
             return _Classes(code, (), True, reason=f"no item{within} has a label")
-        present = [v for v in (FAIL, PASS, UNREAD) if np.any(here & (verdict == v))]
+        present = [v for v in (FAIL, PASS, TIE, UNREAD) if np.any(here & (verdict == v))]
         n = {v: int(np.sum(lab & (verdict == v))) for v in present}
-        if n.get(UNREAD) == 0 and any(n[v] for v in present if v != UNREAD):
-            into = min((v for v in present if v != UNREAD and n[v]), key=lambda v: n[v])
-            code[here & (verdict == UNREAD)] = into
-            word = "pass" if into == PASS else "fail"
+        for v in (UNREAD, TIE):
+            if n.get(v) != 0 or not any(n.values()):
+                continue
+            into = min((u for u in present if n[u]), key=lambda u: n[u])
+            code[here & (verdict == v)] = into
             message = (
-                f"No unread item{within} has a label: the unread ones count with the {word} "
-                "verdicts. Label a few of them."
+                f"No item{within} of the class {_WORDS[v]!r} has a label: it counts with the class "
+                f"{_WORDS[into]!r}. Label a few of them."
             )
-            notes.append(Note(code="unread_unlabelled", message=message))
-        empty = [v for v in present if v != UNREAD and n[v] == 0]
+            notes.append(Note(code="class_joined", message=message))
+        empty = [v for v in present if v in {FAIL, PASS} and n[v] == 0]
         if empty:
             code[here] = PASS
             people_only = True
-            word = "pass" if empty[0] == PASS else "fail"
             message = (
-                f"No item{within} with the judge's verdict {word} has a label: there the people's "
-                "labels alone are used."
+                f"No item{within} with the judge's verdict {_WORDS[empty[0]]} has a label: there "
+                "the people's labels alone are used."
             )
             notes.append(Note(code="class_unlabelled", message=message))
-    code += 3 * items.stratum
+    code += N_CLASSES * items.stratum
     return _Classes(code, tuple(notes), people_only)
 
 
@@ -199,7 +201,7 @@ def poststratified_rate(
         influence[chosen] += w_c * v * (y - p_c) / v.sum()
         stratum.append(h)
         rows.append(
-            {"stratum": items.strata[h], "class": _WORDS[int(c) % 3], "weight": w_c,
+            {"stratum": items.strata[h], "class": _WORDS[int(c) % N_CLASSES], "weight": w_c,
              "labels": int(chosen.sum()), "share": p_c}
         )  # fmt: skip
     weights, shares, numbers = np.array(w), np.array(p), np.array(n_eff)
@@ -269,7 +271,7 @@ def poststratified_rate(
 
 
 _PEOPLE = ("people_only", "People's labels alone")
-_WORDS = {FAIL: "fail", PASS: "pass", UNREAD: "unread"}
+_WORDS = {FAIL: "fail", PASS: "pass", UNREAD: "unread", TIE: "tie"}
 
 
 def _strata_only(items: LabelledItems) -> _Classes:
@@ -277,7 +279,7 @@ def _strata_only(items: LabelledItems) -> _Classes:
         if not np.any(items.labelled & (items.stratum == h)):
             within = f" of stratum {name!r}" if name else ""
             return _Classes(items.stratum, (), True, reason=f"no item{within} has a label")
-    return _Classes(3 * items.stratum + PASS, (), False)
+    return _Classes(N_CLASSES * items.stratum + PASS, (), False)
 
 
 def stratum_shares(items: LabelledItems, mix: Mapping[str, float] | None) -> FloatArray:

@@ -1,0 +1,380 @@
+"""How many labels, and of which items: widths, allocation, draws with known chances, splits."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note, Result
+from judgestats.stats.inference.result_parts import notes_block
+from judgestats.stats.validity.clustered_share import critical_value
+
+__all__ = ["LabelPlan", "allocate_labels", "draw_labels", "labels_needed", "split_labels"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LEAST_PER_CLASS = 10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LabelPlan(Result):
+    """How many labels reach a width.
+
+    Attributes
+    ----------
+    labels : float
+        Labels needed with the judge; infinite where no number of labels suffices.
+    people_only : float
+        Labels needed without it.
+    half_width : float
+    n_items : int
+        Items judged.
+    saved : float
+        Share of the labels that the judge saves per label: the squared correlation of judge and
+        label.
+    by_verdict : mapping of str to int
+        Labels for each verdict of the judge, where these are the best allocation of `labels`.
+    cost, cost_people_only : float
+        Price of the labels, NaN where a label has none.
+    notes : tuple of Note
+    """
+
+    labels: float
+    people_only: float
+    half_width: float
+    n_items: int
+    saved: float
+    by_verdict: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    cost: float = math.nan
+    cost_people_only: float = math.nan
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row."""
+        row = dataclasses.asdict(self)
+        del row["notes"], row["by_verdict"]
+        row |= {f"labels_{k}": v for k, v in self.by_verdict.items()}
+        return pd.DataFrame([row])
+
+    def sentence(self) -> str:
+        """The number of labels, with and without the judge."""
+        if math.isinf(self.labels):
+            return (
+                f"No number of labels reaches +-{self.half_width:g} with {self.n_items} items "
+                "judged: judge more items."
+            )
+        text = (
+            f"+-{self.half_width:g} takes {self.labels:.0f} labels with the judge, "
+            f"{self.people_only:.0f} without"
+        )
+        if not math.isnan(self.cost):
+            text += f" (a cost of {self.cost:g} instead of {self.cost_people_only:g})"
+        if self.by_verdict:
+            parts = ", ".join(f"{v} {k}" for k, v in self.by_verdict.items())
+            text += f"; best spread over the judge's verdicts: {parts}"
+        return text + "."
+
+    def __str__(self) -> str:
+        return "\n".join(["", self.sentence(), *notes_block(self.notes), ""])
+
+
+def labels_needed(
+    half_width: float,
+    *,
+    n_items: int,
+    prevalence: float | None = None,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    sd: float | None = None,
+    correlation: float | None = None,
+    level: float = 0.95,
+    price: float = math.nan,
+) -> LabelPlan:
+    r"""How many labels give the corrected score an interval of +- `half_width`?
+
+    Parameters
+    ----------
+    half_width : float
+    n_items : int
+        Items judged.
+    prevalence, sensitivity, specificity : float, optional
+        Of a pass rate: from a pilot, or as stated.
+    sd, correlation : float, optional
+        Of a mean score: standard deviation of people's scores, and their correlation with the
+        judge's.
+    level : float
+    price : float
+        Of one label.
+
+    Returns
+    -------
+    LabelPlan
+
+    Raises
+    ------
+    InputError
+        If neither or both kinds of rates are given, or one lies outside its range.
+
+    Notes
+    -----
+    :math:`n = V / (h^2 / z^2 - B / N)` with V the variance of a label within the judge's verdicts,
+    :math:`V = \theta(1-\theta)(1-\rho^2)`, and B the variance between them. A judge saves the share
+    :math:`\rho^2` of the labels and no more. By verdict the numbers go with
+    :math:`w_v\sqrt{p_v(1-p_v)}`, at least 10 each.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 5.5.
+
+    Examples
+    --------
+    >>> plan = labels_needed(0.05, n_items=2000, prevalence=0.7, sensitivity=0.9, specificity=0.8)
+    >>> plan.labels, plan.people_only, round(plan.saved, 2)
+    (182.0, 323.0, 0.48)
+    """
+    where = "labels_needed"
+    rates = [prevalence, sensitivity, specificity]
+    scores = [sd, correlation]
+    if half_width <= 0 or n_items < 1:
+        raise InputError(f"{where}: half_width and n_items must be positive.")
+    given = [v is not None for v in rates], [v is not None for v in scores]
+    if not ((all(given[0]) and not any(given[1])) or (all(given[1]) and not any(given[0]))):
+        raise InputError(
+            f"{where}: give prevalence, sensitivity and specificity of a pass rate, or sd and "
+            "correlation of a mean score."
+        )
+    z = critical_value(level, math.inf)
+    by_verdict: dict[str, int] = {}
+    notes: tuple[Note, ...] = ()
+    if prevalence is not None and sensitivity is not None and specificity is not None:
+        if not (0 < prevalence < 1 and 0 <= sensitivity <= 1 and 0 <= specificity <= 1):
+            raise InputError(f"{where}: rates must lie within 0-1, the prevalence inside.")
+        w, ppv, fo = verdict_shares(prevalence, sensitivity, specificity)
+        inside = w * ppv * (1 - ppv) + (1 - w) * fo * (1 - fo)
+        between = (ppv - fo) ** 2 * w * (1 - w)
+        alone = prevalence * (1 - prevalence)
+        spread: tuple[float, float] | None = (math.sqrt(ppv * (1 - ppv)), math.sqrt(fo * (1 - fo)))
+        weights = (w, 1 - w)
+        youden = sensitivity + specificity - 1
+        if youden <= 0:
+            message = "Sensitivity and specificity do not exceed 1 together: the judge is no help."
+            notes = (Note(code="useless_judge", message=message),)
+    else:
+        if sd is None or correlation is None or sd <= 0 or not -1 <= correlation <= 1:
+            raise InputError(f"{where}: sd must be positive and the correlation within -1 to 1.")
+        alone = sd**2
+        inside, between = alone * (1 - correlation**2), alone * correlation**2
+        spread, weights = None, (1.0, 0.0)
+    room = (half_width / z) ** 2 - between / n_items
+    n = math.inf if room <= 0 else float(math.ceil(inside / room - 1e-9))
+    people = float(math.ceil(alone / (half_width / z) ** 2 - 1e-9))
+    if math.isfinite(n):
+        n = max(n, 2.0)
+        if n > n_items:
+            message = f"That is more than the {n_items} items judged: label them all."
+            notes = (*notes, Note(code="all_items", message=message))
+        if spread is not None and n >= 2 * LEAST_PER_CLASS:
+            counts = allocate_labels(int(min(n, n_items)), weights, spread)
+            by_verdict = {"pass": int(counts[0]), "fail": int(counts[1])}
+    return LabelPlan(
+        labels=n,
+        people_only=people,
+        half_width=half_width,
+        n_items=n_items,
+        saved=between / alone,
+        by_verdict=by_verdict,
+        cost=n * price,
+        cost_people_only=people * price,
+        notes=notes,
+    )
+
+
+def verdict_shares(prevalence: float, se: float, sp: float) -> tuple[float, float, float]:
+    """Share of pass verdicts, and people's pass rate after a pass and after a fail verdict.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in verdict_shares(0.7, 0.9, 0.8)]
+    [0.69, 0.913, 0.226]
+    """
+    w = prevalence * se + (1 - prevalence) * (1 - sp)
+    ppv = prevalence * se / w if w > 0 else 0.0
+    fo = prevalence * (1 - se) / (1 - w) if w < 1 else 0.0
+    return w, ppv, fo
+
+
+def allocate_labels(
+    n: int,
+    weights: Sequence[float],
+    sds: Sequence[float],
+    *,
+    available: Sequence[int] | None = None,
+    least: int = LEAST_PER_CLASS,
+) -> IntArray:
+    r"""Spread labels over classes for the least variance (Neyman), with a least number each.
+
+    Parameters
+    ----------
+    n : int
+        Labels in all.
+    weights, sds : sequence of float
+        Share of the items and standard deviation of the labels of each class.
+    available : sequence of int, optional
+        Items of each class: no more can be labelled.
+    least : int
+        Labels of each class at least (as far as available).
+
+    Returns
+    -------
+    ndarray of int
+
+    Raises
+    ------
+    InputError
+        If the least numbers exceed n, or n exceeds what is available.
+
+    Notes
+    -----
+    :math:`n_v \propto w_v s_v` above the least number.
+
+    References
+    ----------
+    Neyman (1934), JRSS 97, 558-625.
+
+    Examples
+    --------
+    >>> allocate_labels(100, [0.7, 0.3], [0.28, 0.42]).tolist()
+    [61, 39]
+    """
+    where = "allocate_labels"
+    w, s = np.asarray(weights, dtype=float), np.asarray(sds, dtype=float)
+    top = np.full(w.size, n) if available is None else np.asarray(available, dtype=np.int64)
+    if w.shape != s.shape or w.ndim != 1 or top.shape != w.shape or np.any(w < 0) or np.any(s < 0):
+        raise InputError(f"{where}: weights and sds must be non-negative lists of one length.")
+    floor = np.minimum(least, top)
+    if floor.sum() > n or top.sum() < n:
+        raise InputError(
+            f"{where}: {n} labels cannot give {w.size} classes at least {least} each, of "
+            f"{int(top.sum())} items available. Change the number of labels."
+        )
+    size = w * s if np.any(w * s > 0) else w
+    counts = floor.astype(float)
+    free = np.ones(w.size, dtype=bool)
+    for _ in range(2 * w.size + 1):
+        rest = n - counts[~free].sum()
+        total = size[free].sum()
+        part = np.where(free, rest * size / total if total > 0 else rest / free.sum(), counts)
+        low, high = free & (part < floor), free & (part > top)
+        if not (low.any() or high.any()):
+            counts = part
+            break
+        # Classes short of their least number are settled first, then those beyond what there is.
+        settled = low if low.any() else high
+        counts[settled] = np.where(low, floor, top)[settled]
+        free &= ~settled
+    whole = np.floor(counts + 1e-9).astype(np.int64)
+    order = np.argsort(-(counts - whole), kind="stable")
+    for i in order:
+        if whole.sum() >= n:
+            break
+        if whole[i] < top[i]:
+            whole[i] += 1
+    return np.asarray(whole)
+
+
+def draw_labels(
+    classes: ArrayLike, counts: Mapping[str, int], *, seed: int
+) -> tuple[IntArray, FloatArray]:
+    """Draw items to be labelled, fixed numbers from each class, with the chance of every item.
+
+    Parameters
+    ----------
+    classes : array-like, shape (N,)
+        Class of each item: the judge's verdict, a stratum, or one name for all.
+    counts : mapping of str to int
+        Items to draw from each class.
+    seed : int
+
+    Returns
+    -------
+    chosen : ndarray of int
+        Positions of the drawn items, in random order: what is labelled first is random too.
+    chance : ndarray, shape (N,)
+        The chance with which each item was to be drawn.
+
+    Raises
+    ------
+    InputError
+        If a class has too few items or none.
+
+    Examples
+    --------
+    >>> chosen, chance = draw_labels(["pass"] * 6 + ["fail"] * 3, {"pass": 2, "fail": 2}, seed=1)
+    >>> len(chosen), [round(float(c), 2) for c in chance[[0, 8]]]
+    (4, [0.33, 0.67])
+    """
+    names = np.asarray(classes, dtype=object).astype(str)
+    rng = np.random.default_rng(seed)
+    chance = np.zeros(names.size)
+    chosen = []
+    for name, k in counts.items():
+        here = np.flatnonzero(names == str(name))
+        if k < 0 or k > here.size:
+            raise InputError(
+                f"draw_labels: {k} items of class {name!r} are asked for, there are {here.size}."
+            )
+        chosen.append(rng.choice(here, k, replace=False))
+        chance[here] = k / here.size if here.size else 0.0
+    drawn = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
+    return np.asarray(rng.permutation(drawn), dtype=np.int64), chance
+
+
+def split_labels(
+    n_items: int, *, cluster: ArrayLike | None = None, validation: float = 0.5, seed: int
+) -> NDArray[np.bool_]:
+    """Split labelled items into a tuning and a validation part that keep questions together.
+
+    Parameters
+    ----------
+    n_items : int
+    cluster : array-like, shape (n_items,), optional
+        Question of each item: all of a question go to one part.
+    validation : float
+        Share of the items to validate on, as near as whole questions allow.
+    seed : int
+
+    Returns
+    -------
+    ndarray of bool, shape (n_items,)
+        True for the validation part.
+
+    Raises
+    ------
+    InputError
+        If the share lies outside 0-1 or there are fewer than two questions.
+
+    Examples
+    --------
+    >>> part = split_labels(6, cluster=["a", "a", "b", "b", "c", "c"], validation=0.33, seed=0)
+    >>> int(part.sum())
+    2
+    """
+    if not 0 < validation < 1:
+        raise InputError(f"split_labels: validation must lie inside 0-1, got {validation}.")
+    codes = cluster_codes(cluster, n_items, where="split_labels")
+    sizes = np.bincount(codes)
+    if sizes.size < 2:
+        raise InputError("split_labels: fewer than two questions cannot be split.")
+    want = validation * n_items
+    order = np.random.default_rng(seed).permutation(sizes.size)
+    filled = np.cumsum(sizes[order])
+    k = int(np.argmin(np.abs(filled[:-1] - want))) + 1
+    return np.asarray(np.isin(codes, order[:k]))

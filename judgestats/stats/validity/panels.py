@@ -1,0 +1,338 @@
+"""Several judges as one: votes, weights learnt from labels, copies, and what a panel is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result_parts import notes_block
+from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
+
+__all__ = ["Panel", "PanelRule", "panel_of_judges", "panel_votes"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+PanelRule = Literal["majority", "weighted", "mean", "median"]
+
+COPY = 0.9
+"""Correlation of two judges' errors from which one is named a near copy of the other."""
+FOLDS = 5
+LEAST_LABELS = 20
+
+
+def panel_votes(
+    votes: ArrayLike, *, rule: PanelRule = "majority", weights: ArrayLike | None = None
+) -> FloatArray:
+    """One verdict or score of several judges.
+
+    Parameters
+    ----------
+    votes : array-like, shape (N, judges)
+        0 and 1, or scores for ``mean`` and ``median``; NaN where a judge was not read.
+    rule : {"majority", "weighted", "mean", "median"}
+        ``weighted``: the sign of the sum of weights for 1 and against; a tie is NaN, as of
+        ``majority``.
+    weights : array-like, shape (judges, 2), optional
+        Of ``weighted``: log odds that a pass and a fail verdict of each judge is worth (see
+        `vote_weights`).
+
+    Returns
+    -------
+    ndarray, shape (N,)
+
+    Raises
+    ------
+    InputError
+        If shapes differ or weights are missing.
+
+    Examples
+    --------
+    >>> panel_votes([[1, 1, 0], [1, 0, None]]).tolist()
+    [1.0, nan]
+    """
+    v = score_values(votes, where="panel_votes", name="votes")
+    if v.ndim != 2 or v.size == 0:
+        raise InputError(f"panel_votes: votes must have shape (items, judges), got {v.shape}.")
+    known = ~np.isnan(v)
+    if rule in {"mean", "median"}:
+        out = np.full(v.shape[0], np.nan)
+        some = known.any(axis=1)
+        of = np.nanmean if rule == "mean" else np.nanmedian
+        out[some] = of(v[some], axis=1)
+        return out
+    if rule not in {"majority", "weighted"}:
+        raise InputError(
+            f"panel_votes: rule must be majority, weighted, mean or median, got {rule!r}."
+        )
+    if np.any(known & (v != 0) & (v != 1)):
+        raise InputError("panel_votes: verdicts must be 0 or 1. Use mean or median for scores.")
+    w = np.column_stack([np.ones(v.shape[1]), -np.ones(v.shape[1])])
+    if rule == "weighted":
+        if weights is None or np.shape(weights) != (v.shape[1], 2):
+            raise InputError("panel_votes: weighted needs two weights for each judge.")
+        w = np.asarray(weights, dtype=float)
+    total = np.where(v == 1, w[:, 0], 0.0).sum(axis=1) + np.where(v == 0, w[:, 1], 0.0).sum(axis=1)
+    return np.where(np.abs(total) < 1e-12, np.nan, (total > 0).astype(float))
+
+
+def vote_weights(votes: FloatArray, y: FloatArray) -> FloatArray:
+    """Log odds for a pass of each judge's pass and fail verdict, from labels (half a label added).
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 1.0, 0.0, 0.0])
+    >>> vote_weights(y[:, None], y).round(2)
+    array([[ 1.61, -1.61]])
+    """
+    out = np.zeros((votes.shape[1], 2))
+    for j in range(votes.shape[1]):
+        v = votes[:, j]
+        said = [
+            (float(np.sum((v == a) & (y == 1))), float(np.sum((v == a) & (y == 0)))) for a in (1, 0)
+        ]
+        ones, zeros = said[0][0] + said[1][0], said[0][1] + said[1][1]
+        for i, (k1, k0) in enumerate(said):
+            out[j, i] = math.log((k1 + 0.5) / (ones + 1)) - math.log((k0 + 0.5) / (zeros + 1))
+    return out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Panel(Result):
+    """What a panel of judges is worth against people.
+
+    Attributes
+    ----------
+    accuracy : mapping of str to Estimate
+        Of every judge, and of the panel ``majority`` and ``weighted`` (cross-fitted).
+    against_best : mapping of str to Estimate
+        Accuracy of each panel minus that of its best member, member and weights chosen on the other
+        folds.
+    effective_judges : float
+        Independent judges of the same accuracy whose average would err as variably.
+    copies : tuple of tuple
+        Pairs of judges whose errors correlate above .9, with the correlation.
+    calls : int
+        Calls a verdict of the panel costs, where a member costs 1.
+    sample : Sample
+    notes : tuple of Note
+    """
+
+    accuracy: Mapping[str, Estimate]
+    against_best: Mapping[str, Estimate]
+    effective_judges: float
+    copies: tuple[tuple[str, str, float], ...]
+    calls: int
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per judge and panel, with the gain over the best member."""
+        frame = pd.DataFrame([e.row() for e in self.accuracy.values()])
+        gain = {k: v.estimate for k, v in self.against_best.items()}
+        return frame.assign(
+            judge=list(self.accuracy), gain=[gain.get(k, math.nan) for k in self.accuracy]
+        )
+
+    def sentence(self) -> str:
+        """Whether the panel is better than its best member, and at what price."""
+        parts = []
+        for name, gain in self.against_best.items():
+            if gain.interval is None:
+                parts.append(f"{name}: {gain.estimate:+.3f} against its best member")
+                continue
+            verdict = (
+                "better than" if gain.interval.low > 0
+                else "worse than" if gain.interval.high < 0
+                else "not told apart from"
+            )  # fmt: skip
+            parts.append(
+                f"the {name} is {verdict} its best member ({gain.estimate:+.3f} "
+                f"[{gain.interval.low:.3f}, {gain.interval.high:.3f}])"
+            )
+        text = (
+            f"{'; '.join(parts)}, at {self.calls} times the calls; {self.calls} judges err like "
+            f"{self.effective_judges:.1f} independent ones"
+        )
+        if self.copies:
+            pairs = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, r in self.copies)
+            text += f"; near copies: {pairs}"
+        return f"{text[0].upper()}{text[1:]} ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tPanel of judges", "", self.sentence()]
+        lines += [f"{k}: {e.short()}" for k, e in self.accuracy.items()]
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+def panel_of_judges(
+    votes: ArrayLike,
+    human: ArrayLike,
+    *,
+    names: Sequence[str],
+    categories: Sequence[str] = FAIL_PASS,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Panel:
+    r"""Is a panel of judges better than its best member?
+
+    Parameters
+    ----------
+    votes : array-like, shape (N, judges)
+        Verdicts, None where unread.
+    human : array-like, shape (N,)
+    names : sequence of str
+        Of the judges.
+    categories : sequence of two str
+    cluster : array-like, shape (N,), optional
+        Folds keep clusters together.
+    level : float
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    Panel
+
+    Raises
+    ------
+    InputError
+        If shapes differ, there are fewer than two judges or 20 labels.
+
+    Notes
+    -----
+    Best member and weights are chosen on four fifths of the clusters and judged on the fifth: the
+    best of five equal judges looks .045 too good on the 100 labels it was chosen by. Weights are
+    the log likelihood ratios of each judge's verdicts, as if judges erred independently. The
+    effective number of judges: mean variance of the errors divided by the variance of their mean.
+    Accuracy is never estimated without labels: Dawid and Skene's model calls the best judge the
+    worst where the others agree on their errors.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(400) < 0.6
+    >>> votes = np.where(rng.random((400, 5)) < 0.75, y[:, None], ~y[:, None])
+    >>> out = panel_of_judges(votes, y, names=list("abcde"))
+    >>> out.against_best["majority"].interval.low > 0, out.effective_judges > 4
+    (True, True)
+    """
+    where = "panel_of_judges"
+    v = verdict_values(votes, categories=categories, where=where, name="votes")
+    y = verdict_values(human, categories=categories, where=where, name="human")
+    if v.ndim != 2 or v.shape[0] != y.size or v.shape[1] != len(names) or v.shape[1] < 2:
+        raise InputError(
+            f"{where}: votes must have one row for each label and one column for each of at least "
+            f"two judges, got shapes {v.shape} and {y.shape} for {len(names)} names."
+        )
+    used = ~np.isnan(y)
+    codes = cluster_codes(cluster, y.size, where=where)[used]
+    if used.sum() < LEAST_LABELS or np.unique(codes).size < FOLDS:
+        raise InputError(
+            f"{where}: {int(used.sum())} labels in {np.unique(codes).size} clusters are too few to "
+            f"choose and to judge: at least {LEAST_LABELS} labels in {FOLDS} clusters."
+        )
+    f, y = v[used], y[used]
+    n_out = int(np.sum(~used))
+    sample = Sample(
+        n_items=y.size,
+        n_clusters=int(np.unique(codes).size) if cluster is not None else None,
+        n_replications=f.shape[1],
+        repeated="judge",
+        n_excluded=n_out,
+        excluded={"not labelled": n_out} if n_out else {},
+    )
+    right = (f == y[:, None]).astype(float)
+    majority, weighted, best = _cross_fitted(f, y, right, codes, seed)
+    accuracy = {
+        name: _mean(right[:, j], codes, name, sample, level) for j, name in enumerate(names)
+    }
+    gains = {}
+    for name, credit in (("majority", majority), ("weighted", weighted)):
+        accuracy[name] = _mean(credit, codes, name, sample, level)
+        gains[name] = _mean(credit - best, codes, f"{name}_gain", sample, level, share=False)
+    errors = 1 - right
+    notes: list[Note] = []
+    if np.isnan(f).any():
+        message = f"{int(np.isnan(f).sum())} unread verdicts count as wrong, and have no vote."
+        notes.append(Note(code="unread_wrong", message=message))
+    return Panel(
+        accuracy=accuracy,
+        against_best=gains,
+        effective_judges=_effective(errors),
+        copies=_copies(errors, names),
+        calls=f.shape[1],
+        sample=sample,
+        notes=tuple(notes),
+    )
+
+
+def _credit(verdict: FloatArray, y: FloatArray) -> FloatArray:
+    """1 right, 0 wrong, half for a tie."""
+    return np.where(np.isnan(verdict), 0.5, (verdict == y).astype(float))
+
+
+def _cross_fitted(
+    f: FloatArray, y: FloatArray, right: FloatArray, codes: IntArray, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Credit of the majority, the weighted panel and the best member, the last two out of fold."""
+    kinds = np.unique(codes)
+    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
+    of = fold[np.searchsorted(kinds, codes)]
+    weighted, best = np.empty(y.size), np.empty(y.size)
+    for k in range(FOLDS):
+        out = of == k
+        w = vote_weights(f[~out], y[~out])
+        weighted[out] = _credit(panel_votes(f[out], rule="weighted", weights=w), y[out])
+        best[out] = right[out, int(np.argmax(right[~out].mean(axis=0)))]
+    return _credit(panel_votes(f), y), weighted, best
+
+
+def _mean(
+    values: FloatArray, codes: IntArray, name: str, sample: Sample, level: float, *,
+    share: bool = True,
+) -> Estimate:  # fmt: skip
+    over = mean_over_clusters(values, codes)
+    iv = over.interval(level)
+    if iv is not None and share:
+        iv = dataclasses.replace(iv, low=max(iv.low, 0.0), high=min(iv.high, 1.0))
+    notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+    return Estimate(
+        name="accuracy" if share else "accuracy_gain",
+        label=f"Accuracy of {name}" if share else f"Accuracy over the best member ({name})",
+        estimator="share of the labels" if share else "difference, chosen out of fold",
+        estimate=over.mean,
+        std_error=over.std_error,
+        interval=iv,
+        sample=sample,
+        notes=notes,
+    )
+
+
+def _effective(errors: FloatArray) -> float:
+    """Mean variance of the judges' errors over the variance of their mean."""
+    whole = float(np.var(errors.mean(axis=1), ddof=1))
+    each = float(np.mean(np.var(errors, axis=0, ddof=1)))
+    return each / whole if whole > 0 else math.nan
+
+
+def _copies(errors: FloatArray, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
+    sd = errors.std(axis=0)
+    out = []
+    for a in range(len(names)):
+        for b in range(a + 1, len(names)):
+            if sd[a] > 0 and sd[b] > 0:
+                r = float(np.corrcoef(errors[:, a], errors[:, b])[0, 1])
+                if r > COPY:
+                    out.append((names[a], names[b], r))
+    return tuple(out)

@@ -1,0 +1,94 @@
+"""Bias and variance, accuracy by k, and panels, on simulated truths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.stats import accuracy_by_k, error_parts, panel_of_judges, panel_votes
+
+
+def test_parts_of_the_error_are_recovered():
+    rng = np.random.default_rng(1)
+    y = rng.normal(6, 1, 1500)
+    x = y[:, None] + 0.5 + rng.normal(0, 0.7, (1500, 1)) + rng.normal(0, 0.9, (1500, 4))
+    out = error_parts(x, y, k=3)
+    assert out["squared_bias"].estimate == pytest.approx(0.25, abs=0.06)
+    assert out["between_items"].estimate == pytest.approx(0.49, abs=0.06)
+    assert out["replicates"].estimate == pytest.approx(0.81 / 3, abs=0.02)
+    parts = sum(out[k].estimate for k in ("squared_bias", "between_items", "replicates"))
+    assert out["mean_squared_error"].estimate == pytest.approx(parts)
+    one = error_parts(x, y)["mean_squared_error"]
+    assert one.estimate == pytest.approx(np.mean((x - y[:, None]) ** 2))
+    assert one.interval.low < 0.25 + 0.49 + 0.81 < one.interval.high
+    with pytest.raises(InputError, match="two read judgments"):
+        error_parts([[1.0], [2.0]], [1, 2])
+
+
+def test_accuracy_by_k_and_the_fewest_that_are_enough():
+    rng = np.random.default_rng(2)
+    y = rng.random(800) < 0.5
+    hard = rng.random(800) < 0.3
+    p = np.where(hard, 0.6, 0.97)
+    v = np.where(rng.random((800, 9)) < p[:, None], y[:, None], ~y[:, None])
+    out = accuracy_by_k(v, y, margin=0.02)
+    assert list(out.accuracy) == [1, 3, 5, 7, 9]
+    assert out.accuracy[9].estimate > out.accuracy[1].estimate + 0.02
+    assert 1 < out.recommended < 9
+    assert out.accuracy[1].estimate == pytest.approx(np.mean(v == y[:, None]))
+    steady = accuracy_by_k(np.tile(v[:, :1], 5), y)
+    assert not steady.shown  # nothing varies, so nothing is shown
+    assert "no fewer are shown" in steady.sentence()
+    with pytest.raises(InputError, match="within 1 to 9"):
+        accuracy_by_k(v, y, ks=[11])
+
+
+def test_equal_judges_make_a_better_panel_and_a_copy_is_named():
+    rng = np.random.default_rng(3)
+    y = rng.random(500) < 0.6
+    v = np.where(rng.random((500, 5)) < 0.75, y[:, None], ~y[:, None])
+    v[:, 4] = np.where(rng.random(500) < 0.98, v[:, 3], ~v[:, 3])
+    out = panel_of_judges(v, y, names=list("abcde"))
+    assert out.copies[0][:2] == ("d", "e")
+    assert 2 < out.effective_judges < 4.5
+    assert out.against_best["majority"].interval.low > 0
+    assert out.calls == 5
+    assert "near copies: d and e" in out.sentence()
+
+
+def test_the_best_of_equal_judges_is_not_flattered():
+    rng = np.random.default_rng(4)
+    gains = []
+    for seed in range(150):
+        y = rng.random(100) < 0.5
+        v = np.where(rng.random((100, 5)) < 0.75, y[:, None], ~y[:, None])
+        out = panel_of_judges(v, y, names=list("abcde"), seed=seed)
+        best = max(out.accuracy[k].estimate for k in "abcde")
+        honest = out.accuracy["majority"].estimate - out.against_best["majority"].estimate
+        gains.append((best - 0.75, honest - 0.75))
+    flattered, honest = np.mean(gains, axis=0)
+    assert flattered == pytest.approx(0.05, abs=0.01)
+    assert abs(honest) < 0.012
+
+
+def test_a_panel_with_one_good_judge_is_beaten_by_it():
+    rng = np.random.default_rng(5)
+    y = rng.random(600) < 0.5
+    p = np.array([0.95, 0.6, 0.6, 0.6, 0.6])
+    v = np.where(rng.random((600, 5)) < p, y[:, None], ~y[:, None])
+    out = panel_of_judges(v, y, names=list("abcde"))
+    assert out.against_best["majority"].interval.high < 0
+    assert out.accuracy["weighted"].estimate > out.accuracy["majority"].estimate
+
+
+def test_votes_and_bad_input():
+    assert panel_votes([[1, 5, 9]], rule="median").tolist() == [5]
+    assert panel_votes([[1, 5, 9], [None] * 3], rule="mean")[0] == 5
+    assert math.isnan(panel_votes([[1, 5, 9], [None] * 3], rule="mean")[1])
+    with pytest.raises(InputError, match="two weights"):
+        panel_votes([[1, 0]], rule="weighted")
+    with pytest.raises(InputError, match="too few"):
+        panel_of_judges([[1, 0]] * 5, [1] * 5, names=["a", "b"])
