@@ -6,12 +6,15 @@ Nothing heavy is imported until a subcommand needs it, so that ``--help`` answer
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from judgestats import __version__
 from judgestats.commands.table_words import add_table_words
-from judgestats.errors import InputError, JudgestatsError, printable
+from judgestats.errors import InputError, JudgestatsError, nearest, printable
+from judgestats.spelling import as_typed
 
 __all__ = ["main"]
 
@@ -20,7 +23,7 @@ examples:
   judgestats run temperature                                    simulated judges, bundled items
   judgestats run temperature --judges gpt-4o-mini               needs OPENAI_API_KEY
   judgestats run temperature --base-url http://localhost:8000/v1 --judges my-model
-  judgestats run temperature --items my.jsonl --prompt my.txt --dry-run true
+  judgestats run temperature --items my.jsonl --prompt my.txt --dry-run
 """
 
 _ANALYZE_EPILOG = """\
@@ -43,7 +46,21 @@ class _Parser(argparse.ArgumentParser):
     """argparse that reports wrong words as everything else is reported."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        raise InputError(f"{message}. See {self.prog} --help.")
+        raise InputError(f"{message}.{_meant(self, message)} See {self.prog} --help.")
+
+
+def _meant(parser: argparse.ArgumentParser, message: str) -> str:
+    """The hint behind a wrong word: the nearest command, choice or option."""
+    choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+    if choice:
+        return nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
+    unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+    return nearest(unknown[1], _options(parser)) if unknown else ""
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    """The options of a command."""
+    return [word for action in parser._actions for word in action.option_strings]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
         "export", help="judgments as training data for a judge of your own", allow_abbrev=False
     )
     export.add_argument("runs", nargs="+", metavar="RUN", help="MLflow run ids, or runs' folders")
-    export.add_argument("--to", required=True, metavar="DIR", help="folder for the files")
+    export.add_argument("--out", required=True, metavar="DIR", help="folder for the files")
     export.add_argument(
         "--mode",
         choices=("vanilla", "cce", "mixed", "any"),
@@ -185,7 +202,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.add_argument("data", help="a folder that `judgestats export` wrote")
     train.add_argument("--model", required=True, help="a model's folder, or its name on the hub")
-    train.add_argument("--to", required=True, metavar="DIR", help="a new folder for the judge")
+    train.add_argument("--out", required=True, metavar="DIR", help="a new folder for the judge")
     train.add_argument("--epochs", type=float, default=1.0)
     train.add_argument("--learning-rate", type=float, default=2e-5)
     train.add_argument("--batch-size", type=int, default=1)
@@ -209,7 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     items.add_argument("action", choices=("list", "fetch", "show"))
     items.add_argument("name", nargs="?", default="", help="a set's name; for show also a file")
-    items.add_argument("--to", default="", metavar="DIR", help="where to (data/NAME)")
+    items.add_argument("--out", default="", metavar="DIR", help="where to (data/NAME)")
     items.add_argument(
         "--overwrite", action="store_true", help="replace files that are there and are others"
     )
@@ -250,7 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _dispatch(words)
     except JudgestatsError as error:
         said = " ".join([str(error), *getattr(error, "__notes__", [])])
-        sys.stderr.write(f"judgestats: {printable(said)}\n")
+        sys.stderr.write(f"judgestats: {printable(as_typed(said))}\n")
         return error.exit_code
     except KeyboardInterrupt as stop:
         said = str(stop) or "stopped; run the same command again to go on where it stopped."
@@ -271,53 +288,36 @@ def _dispatch(words: list[str]) -> int:
         from judgestats.commands.run import run_command
 
         return run_command(words[1:])
-    arguments = parser.parse_args(words)
-    if arguments.command == "analyze":
-        from judgestats.commands.analyze import analyze_command
-
-        return analyze_command(arguments)
-    if arguments.command == "report":
-        from judgestats.commands.report import report_command
-
-        return report_command(arguments)
-    if arguments.command == "simulate":
-        from judgestats.commands.simulate import simulate_command
-
-        return simulate_command(arguments)
-    if arguments.command == "drift":
-        from judgestats.commands.drift import drift_command
-
-        return drift_command(arguments)
-    if arguments.command == "check":
-        from judgestats.commands.check import check_command
-
-        return check_command(arguments)
-    if arguments.command == "train":
-        from judgestats.commands.train import train_command
-
-        return train_command(arguments)
-    if arguments.command == "coverage":
-        from judgestats.commands.train import coverage_command
-
-        return coverage_command(arguments)
-    if arguments.command == "export":
-        from judgestats.commands.export import export_command
-
-        return export_command(arguments)
-    if arguments.command == "items":
-        from judgestats.commands.items import items_command
-
-        return items_command(arguments)
-    if arguments.command == "demo":
-        from judgestats.commands.demo import demo_command
-
-        return demo_command()
+    arguments, unknown = parser.parse_known_args(words)
+    if not arguments.command:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    chosen = _COMMANDS[arguments.command]
+    if unknown:
+        commands = next(a for a in parser._actions if a.dest == "command")
+        own: _Parser = commands.choices[arguments.command]  # type: ignore[index]
+        own.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.command == "doctor" and arguments.file:
-        from judgestats.commands.doctor_file import doctor_file
+        chosen = _COMMANDS["doctor FILE"]
+    module, function = chosen.split(":")
+    run: Callable[[argparse.Namespace], int] = getattr(import_module(module), function)
+    return run(arguments)
 
-        return doctor_file(arguments)
-    if arguments.command == "doctor":
-        from judgestats.commands.doctor import doctor_command
 
-        return doctor_command(arguments)
-    raise InputError(f"unknown command {arguments.command!r}. See judgestats --help.")
+_COMMANDS = {
+    name: f"judgestats.commands.{place}"
+    for name, place in {
+        "analyze": "analyze:analyze_command",
+        "report": "report:report_command",
+        "simulate": "simulate:simulate_command",
+        "drift": "drift:drift_command",
+        "check": "check:check_command",
+        "export": "export:export_command",
+        "train": "train:train_command",
+        "coverage": "train:coverage_command",
+        "items": "items:items_command",
+        "demo": "demo:demo_command",
+        "doctor": "doctor:doctor_command",
+        "doctor FILE": "doctor_file:doctor_file",
+    }.items()
+}
+"""Where each command stands; imported when it is needed."""

@@ -7,9 +7,8 @@ No message ever carries a key or another secret.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 __all__ = [
     "BudgetError",
@@ -58,7 +57,7 @@ def printable(text: str, *, one_line: bool = False) -> str:
     return _MOVES.sub("\ufffd", text)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], *, shown: Callable[[str], str] = str) -> str:
     """The hint behind an unknown name: the known one that was probably meant, or nothing.
 
     Examples
@@ -68,8 +67,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("x", ["temperature", "judges"])
     ''
     """
+    import difflib  # only where something is wrong: --help needs none of it
+
     close = difflib.get_close_matches(name, list(names), n=1)
-    return f" Did you mean {printable(close[0], one_line=True)}?" if close else ""
+    return f" Did you mean {shown(printable(close[0], one_line=True))}?" if close else ""
 
 
 class JudgestatsError(Exception):

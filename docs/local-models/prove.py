@@ -34,9 +34,9 @@ RUN = (
     "run crowd --judges sim-crowd --strategies vanilla,cce@2 --scaling none --selections none "
     "--replicates 1 --key-points 0 --report none --pairs"
 )
-EXPORT = "--to data --mode mixed --balance --validation 0.2"
+EXPORT = "--out data --mode mixed --balance --validation 0.2"
 TRAIN = (
-    "train data --model ./base --to judge --learning-rate 3e-3 --batch-size 1 --accumulate 1 "
+    "train data --model ./base --out judge --learning-rate 3e-3 --batch-size 1 --accumulate 1 "
     "--epochs"
 )
 COVERAGE = "--model ./bart --threshold 0.05 --out coverage.csv"

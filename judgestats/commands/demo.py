@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from judgestats.analysis.audit import audit
 from judgestats.analysis.outcome import brief
 from judgestats.experiment import console
@@ -10,14 +12,20 @@ from judgestats.judgments.demo import demo_file, demo_judgments
 __all__ = ["demo_command"]
 
 
-def demo_command() -> int:
+def demo_command(arguments: argparse.Namespace) -> int:
     """Audit the recorded judgments and print the answer; nothing is written, no judge is asked.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Empty.
 
     Returns
     -------
     int
         0.
     """
+    del arguments
     frame = demo_judgments()
     console.say(
         "Three GPT-5.4 judges scored four responses to each of 100 questions of RewardBench 2, "

@@ -63,7 +63,7 @@ def export_command(arguments: argparse.Namespace) -> int:
         chosen = balanced(chosen, seed=arguments.seed)
     split = split_by_question(chosen.examples, share=arguments.validation, seed=arguments.seed)
     written = write_training_data(
-        arguments.to,
+        arguments.out,
         chosen=chosen,
         split=split,
         filters=filters,

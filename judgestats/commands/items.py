@@ -88,7 +88,7 @@ def _fetch(arguments: argparse.Namespace) -> list[str]:
     name = arguments.name
     _known(name)
     usual = fetched_place(name)
-    folder = Path(arguments.to) if arguments.to else Path("data") / name
+    folder = Path(arguments.out) if arguments.out else Path("data") / name
     got = fetch(name, folder, overwrite=arguments.overwrite)
     how = sorted(set(got.verified_by.values()) - {"nothing"})
     by = [f"Verified by: {', '.join(how)}."] if how else []

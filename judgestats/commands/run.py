@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from judgestats.errors import InputError
 from judgestats.experiment.design import ReplicationDesign, experiment_names, load_design
-from judgestats.experiment.parameters import split_arguments
+from judgestats.experiment.parameters import read_truth, split_arguments
+from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
 
 __all__ = ["run_command"]
 
@@ -33,7 +35,10 @@ def run_command(words: list[str]) -> int:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0
     design = load_design(name)
-    given = split_arguments(rest[1:])
+    names = {p.name: p for p in design.all_parameters}
+    # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
+    spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
+    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.read is read_truth])
     if isinstance(design, ReplicationDesign):
         from judgestats.experiment.replication import run_replication
 
@@ -52,7 +57,7 @@ def _help(name: str) -> str:
         return "\n".join([*lines, "", "judgestats run EXPERIMENT --help lists its parameters.\n"])
     design = load_design(name)
     lines = [
-        f"usage: judgestats run {name} [--parameter value ...]",
+        f"usage: judgestats run {name} [--parameter value ...]     (or -P parameter=value)",
         f"   or: mlflow run . -e {name} [-P parameter=value ...]",
         "",
         design.question,

@@ -38,7 +38,7 @@ def train_command(arguments: argparse.Namespace) -> int:
     )
     with redirect_stdout(sys.stderr):  # trl prints what it logs: progress, not the answer
         trained = train_judge(
-            arguments.data, model=arguments.model, out=arguments.to, settings=settings
+            arguments.data, model=arguments.model, out=arguments.out, settings=settings
         )
     console.say(
         str(trained),

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from judgestats.errors import printable
 from judgestats.judges.spec import JudgeSpec
+from judgestats.spelling import as_typed
 
 __all__ = [
     "account_lines",
@@ -30,7 +31,7 @@ def say(*lines: str) -> None:
 
     Names of items, conditions and judges come from files: they must not move the cursor.
     """
-    sys.stdout.write(printable("\n".join(lines)) + "\n")
+    sys.stdout.write(printable(as_typed("\n".join(lines))) + "\n")
     sys.stdout.flush()
 
 
@@ -45,10 +46,9 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
             "",
             "  These judges are SIMULATED: no model was asked, nothing was paid. The numbers show",
             "  what judgestats reports, not how any real judge behaves. For a real judge:",
-            "    export OPENAI_API_KEY=...   and add   -P judges=gpt-4o-mini",
-            "    -P base_url=http://localhost:8000/v1 -P judges=MODEL   for any OpenAI-compatible",
+            "    export OPENAI_API_KEY=...   and add   judges=gpt-4o-mini",
+            "    base_url=http://localhost:8000/v1 judges=MODEL   for any OpenAI-compatible",
             "    server: vLLM, Ollama, llama.cpp, LM Studio",
-            "  (with `judgestats run` write --judges and --base-url instead of -P).",
         ]
     return [*lines, ""]
 

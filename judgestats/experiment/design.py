@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, nearest
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.parameters import COMMON, Parameter, common
@@ -149,7 +149,8 @@ def load_design(name: str) -> Design | ReplicationDesign:
     """
     if name not in experiment_names():
         raise InputError(
-            f"there is no experiment {name!r}. There are: {', '.join(experiment_names())}."
+            f"there is no experiment {name!r}.{nearest(name, experiment_names())} There are: "
+            f"{', '.join(experiment_names())}."
         )
     module = _module(name, project_folder("experiments") / f"{name}.py")
     design = getattr(module, "DESIGN", None)

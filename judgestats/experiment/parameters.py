@@ -6,16 +6,17 @@ is read and checked here, once, for `mlflow run` and for `judgestats run` alike.
 
 from __future__ import annotations
 
-import difflib
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from judgestats.engine import Engine, parse_engine
-from judgestats.errors import InputError
+from judgestats.errors import InputError, nearest
 from judgestats.items.sets import parse_options
 from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.scale import Scale
+from judgestats.spelling import option
 
 __all__ = [
     "COMMON",
@@ -117,10 +118,12 @@ def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
 
 
 def _truth(name: str, value: str) -> bool:
-    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    if value.strip().lower() not in words:
+    if value.strip().lower() not in _TRUTH:
         raise InputError(f"{name}: expected true or false, got {value!r}.")
-    return words[value.strip().lower()]
+    return _TRUTH[value.strip().lower()]
+
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def _scale(name: str, value: str) -> Scale:
@@ -151,7 +154,9 @@ def _engine(name: str, value: str) -> Engine:
 def _one_of(*words: str) -> Callable[[str, str], str]:
     def read(name: str, value: str) -> str:
         if value not in words:
-            raise InputError(f"{name}: must be one of {', '.join(words)}, got {value!r}.")
+            raise InputError(
+                f"{name}: must be one of {', '.join(words)}, got {value!r}.{nearest(value, words)}"
+            )
         return value
 
     return read
@@ -162,7 +167,9 @@ def _some_of(*words: str) -> Callable[[str, str], tuple[str, ...]]:
         chosen = _names(name, value)
         for word in chosen:
             if word not in words:
-                raise InputError(f"{name}: {word!r} is not one of {', '.join(words)}.")
+                raise InputError(
+                    f"{name}: {word!r} is not one of {', '.join(words)}.{nearest(word, words)}"
+                )
         return chosen
 
     return read
@@ -334,7 +341,7 @@ COMMON: tuple[Parameter, ...] = (
         name="dry_run",
         default="false",
         read=_truth,
-        help="true: print calls, tokens and price, send nothing",
+        help="print calls, tokens and price, send nothing",
     ),
     Parameter(
         name="journal",
@@ -372,30 +379,40 @@ def common(*names: str) -> tuple[Parameter, ...]:
     return tuple(by_name[n] for n in names)
 
 
-def split_arguments(arguments: Iterable[str]) -> dict[str, str]:
-    """``--name value`` and ``--name=value`` pairs; dashes and underscores are the same.
+def split_arguments(arguments: Iterable[str], *, flags: Iterable[str] = ()) -> dict[str, str]:
+    """``--name value``, ``--name=value`` and ``-P name=value``; dashes are underscores.
+
+    Parameters
+    ----------
+    arguments : iterable of str
+    flags : iterable of str
+        Parameters that are true or false: alone they mean true.
 
     Examples
     --------
-    >>> split_arguments(["--replicates", "20", "--dry-run=true"])
-    {'replicates': '20', 'dry_run': 'true'}
+    >>> split_arguments(["--replicates", "20", "-P", "limit=5", "--dry-run"], flags=["dry_run"])
+    {'replicates': '20', 'limit': '5', 'dry_run': 'true'}
     """
-    found: dict[str, str] = {}
-    rest = list(arguments)
+    given: dict[str, str] = {}
+    rest = deque(arguments)
     while rest:
-        head = rest.pop(0)
-        if not head.startswith("--") or len(head) < 3:
-            raise InputError(f"expected --name value, got {head!r}.")
-        name, sign, value = head[2:].partition("=")
-        if not sign:
-            if not rest:
-                raise InputError(f"--{name} needs a value.")
-            value = rest.pop(0)
+        head = rest.popleft()
+        if head == "-P" and rest:
+            head = f"-P{rest.popleft()}"
+        start = "-P" if head.startswith("-P") else "--"
+        name, sign, value = head.removeprefix(start).partition("=")
         name = name.replace("-", "_")
-        if name in found:
+        if not head.startswith(start) or not name or (start == "-P" and not sign):
+            raise InputError(f"expected --name value or -P name=value, got {head!r}.")
+        if not sign:
+            flag = name in set(flags) and (not rest or rest[0].lower() not in _TRUTH)
+            if not flag and not rest:
+                raise InputError(f"--{name.replace('_', '-')} needs a value.")
+            value = "true" if flag else rest.popleft()
+        if name in given:
             raise InputError(f"{name} is given more than once.")
-        found[name] = value
-    return found
+        given[name] = value
+    return given
 
 
 def parse_parameters(
@@ -437,10 +454,9 @@ def parse_parameters(
     known = {p.name: p for p in parameters}
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
             raise InputError(
-                f"{experiment}: unknown parameter {name!r}.{hint} It takes: {', '.join(known)}."
+                f"{experiment}: unknown parameter {name!r}.{nearest(name, known, shown=option)} "
+                f"It takes: {', '.join(known)}."
             )
     texts = {name: p.default for name, p in known.items()} | dict(defaults or {})
     preset = given.get("preset", "")

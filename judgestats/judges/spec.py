@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgestats.errors import InputError, printable
+from judgestats.errors import InputError, nearest, printable
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 
@@ -163,8 +163,8 @@ def parse_judge(
         if name not in known:
             parameter, kind = ("answerers", "answerer") if answers else ("judges", "judge")
             raise InputError(
-                f"{parameter}: there is no simulated {kind} {name!r}. There are: "
-                f"{', '.join(known)}."
+                f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, known)} "
+                f"There are: {', '.join(known)}."
             )
         return JudgeSpec(
             name=name,

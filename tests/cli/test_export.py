@@ -28,7 +28,7 @@ def run_id(workplace):
 
 def test_a_run_becomes_training_data(run_id, workplace, capsys):
     capsys.readouterr()
-    assert main(["export", run_id, "--to", "out", "--correct", "--validation", "0.2"]) == 0
+    assert main(["export", run_id, "--out", "out", "--correct", "--validation", "0.2"]) == 0
     said = capsys.readouterr().out
     assert "SIMULATED" in said
     assert "left out, not correct" in said
@@ -37,9 +37,9 @@ def test_a_run_becomes_training_data(run_id, workplace, capsys):
         for line in (workplace / "out" / name).read_text().splitlines():
             roles = [m["role"] for m in json.loads(line)["messages"]]
             assert roles == ["system", "user", "assistant"]
-    assert main(["export", run_id, "--to", "out"]) == 2
+    assert main(["export", run_id, "--out", "out"]) == 2
     assert "--overwrite" in capsys.readouterr().err
-    assert main(["export", run_id, "--to", "cce", "--mode", "cce"]) == 2
+    assert main(["export", run_id, "--out", "cce", "--mode", "cce"]) == 2
     assert "another strategy" in capsys.readouterr().err
     assert not (workplace / "cce").exists()
 
@@ -47,10 +47,10 @@ def test_a_run_becomes_training_data(run_id, workplace, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["export", "x"], "--to"),
-        (["export", "0" * 32, "--to", "out"], "there is no run"),
-        (["export", "x", "--to", "out", "--mode", "best"], "invalid choice"),
-        (["export", "x", "--to", "out", "--prompt", "none.txt"], "none.txt"),
+        (["export", "x"], "--out"),
+        (["export", "0" * 32, "--out", "out"], "there is no run"),
+        (["export", "x", "--out", "out", "--mode", "best"], "invalid choice"),
+        (["export", "x", "--out", "out", "--prompt", "none.txt"], "none.txt"),
     ],
 )
 def test_wrong_words(words, said, workplace, capsys):

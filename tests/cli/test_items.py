@@ -64,7 +64,7 @@ def test_fetch_then_use_by_name(
     assert "-P items=evalbias\n" in said
     assert main(["items", "show", "evalbias"]) == 0
     assert "Labels by winner: a 3, b 0, tie 0." in capsys.readouterr().out
-    assert main(["items", "fetch", "evalbias", "--to", "else where"]) == 0
+    assert main(["items", "fetch", "evalbias", "--out", "else where"]) == 0
     assert "-P items=evalbias:else where/biasbench.json" in capsys.readouterr().out
     assert main(["items", "list"]) == 0
     assert "here: data/evalbias/biasbench.json" in capsys.readouterr().out

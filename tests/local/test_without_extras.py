@@ -44,7 +44,7 @@ def test_the_commands_name_the_extra(
     data = workplace / "data"
     data.mkdir()
     (data / "train.jsonl").write_text(json.dumps(CHAT) + "\n")
-    assert main(["train", "data", "--model", "m", "--to", "out"]) == 2
+    assert main(["train", "data", "--model", "m", "--out", "out"]) == 2
     assert "pip install 'judgestats[train]'" in capsys.readouterr().err
     assert not (workplace / "out").exists()
 
@@ -53,8 +53,8 @@ def test_the_commands_name_the_extra(
     ("words", "said"),
     [
         (["train"], "--model"),
-        (["train", "x", "--model", "m", "--to", "o", "--epochs", "0"], "epochs must be"),
-        (["train", "x", "--model", "m", "--to", "o", "--learning-rate", "nan"], "learning_rate"),
+        (["train", "x", "--model", "m", "--out", "o", "--epochs", "0"], "epochs must be"),
+        (["train", "x", "--model", "m", "--out", "o", "--learning-rate", "nan"], "learning_rate"),
         (["coverage", "0" * 32, "--model", "m"], "there is no run"),
     ],
 )

@@ -1,0 +1,96 @@
+"""One spelling everywhere: hints as the user typed, and the nearest known name for a wrong one."""
+
+import subprocess
+import sys
+
+import pytest
+
+from judgestats.cli import main
+from judgestats.experiment.parameters import split_arguments
+from judgestats.spelling import MLFLOW, OPTIONS, as_typed, option, spelled_for
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_RUN_ID", raising=False)
+    yield
+    spelled_for("", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rum", "temperature"], "Did you mean run?"),
+        (["run", "temprature"], "Did you mean temperature?"),
+        (["run", "temperature", "--replicate", "3"], "Did you mean --replicates?"),
+        (["run", "temperature", "-P", "replicate=3"], "Did you mean --replicates?"),
+        (["run", "temperature", "--judges", "sim-typica"], "Did you mean sim-typical?"),
+        (["run", "temperature", "--report", "htm"], "Did you mean html?"),
+        (["run", "temperature", "--mode", "bath"], "Did you mean batch?"),
+        (["report", "x", "--too", "html"], "Did you mean --to?"),
+        (["items", "fech", "x"], "Did you mean fetch?"),
+        (["export", "x", "--to", "out"], "required: --out"),
+        (["run", "temperature", "--temperatures", "1"], "as in --temperatures 0,0.5,1"),
+        (["run", "temperature", "-P", "limit"], "expected --name value or -P name=value"),
+        (["--nonsense"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_names_are_met_with_the_right_ones(words, said, capsys):
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_RUN_ID", "0" * 32)
+    assert main(["run", "temperature", "--temperatures", "1"]) == 2
+    assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
+    assert main(["run", "temperature", "--replicate", "1"]) == 2
+    assert "Did you mean replicates?" in capsys.readouterr().err
+
+
+def test_a_dry_run_needs_no_value(capsys):
+    words = ["run", "temperature", "--dry-run", "-P", "limit=2", "--judges=sim-typical"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "Nothing was sent" in printed
+    assert "--base-url http://localhost:8000/v1 --judges MODEL" in printed
+
+
+def test_forms_of_a_parameter():
+    same = {"limit": "5", "dry_run": "true"}
+    flags = ["dry_run"]
+    for words in (
+        ["--limit", "5", "--dry-run"],
+        ["--dry-run", "--limit=5"],
+        ["-P", "limit=5", "-Pdry_run=true"],
+        ["--dry-run", "true", "-P", "limit=5"],
+    ):
+        assert split_arguments(words, flags=flags) == same
+
+
+def test_only_hints_of_known_parameters_are_rewritten():
+    text = "Give items=... (see scale=1-5); judge 'x, T=0.5', http://h/?items=3, MLFLOW items."
+    spelled_for(OPTIONS, ["items", "scale"])
+    assert as_typed(text) == (
+        "Give --items ... (see --scale 1-5); judge 'x, T=0.5', http://h/?items=3, MLFLOW items."
+    )
+    spelled_for(MLFLOW, ["items", "scale"])
+    assert as_typed("Use items=bank.") == "Use -P items=bank."
+    assert as_typed("repeat with -P items=bank.") == "repeat with -P items=bank."
+    assert option("other", "1") == "other=1"
+
+
+def test_help_loads_nothing_heavy():
+    script = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
+        "from judgestats.cli import main\n"
+        "main(['--help'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    heavy = {"numpy", "pandas", "pydantic", "mlflow", "openai", "rich", "click"}
+    assert not heavy & set(done.stderr.split())
