@@ -169,9 +169,9 @@ def no_column(
         ]
         hint = f" Is it {like[0]!r}?" if like else ""
     label = (names or {}).get("label")
-    if key == "score" and label:
+    if wanted == "score" and label:
         hint = f" If {label!r} is the judge's own verdict: --map verdict={label}."
-    elif key == "score" and len(table):
+    elif wanted == "score" and len(table):
         hint = _verdicts_hint(table, set((names or {}).values()))
     return NoTableError(
         f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}.{hint} "

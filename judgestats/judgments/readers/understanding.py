@@ -71,7 +71,13 @@ def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64
 
 
 def _hashable(column: pd.Series) -> pd.Series:
-    return column.astype(str) if column.map(type).isin([list, dict]).any() else column
+    return column.astype(str) if _nested(column) else column
+
+
+def _nested(column: pd.Series) -> bool:
+    if not pd.api.types.is_object_dtype(column):
+        return False
+    return any(isinstance(v, (list, dict, np.ndarray)) for v in column)
 
 
 def understand(
@@ -152,6 +158,8 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
     """Why a column has no part in a key; empty where it might have one."""
     if not _varies(base, column):
         return "does not vary within an item"
+    if _nested(column):
+        return "nested"
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
         return "time"
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 != 0).any():

@@ -1,0 +1,207 @@
+"""Every refusal of docs/bad-input.md: its message, exit code 2, and nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "bad-input.md"
+GOOD = "id,judge,score\n" + "".join(f"q{i},J,{1 + i % 9}\n" for i in range(30))
+
+
+def rows():
+    """The table of the page: what, and what the message holds."""
+    lines = PAGE.read_text().split("|---|---|---|\n")[1].split("\n\n")[0].splitlines()
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line]
+    assert all(c[2] == "2" for c in cells)
+    return {c[0]: c[1] for c in cells}
+
+
+def text(said, *words, name="j.csv"):
+    """A file with this text, and the words after its name."""
+
+    def write(folder):
+        (folder / name).write_text(said)
+        return [name, *words]
+
+    return write
+
+
+def raw(data, *words, name="j.csv"):
+    def write(folder):
+        (folder / name).write_bytes(data)
+        return [name, *words]
+
+    return write
+
+
+def table(columns, *words):
+    return text(pd.DataFrame(columns).to_csv(index=False), *words)
+
+
+def parquet_cut(folder):
+    pd.DataFrame({"id": range(99), "score": 1.0}).to_parquet(folder / "j.parquet")
+    data = (folder / "j.parquet").read_bytes()
+    (folder / "j.parquet").write_bytes(data[: len(data) // 2])
+    return ["j.parquet"]
+
+
+def workbook_cut(folder):
+    pd.DataFrame({"id": range(99), "score": 1.0}).to_excel(folder / "j.xlsx")
+    data = (folder / "j.xlsx").read_bytes()
+    (folder / "j.xlsx").write_bytes(data[: len(data) // 2])
+    return ["j.xlsx"]
+
+
+def other_zip(folder):
+    with zipfile.ZipFile(folder / "j.zip", "w") as archive:
+        archive.writestr("a.csv", GOOD)
+    return ["j.zip"]
+
+
+def directory(folder):
+    (folder / "empty").mkdir()
+    (folder / "empty" / "x.txt").write_text("hello")
+    return ["empty"]
+
+
+def pipe(folder):
+    os.mkfifo(folder / "pipe.csv")
+    return ["pipe.csv"]
+
+
+def two_tables(folder):
+    with sqlite3.connect(folder / "j.db") as database:
+        for name in ("a", "b"):
+            database.execute(f"create table {name} (id text, score real)")
+    database.close()
+    return ["j.db"]
+
+
+def labels(said):
+    def write(folder):
+        (folder / "people.csv").write_text(said)
+        return text(GOOD, "--labels", "people.csv")(folder)
+
+    return write
+
+
+def shown_order(folder):
+    rng = np.random.default_rng(0)
+    said = rng.choice(["a", "b"], 60)
+    frame = {
+        "id": [*range(60)] * 2,
+        "order": ["ab"] * 60 + ["ba"] * 60,
+        "winner": [*said, *np.where(said == "a", "b", "a")],
+    }
+    return table(frame)(folder)
+
+
+RNG = np.random.default_rng(1)
+LONG = [f"Well, this one is rather good, number {i} of them" for i in range(200)]
+TWO = {
+    "id": [*range(30)] * 2,
+    "judge": ["s"] * 30 + ["l"] * 30,
+    "score": [*RNG.integers(1, 6, 30), *RNG.integers(20, 101, 30)],
+}
+SPEAKING = {
+    "id": np.repeat(range(20), 2),
+    "language": ["en", "de"] * 20,
+    "score": RNG.integers(1, 9, 40),
+}
+LATIN = "id,judge,score\nq\xe9,J,1\n".encode("latin-1")
+
+CASES = {
+    "no such file": lambda _: ["none.csv"],
+    "a directory without logs": directory,
+    "a pipe or device": pipe,
+    "an empty file": text(""),
+    "zero rows": text("id,judge,score\n"),
+    "a picture under a table's name": raw(b"GIF89a\x00\x01\x00\x00"),
+    "HTML saved as CSV": text("<!DOCTYPE html>\n<html><body>Sign in</body></html>"),
+    "a pointer of Git LFS": text("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"),
+    "UTF-16": raw(GOOD.encode("utf-16")),
+    "Latin-1": raw(LATIN),
+    "a truncated gzip download": raw(gzip.compress(GOOD.encode() * 99)[:-40], name="j.csv.gz"),
+    "a truncated JSON download": text('[{"id": 1, "score": 2}, {"id"', name="j.json"),
+    "a truncated Parquet download": parquet_cut,
+    "a truncated workbook": workbook_cut,
+    "a zip that is no workbook": other_zip,
+    "a key twice in one JSON object": text('{"id": 1, "id": 2}\n{"id": 3}\n', name="j.jsonl"),
+    "too many columns": text(",".join(f"c{i}" for i in range(6000)) + "\n"),
+    "a row longer than the header": text("id,score\na,1\nb,1,2\n"),
+    "a column named twice": text("id,score,score\na,1,2\n"),
+    "no column names an item": text("thing,score\na,1\n"),
+    "no column holds a verdict": text("id,thing\na,1\n"),
+    "a mapped column that is not there": text(GOOD, "--map", "score=scoer"),
+    "label column = judge column": text(GOOD, "--map", "verdict=score,label=score"),
+    "rows without an item": text("id,score\na,1\n,2\n"),
+    "a column that may be part of the key": table(SPEAKING),
+    "text instead of verdicts": table({"id": range(200), "verdict": LONG}),
+    "words where scores were said": text("id,score\na,lovely\nb,poor\n"),
+    "zeros and ones that may be two responses": text("id,winner\na,1\nb,0\n"),
+    "two words of which none is a known pass": text(
+        "id,passed\na,ship\nb,hold\n", "--kind", "pass-fail"
+    ),
+    "a pass that nobody gave": text("id,passed\na,ship\nb,hold\n", "--pass", "go"),
+    "a kind that does not exist": text(GOOD, "--kind", "grade"),
+    "a scale the wrong way round": text(GOOD, "--scale", "10-1"),
+    "a scale that is none": text(GOOD, "--scale", "ten"),
+    "a score outside the stated scale": text("id,score\na,11\nb,2\n", "--scale", "1-10"),
+    "scores of two scales mixed": table(TWO),
+    "cells out of 10 and out of 100": text("id,score\na,8/10\nb,60 %\n"),
+    "a temperature that is no number": text("id,score,temperature\na,3,hot\n"),
+    "an unknown status": text("id,score,status\na,3,fine\n"),
+    "an item and repetition twice": text("id,trial,score\na,1,3\na,1,4\n"),
+    "duplicate export": text(GOOD + GOOD.partition("\n")[2]),
+    "second order given as shown": shown_order,
+    "all unread": text("id,score\na,\nb,\n"),
+    "a pattern that matches nothing": text("id,reply\na,x\nb,y\n", "--parse", r"(\d+)"),
+    "a pattern without a group": text("id,reply\na,x\n", "--parse", r"\d+"),
+    "a pattern that is none": text("id,reply\na,x\n", "--parse", "(("),
+    "a wide pattern that fits no column": text(GOOD, "--wide", "claude*"),
+    "lists of different lengths": text(
+        'id,a,b\nq,"[1,2]","[1]"\n', "--explode", "a,b", "--map", "verdict=a"
+    ),
+    "labels of other items": labels("id,label\nz1,3\nz2,4\n"),
+    "a label twice for one item": labels("id,label\nq1,3\nq1,4\n"),
+    "an unknown reader": text(GOOD, "--reader", "nonsense"),
+    "columns said of a log": text(GOOD, "--reader", "inspect", "--map", "score=score"),
+    "several tables in a database": two_tables,
+    "several files": text(GOOD, "other.csv"),
+    "too few resamples": text(GOOD, "--resamples", "5"),
+}
+
+
+def test_the_page_and_the_tests_hold_the_same():
+    assert list(rows()) == list(CASES)
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_one_sentence_exit_code_2_and_nothing_written(workplace, capsys, what):
+    words = CASES[what](workplace)
+    before = {p: p.stat().st_mtime_ns for p in workplace.rglob("*")}
+    code = main(["analyze", *words])
+    said = capsys.readouterr()
+    assert code == 2
+    assert rows()[what] in said.err
+    assert said.err.startswith("judgestats: ")
+    assert "Traceback" not in said.err
+    assert said.out == ""
+    assert {p: p.stat().st_mtime_ns for p in workplace.rglob("*")} == before
+
+
+def test_one_item_is_described_and_not_refused(workplace, capsys):
+    (workplace / "j.json").write_text(json.dumps([{"id": "a", "score": 3}]))
+    assert main(["doctor", "j.json"]) == 0
+    assert "every item was judged once" in capsys.readouterr().out

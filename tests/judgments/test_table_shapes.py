@@ -1,0 +1,254 @@
+"""Tables as people have them: wide, lists, paths, criteria, labels, files of any kind."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats import read_judgments
+from judgestats.errors import InputError
+
+SCORES = [[7, 8], [4, 4], [9, 10], [2, 3]]
+
+
+def long():
+    return pd.DataFrame(
+        [{"item": f"i{i}", "run": r, "score": s} for i, row in enumerate(SCORES)
+         for r, s in enumerate(row)]
+    )  # fmt: skip
+
+
+def essence(frame):
+    kept = frame.sort_values(["item_id", "replicate"], ignore_index=True)
+    return list(zip(kept["item_id"], kept["score"], strict=True))
+
+
+def as_wide():
+    wide = long().pivot(index="item", columns="run", values="score").add_prefix("run_")
+    return wide.reset_index().rename_axis(columns=None), {"wide": "run_*"}
+
+
+def as_lists():
+    return pd.DataFrame({"item": [f"i{i}" for i in range(4)], "all": SCORES}), {"explode": "all"}
+
+
+def as_texts_with_lists():
+    rows = {"item": [f"i{i}" for i in range(4)], "all": [json.dumps(s) for s in SCORES]}
+    return pd.DataFrame(rows), {"explode": "all"}
+
+
+def as_paths():
+    rows = [
+        {"item": r["item"], "run": r["run"], "out": {"scores": {"depth": r["score"]}}}
+        for r in long().to_dict("records")
+    ]
+    return rows, {"mapping": {"score": "out.scores.depth"}}
+
+
+def as_fractions():
+    return long().assign(score=[f"{s}/10" for s in long()["score"]]), {}
+
+
+def as_polars():
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(long().to_dict("list")), {}
+
+
+def as_other_headers():
+    return long().rename(columns={"item": "Item ID", "run": "Trial", "score": " SCORE "}), {}
+
+
+def as_replies():
+    said = [f"It is good enough.\n\nScore: {s}" for s in long()["score"]]
+    frame = long().drop(columns="score").assign(reply=said)
+    return frame, {"parse": "pointwise", "scale": (1, 10)}
+
+
+def as_matches():
+    frame = long().drop(columns="score").assign(reply=[f"Mark {s}!" for s in long()["score"]])
+    return frame, {"parse": r"Mark (\d+)"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [as_wide, as_lists, as_texts_with_lists, as_paths, as_fractions, as_polars, as_other_headers,
+     as_replies, as_matches],
+)  # fmt: skip
+def test_every_shape_gives_the_same_judgments(made):
+    data, options = made()
+    assert essence(read_judgments(data, **options)) == essence(read_judgments(long()))
+
+
+@pytest.mark.parametrize(
+    "kind", ["xlsx", "sqlite", "parquet", "semicolons", "tabs", "bars", "utf8-sig"]
+)
+def test_every_file_gives_the_same_judgments(tmp_path, kind):
+    path = tmp_path / f"f.{kind if kind in {'xlsx', 'sqlite', 'parquet'} else 'csv'}"
+    if kind == "xlsx":
+        long().to_excel(path, index=False)
+    elif kind == "sqlite":
+        with sqlite3.connect(path) as database:
+            long().to_sql("scores", database, index=False)
+        database.close()
+    elif kind == "parquet":
+        long().to_parquet(path)
+    else:
+        mark = {"semicolons": ";", "tabs": "\t", "bars": "|"}.get(kind, ",")
+        long().to_csv(path, index=False, sep=mark, encoding="utf-8-sig")
+    assert essence(read_judgments(path)) == essence(read_judgments(long()))
+
+
+def test_several_tables_are_named(tmp_path):
+    path = tmp_path / "f.db"
+    with sqlite3.connect(path) as database:
+        long().to_sql("scores", database, index=False)
+        long().to_sql("older", database, index=False)
+    database.close()
+    with pytest.raises(InputError, match=r"2 tables: older, scores\. Name one with --table"):
+        read_judgments(path)
+    assert len(read_judgments(path, table="scores")) == 8
+    with pytest.raises(InputError, match="no table 'newer'"):
+        read_judgments(path, table="newer")
+
+
+def test_columns_of_judges_orders_and_people():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "item": range(30),
+            "gpt_orig": rng.choice(["A", "B"], 30),
+            "gpt_swap": rng.choice(["A", "B"], 30),
+            "annotator1": ["a"] * 30,
+            "annotator2": ["a"] * 20 + ["b"] * 10,
+            "annotator3": ["a"] * 10 + ["b"] * 20,
+        }
+    )
+    found = read_judgments(frame, wide=["gpt_*", "person=annotator*"])
+    assert set(found["order"]) == {"orig", "swap"}
+    assert found["label"].value_counts().to_dict() == {"a": 40, "b": 20}
+    assert {"label_annotator1", "label_annotator3"} <= set(found.columns)
+
+
+def test_criteria_are_each_read_as_what_they_are():
+    rows = [
+        {"item": f"i{i}", "criterion": c, "trial": t, "verdict": v}
+        for i in range(10)
+        for t in range(2)
+        for c, v in (("depth", 1 + (i + t) % 7), ("safe", "yes" if i % 3 else "no"))
+    ]
+    found = read_judgments(rows)
+    assert set(found["condition"]) == {"judge, criterion=depth", "judge, criterion=safe"}
+    depth, safe = (found[found["factor_criterion"] == c] for c in ("depth", "safe"))
+    assert depth["score"].notna().all()
+    assert set(safe["choice"]) == {"pass", "fail"}
+    wide = read_judgments(
+        [{"item": f"i{i}", "depth": 1 + i % 7, "safe": i % 3 > 0} for i in range(10)],
+        wide="criterion=depth,safe",
+    )
+    assert set(wide["condition"]) == {"judge, criterion=depth", "judge, criterion=safe"}
+    assert wide["score"].notna().sum() == 10
+
+
+def test_labels_of_a_second_file_are_joined_and_every_mismatch_is_named(tmp_path):
+    judged = [{"id": f"q{i}", "passed": i % 2} for i in range(8)]
+    people = pd.DataFrame(
+        [{"id": f"q{i}", "annotator": a, "label": "yes" if i % 2 or a == "z" else "no"}
+         for i in range(2, 10) for a in "xyz"]
+    )  # fmt: skip
+    people.to_csv(tmp_path / "people.csv", index=False)
+    found = read_judgments(judged, labels=tmp_path / "people.csv").set_index("item_id")
+    assert found["label"].tolist() == ["", "", "fail", "pass", "fail", "pass", "fail", "pass"]
+    assert found.loc["q2", "label_z"] == "pass"
+    notes = " ".join(read_judgments(judged, labels=tmp_path / "people.csv").attrs["notes"])
+    assert "2 of 8 items have no label in people.csv: q0, q1." in notes
+    assert "2 of 8 labels belong to no judged item in people.csv: q8, q9." in notes
+
+
+def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
+    """Layouts as Langfuse, LangSmith, Braintrust and Weave export them, by their documentation."""
+    exports = {
+        "langfuse": [
+            {"id": f"t{i}", "input": {"q": "?"}, "scores": [
+                {"name": n, "value": v, "source": "EVAL"}
+                for n, v in (("depth", 3 + i), ("tone", 5))
+            ]} for i in range(4)
+        ],
+        "langsmith": {"runs": [
+            {"run_id": f"r{i}", "outputs": {"t": "x"}, "feedback": [{"key": "ok", "score": i % 2}]}
+            for i in range(4)
+        ]},
+        "braintrust": {"events": [
+            {"id": f"e{i}", "input": "?", "scores": {"verdict": 0.25 * i}} for i in range(4)
+        ]},
+        "weave": {"calls": [
+            {"id": f"c{i}", "output": {"scorer": {"passed": i % 2 == 0}}} for i in range(4)
+        ]},
+    }  # fmt: skip
+    for name, document in exports.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError) as refused:
+            read_judgments(path)
+        (line,) = [x for x in str(refused.value).splitlines() if x.startswith("It is read with")]
+        told, *further = line.partition("--map ")[2].split(" --factor ")
+        mapping = dict(p.split("=") for p in told.strip("'").split(","))
+        found = read_judgments(path, mapping=mapping, factors=[f.strip("'") for f in further])
+        assert found["item_id"].nunique() == 4, name
+        assert found["status"].eq("ok").all(), name
+
+
+def test_paths_through_two_lists_side_by_side_are_refused(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"a": [{"id": 1}], "b": [{"score": 2}]}))
+    with pytest.raises(InputError, match="two lists side by side"):
+        read_judgments(path, mapping={"item_id": "a[].id", "score": "b[].score"})
+
+
+def test_a_lone_score_far_away_is_named_and_two_scales_are_refused():
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"item": range(60), "score": rng.integers(1, 11, 60)})
+    rows.loc[17, "score"] = 100
+    (note,) = read_judgments(rows).attrs["notes"]
+    assert "100 in row 17" in note
+    two = pd.DataFrame(
+        {
+            "item": [*range(40), *range(40)],
+            "judge": ["small"] * 40 + ["large"] * 40,
+            "score": [*rng.integers(1, 6, 40), *rng.integers(10, 101, 40)],
+        }
+    )
+    with pytest.raises(InputError, match=r"two scales: small gives up to 5, large up to \d+"):
+        read_judgments(two)
+    assert len(read_judgments(two, scale=(0, 100))) == 80
+
+
+def in_two_orders(share_right, rng):
+    better = rng.choice(["a", "b"], 60)
+    other = np.where(better == "a", "b", "a")
+    return better, other, rng.random(60) < share_right
+
+
+def test_second_orders_given_as_shown_are_noticed_and_turned():
+    rng = np.random.default_rng(6)
+    better, other, right = in_two_orders(0.95, rng)
+    said = np.where(right, better, other)
+    shown_later = np.where(said == "a", "b", "a")
+    frame = pd.DataFrame(
+        {
+            "item": [*range(60)] * 2,
+            "order": ["ab"] * 60 + ["ba"] * 60,
+            "winner": [*said, *shown_later],
+        }
+    )
+    with pytest.raises(InputError, match="--as-shown"):
+        read_judgments(frame)
+    turned = read_judgments(frame, as_shown=True)
+    by_order = turned.pivot(index="item_id", columns="order", values="choice")
+    assert (by_order["ab"] == by_order["ba"]).all()
+    # A judge that always takes the first place is no such mistake.
+    first = frame.assign(winner=["a"] * 60 + ["b"] * 60)
+    assert len(read_judgments(first)) == 120
