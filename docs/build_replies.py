@@ -121,6 +121,9 @@ and takes time linear in the reply; a reply of more than 200,000 characters is n
 The tables are written by `docs/build_replies.py`: the shapes are those that the tests hold the
 reader to (`tests/protocols/fixtures/replies.jsonl`, {len(shapes)}). `out_of_scale` is a number that
 is no whole number of the scale.
+
+`judgestats reread RUN` reads the stored replies of a run again and shows what this version reads
+otherwise; nothing is asked. The version that a run was read by stands in its `session.json`.
 """
     ]
     titles = {

@@ -149,6 +149,12 @@ def _parser() -> argparse.ArgumentParser:
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")
 
+    reread = commands.add_parser(
+        "reread", help="read a run's stored replies again; nothing is asked", allow_abbrev=False
+    )
+    reread.add_argument("run", help="an MLflow run id, or a run's folder")
+    reread.add_argument("--out", default="", help="write all differences to this CSV file")
+
     check = commands.add_parser(
         "check", help="exit 1 unless a run keeps its bounds (for CI)", allow_abbrev=False
     )
@@ -310,6 +316,7 @@ _COMMANDS = {
         "report": "report:report_command",
         "simulate": "simulate:simulate_command",
         "drift": "drift:drift_command",
+        "reread": "reread:reread_command",
         "check": "check:check_command",
         "export": "export:export_command",
         "train": "train:train_command",

@@ -14,6 +14,7 @@ import pandas as pd
 
 from judgestats import __version__
 from judgestats.analysis.outcome import Analysis
+from judgestats.protocols.reading import READER_VERSION
 from judgestats.results import to_plain as as_plain
 from judgestats.results import write_csv
 from judgestats.stats.inference.result import to_plain
@@ -62,6 +63,7 @@ def session(**more: str) -> dict[str, Any]:
             versions[package] = "not installed"
     return {
         "judgestats": __version__,
+        "reader": READER_VERSION,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "packages": versions,

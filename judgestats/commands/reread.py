@@ -1,0 +1,50 @@
+"""``judgestats reread RUN``: what this version reads otherwise in a run's stored replies."""
+
+from __future__ import annotations
+
+import argparse
+
+from judgestats.experiment import console
+from judgestats.judgments.reread import reread, unread_causes
+from judgestats.protocols.reading import READER_VERSION
+from judgestats.protocols.scale import Scale
+from judgestats.reporting.runs import load_run
+
+__all__ = ["reread_command"]
+
+_SHOWN = 20
+
+
+def reread_command(arguments: argparse.Namespace) -> int:
+    """Read the replies of a run again and print the differences; no judge is asked.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``run`` and ``out``.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    run = load_run(arguments.run)
+    scale = Scale(int(run.scale[0]), int(run.scale[1])) if run.scale else None
+    found = reread(run.judgments, scale)
+    version = run.session.get("reader", "1")
+    console.say(
+        f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
+        f"version {READER_VERSION}: {len(found)} differ. Nothing was asked."
+    )
+    if causes := unread_causes(run.finals):
+        console.say(f"Unread in the run: {causes}.")
+    for row in found.head(_SHOWN).to_dict("records"):
+        why = f" ({row['reason']})" if row["reason"] else ""
+        which = f"{row['condition']} {row['item_id']} {row['order']} {row['replicate']}"
+        console.say(f"  {which}: {row['before']} -> {row['now']}{why}")
+    if len(found) > _SHOWN and not arguments.out:
+        console.say(f"  ... and {len(found) - _SHOWN} more; --out FILE writes all of them.")
+    if arguments.out:
+        found.to_csv(arguments.out, index=False)
+        console.say(f"Differences: {arguments.out}")
+    return 0
