@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from judgestats.secrecy import scrubbed
+
 __all__ = [
     "BudgetError",
     "InputError",
@@ -54,7 +56,7 @@ def printable(text: str, *, one_line: bool = False) -> str:
     """
     if one_line:
         text = _LINES.sub("\ufffd", text)
-    return _MOVES.sub("\ufffd", text)
+    return _MOVES.sub("\ufffd", scrubbed(text))
 
 
 def nearest(name: str, names: Iterable[str], *, shown: Callable[[str], str] = str) -> str:
@@ -85,6 +87,9 @@ class JudgestatsError(Exception):
     """
 
     exit_code = 2
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*(scrubbed(w) if isinstance(w, str) else w for w in words))
 
 
 class InputError(JudgestatsError, ValueError):

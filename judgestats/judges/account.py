@@ -25,6 +25,7 @@ class Stop(StrEnum):
     FAILING = "failing"
     CANCELLED = "cancelled"
     NO_QUOTA = "no_quota"
+    REFUSED = "refused"
 
 
 @dataclass(kw_only=True)

@@ -6,17 +6,18 @@ import asyncio
 import math
 import random
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from judgestats.errors import JudgeError, JudgestatsError
+from judgestats.errors import JudgestatsError
 from judgestats.judges.account import Account, Stop
 from judgestats.judges.budget import Purse
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.lane import Lane
-from judgestats.judges.negotiation import Abilities, Sent, subject
-from judgestats.judges.outcomes import Kind, Outcome, Parameter
+from judgestats.judges.lessons import mode_ignored, taught, why_fatal
+from judgestats.judges.negotiation import Sent
+from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import (
     DRAW_HEADER,
     Ready,
@@ -28,19 +29,13 @@ from judgestats.judges.request import (
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
 
-__all__ = ["Asked", "Asker", "Halt", "share_of", "taught"]
+__all__ = ["Asked", "Asker", "Halt", "share_of"]
 
+_OK = 200
 _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""
 _HOPELESS = 20
 """Judgments in a row that may be given up, at least; else twice the concurrency."""
-_LESSONS: Mapping[str, str] = {
-    Parameter.REPLY_FORMAT: "asked in the next reply mode",
-    Parameter.UNKNOWN: "asked in the next reply mode",
-    Parameter.CHOICES: "asked one by one",
-    Parameter.SEED: "asked without a seed",
-    "max_tokens": "asked with max_tokens",
-}
 
 
 class Halt:
@@ -144,7 +139,7 @@ class Asker:
         wanted = [ready.keys[t.replicate] for t in tasks]
         condition = tasks[0].condition.label
         headers = {DRAW_HEADER: draw_header(tasks, self._sampling)} if lane.spec.simulated else None
-        tried, waited = 0, 0.0
+        tried, failed_at = 0, math.nan
         draw: random.Random | None = None
         while True:
             tried += 1
@@ -163,16 +158,26 @@ class Asker:
                 outcome = await self._sent(lane, one, headers, wanted[0])
                 _leave(lane, outcome, one.entered)
                 lane.saw(outcome)
+                if outcome.kind is Kind.ANSWERED and mode_ignored(lane, one.sent, outcome):
+                    self._book_failure(lane, outcome, one, in_vain=True)
+                    return 0
                 if outcome.kind is Kind.ANSWERED:
                     lane.streaks.answered(condition)
                     return await deliver(await self._store(lane, wanted, ready, outcome, one))
                 self._book_failure(lane, outcome, one)
-                if taught(lane, one.sent, outcome, condition):
+                if taught(lane, one.sent, outcome, condition, tried=tried):
                     return 0
-                self._end_if_fatal(lane, outcome)
+                if self._end_if_fatal(lane, outcome):
+                    return 0
                 draw = draw or random.Random(wanted[0])
+                now = asyncio.get_running_loop().time()
+                failed_at = now if math.isnan(failed_at) else failed_at
                 wait = self._retry.wait(
-                    outcome, tried=tried, waited_s=waited, contacted=lane.contacted, draw=draw
+                    outcome,
+                    tried=tried,
+                    waited_s=now - failed_at,
+                    contacted=lane.contacted,
+                    draw=draw,
                 )
                 if wait is None:
                     self._end_if_hopeless(lane, outcome, condition)
@@ -183,7 +188,6 @@ class Asker:
                 self._sending -= 1
                 if self._sending == 0:
                     self.idle.set()
-            waited += wait
             self._account.waited_s += wait
             await lane.rest(wait, condition)
 
@@ -306,8 +310,10 @@ class Asker:
         lane.learn(learned)
         return Asked(answers=answers, tried=one.tried, asked_at=one.asked_at)
 
-    def _book_failure(self, lane: Lane, outcome: Outcome, one: _Try) -> None:
-        in_vain = outcome.maybe_billed
+    def _book_failure(
+        self, lane: Lane, outcome: Outcome, one: _Try, *, in_vain: bool | None = None
+    ) -> None:
+        in_vain = outcome.maybe_billed if in_vain is None else in_vain
         cost = lane.price.cost(*outcome.usage) if in_vain else 0.0
         booked = self._purse.settle(one.hold, cost=cost, in_vain=in_vain)
         why = outcome.kind.value if in_vain else ""
@@ -316,22 +322,14 @@ class Asker:
             self._account.discarded += 1
             self._account.cost_in_vain_usd = self._purse.perhaps_spent
 
-    def _end_if_fatal(self, lane: Lane, outcome: Outcome) -> None:
-        name, url = lane.spec.name, lane.spec.base_url
-        if outcome.kind is Kind.KEY_REFUSED:
-            raise JudgeError(
-                f"judge {name!r}: {url} refuses the key (HTTP {outcome.status}: {outcome.detail}). "
-                "Check OPENAI_API_KEY (or JUDGESTATS_API_KEY, which goes before it)."
-            )
-        if outcome.kind is Kind.UNKNOWN_MODEL:
-            raise JudgeError(
-                f"judge {name!r}: {url} does not know the model {lane.spec.model!r} "
-                f"(HTTP {outcome.status}: {outcome.detail}). Check the name and the base URL."
-            )
-        if outcome.kind is Kind.NO_QUOTA:
-            if lane.answered == 0:
-                raise JudgeError(f"judge {name!r}: the quota is used up ({outcome.detail}).")
-            lane.end(Stop.NO_QUOTA, f"{name}: {outcome.detail}")
+    def _end_if_fatal(self, lane: Lane, outcome: Outcome) -> bool:
+        """End a judge that every further request would fail alike; the others go on."""
+        why = why_fatal(lane.spec, outcome) if outcome.status != _OK else ""
+        if outcome.kind is Kind.NO_QUOTA and lane.answered:
+            lane.end(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
+        elif why:
+            lane.refuse(why)
+        return lane.ended.is_set()
 
     def _end_if_hopeless(self, lane: Lane, outcome: Outcome, condition: str) -> None:
         """Ask a model, or one of its conditions, no more where that would only collect failures."""
@@ -341,6 +339,10 @@ class Asker:
             lane.end(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
             return
         lane.gave_up(outcome)
+        lane.pages_in_a_row += outcome.kind is Kind.WRONG_PATH
+        if lane.pages_in_a_row >= _HOLD and lane.answered == 0:
+            lane.refuse(why_fatal(lane.spec, outcome))
+            return
         if outcome.kind is not Kind.UNREACHABLE:
             most = max(_HOPELESS, 2 * lane.limit.ceiling)
             lane.streaks.gave_up(outcome, condition)
@@ -352,10 +354,11 @@ class Asker:
                 lane.leave_out(condition, f"{condition}: {count} {said}")
             return
         if not lane.contacted:
-            raise JudgeError(
+            lane.refuse(
                 f"judge {name!r}: {url} cannot be reached ({outcome.detail}). Is the server "
                 "running, and is the base URL right?"
             )
+            return
         lane.unreachable_in_a_row += 1
         if lane.unreachable_in_a_row >= _HOLD:
             lane.end(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
@@ -368,31 +371,6 @@ def _leave(lane: Lane, outcome: Outcome, entered: float) -> None:
         lane.limit.congested(entered)
     else:
         lane.limit.left()
-
-
-def taught(lane: Lane, sent: Sent, outcome: Outcome, condition: str = "") -> bool:
-    """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
-    if outcome.kind is not Kind.BAD_REQUEST:
-        return False
-    about = subject(outcome, sent)
-    if about == Parameter.UNKNOWN and lane.streaks.mode_is_blameless(condition):
-        return False
-    lesson = lane.abilities.taught_by(outcome, sent=sent)
-    if lesson is None:
-        lane.learn(lane.abilities.unsettled())
-        return False
-    lane.notes[f"{lane.spec.name}: {outcome.detail} ({_lesson(about, sent, lesson)})"] = None
-    lane.learn(lesson)
-    return True
-
-
-def _lesson(about: str, sent: Sent, learned: Abilities) -> str:
-    """What a refusal leads to, as a note says it."""
-    if about in learned.left_out:
-        return f"asked without {about}"
-    if (about, sent.settings.get(about)) in learned.refused:
-        return f"the condition is invalid; it was not run at another {about}"
-    return _LESSONS[about]
 
 
 def share_of(tokens: int | None, share: float) -> float | None:

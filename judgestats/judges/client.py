@@ -11,7 +11,8 @@ import openai
 
 from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.proxy import proxy_for
-from judgestats.judges.replies import read_error, read_reply
+from judgestats.judges.refusals import read_error
+from judgestats.judges.replies import read_reply
 from judgestats.judges.sdk import LeanHttpClient, LeanOpenAI
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.transport import (
@@ -21,11 +22,9 @@ from judgestats.judges.transport import (
     BoundedTransport,
     InProcessTransport,
 )
+from judgestats.secrecy import scrubbed
 
 __all__ = ["AsgiApp", "JudgeClient"]
-
-_SHORTEST_SECRET = 8
-"""A shorter key (``x``, ``EMPTY``) is a placeholder: looking for it would maim honest replies."""
 
 
 class JudgeClient:
@@ -58,10 +57,6 @@ class JudgeClient:
         max_body: int = MAX_BODY_BYTES,
     ) -> None:
         proxy = proxy_for(spec.base_url) if app is None else None
-        secrets = (spec.key, *(proxy.secrets if proxy is not None else ()))
-        self._hidden = tuple(
-            s.reveal().encode() for s in secrets if len(s.reveal()) >= _SHORTEST_SECRET
-        )
         self._max_body = max_body
         self._url = f"{spec.base_url}/chat/completions"
         transport: httpx2.AsyncBaseTransport = (
@@ -121,7 +116,7 @@ class JudgeClient:
             answer = error.response
             return read_error(
                 answer.status_code,
-                self.without_key(answer.content),
+                answer.content,
                 _plain(answer.headers),
                 time.perf_counter() - started,
             )
@@ -136,7 +131,7 @@ class JudgeClient:
             return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
         if 300 <= reply.status_code < 400:
             return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
-        return read_reply(self.without_key(reply.content), _plain(reply.headers), latency)
+        return read_reply(reply.content, _plain(reply.headers), latency)
 
     async def models(self) -> httpx2.Response:
         """The endpoint's list of models as it comes, bounded as every reply is.
@@ -148,13 +143,6 @@ class JudgeClient:
         """
         return await self._sdk.get("/models", cast_to=httpx2.Response)
 
-    def without_key(self, body: bytes) -> bytes:
-        """The body without key and proxy's password: some servers repeat what they are sent."""
-        for secret in self._hidden:
-            if secret in body:
-                body = body.replace(secret, b"***")
-        return body
-
     @property
     def sdk(self) -> LeanOpenAI:
         """The SDK's client, for other calls than judging."""
@@ -165,8 +153,7 @@ class JudgeClient:
         if isinstance(cause, BodyTooLarge):
             return _failed(Kind.TOO_LARGE, str(cause), started)
         # aiohttp quotes what it could not read, and that may be anything, our own key included
-        said = self.without_key(str(cause).encode("utf-8", "replace")).decode("utf-8")
-        detail = one_line(said[:200]) or type(cause).__name__
+        detail = one_line(scrubbed(str(cause))[:200]) or type(cause).__name__
         if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
             return _failed(Kind.BROKEN, detail, started)
         return _failed(Kind.UNREACHABLE, detail, started)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from judgestats.errors import InputError, JudgestatsError
+from judgestats.errors import InputError, JudgeError, JudgestatsError
 from judgestats.judges.account import Account, Stop
 from judgestats.judges.asking import Asked, Asker, Halt
 from judgestats.judges.budget import Purse
@@ -105,6 +105,9 @@ class Collector:
         for result in results:
             if isinstance(result, Exception):
                 raise result
+        refused = [lane.refused for lane in self._lanes]
+        if all(refused) and refused and not self.account.answered:
+            raise JudgeError("\n".join(refused))
         if given_up := [each for lane in self._lanes for each in lane.given_up]:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 

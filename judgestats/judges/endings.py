@@ -45,6 +45,7 @@ def message(
     more = {
         Stop.MAX_COST: " with a larger max_cost",
         Stop.MAX_REQUESTS: " with a larger max_requests",
+        Stop.REFUSED: ", once that is mended or that judge left out,",
         Stop.FAILING: ", once what the server names is mended or that judge or condition left out,",
     }.get(halt.why, "")
     return f"{done} Run the same command again{more} to go on: only what is missing is asked."

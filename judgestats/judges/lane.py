@@ -51,12 +51,14 @@ class Lane:
         self.contacted = False
         self.answered = 0
         self.unreachable_in_a_row = 0
+        self.pages_in_a_row = 0
         self.streaks = Streaks()
         self.left_out: dict[str, str] = {}
         self.notes: dict[str, None] = {}
         self.ended = asyncio.Event()
         self.ended_because = Stop.COMPLETE
         self.ended_detail = ""
+        self.refused = ""
         self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
         self._experiment = experiment
@@ -157,6 +159,11 @@ class Lane:
             self.limit.reopen()
             for event in self._resting.values():
                 event.set()
+
+    def refuse(self, why: str) -> None:
+        """Ask this model for no more: whatever is asked, it would be refused."""
+        self.refused = why
+        self.end(Stop.REFUSED, why.rstrip("."))
 
     def leave_out(self, condition: str, detail: str) -> None:
         """Ask for no more of a condition; the model's other conditions go on."""

@@ -146,6 +146,13 @@ class Abilities:
             return self  # another request has taught this meanwhile
         return replace(self, mode=below, proven=False)
 
+    def below(self, mode: ReplyMode) -> Abilities:
+        """The next reply mode after one that does not serve; the same where there is none."""
+        lower = next_mode(mode)
+        if lower is None or _LADDER.index(self.mode) > _LADDER.index(mode):
+            return self
+        return replace(self, mode=lower, proven=False)
+
     def unsettled(self) -> Abilities:
         """Back to the top of the ladder, where no mode down to the last was answered."""
         return self if self.proven else replace(self, mode=_LADDER[0])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from judgestats.secrecy import scrubbed
+
 __all__ = ["MAX_DETAIL", "Choice", "Kind", "Outcome", "Parameter", "one_line", "storable"]
 
 MAX_DETAIL = 300
@@ -16,6 +18,8 @@ class Kind(StrEnum):
 
     ANSWERED = "answered"
     KEY_REFUSED = "key_refused"
+    NO_PERMISSION = "no_permission"
+    WRONG_PATH = "wrong_path"
     UNKNOWN_MODEL = "unknown_model"
     NO_QUOTA = "no_quota"
     UNREACHABLE = "unreachable"
@@ -39,6 +43,7 @@ class Parameter(StrEnum):
     CHOICES = "n"
     SEED = "seed"
     CONTENT = "content"
+    TOO_LONG = "too_long"
     UNKNOWN = ""
 
 
@@ -84,6 +89,8 @@ class Outcome:
     @property
     def maybe_billed(self) -> bool:
         """Whether the request may have cost money although there is no answer to show for it."""
+        if self.kind is Kind.WRONG_PATH:
+            return self.status == 200
         return self.kind in {
             Kind.BROKEN,
             Kind.TIMED_OUT,
@@ -94,7 +101,8 @@ class Outcome:
 
 
 def storable(text: str) -> str:
-    """Lone surrogates (possible in JSON escapes) replaced: they cannot be stored as UTF-8."""
+    """Without secrets, and lone surrogates (possible in JSON escapes), which UTF-8 cannot hold."""
+    text = scrubbed(text)
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -109,6 +117,6 @@ def one_line(text: str) -> str:
     >>> one_line("no such model" + chr(27) + "[2J" + chr(10) + "try another")
     'no such model [2J try another'
     """
-    clean = "".join(c if c.isprintable() else " " for c in storable(text[: 4 * MAX_DETAIL]))
+    clean = "".join(c if c.isprintable() else " " for c in storable(text)[: 4 * MAX_DETAIL])
     line = " ".join(clean.split())
     return line if len(line) <= MAX_DETAIL else line[: MAX_DETAIL - 1] + "…"

@@ -9,7 +9,7 @@ import openai
 
 from judgestats.errors import JudgeError
 from judgestats.judges.client import JudgeClient
-from judgestats.judges.spec import JudgeSpec
+from judgestats.judges.spec import JudgeSpec, key_hint
 
 __all__ = ["check_judges"]
 
@@ -62,8 +62,8 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             # The server's own words are left out: some repeat the key in them.
             raise JudgeError(
-                f"{spec.base_url} refuses the key. Set OPENAI_API_KEY (or JUDGESTATS_API_KEY for "
-                "another server) to one that it accepts."
+                f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that it "
+                "accepts."
             ) from None
         except openai.APITimeoutError:
             raise JudgeError(

@@ -1,32 +1,26 @@
-"""Reading what a server sends: a completion, or the words of a refusal, whatever its shape."""
+"""Reading a chat completion; what is none is an error, or malformed, never a guess."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from judgestats.judges.outcomes import (
-    MAX_DETAIL,
     Choice,
     Kind,
     Outcome,
-    Parameter,
     one_line,
     storable,
 )
-from judgestats.judges.waiting import quota_pause, retry_after
-from judgestats.judgments.settings import FIELDS
+from judgestats.judges.refusals import error_in, read_error
+from judgestats.judges.waiting import quota_pause
 from judgestats.protocols.reading import message_text
 
-__all__ = ["MAX_TEXT_CHARS", "read_error", "read_reply"]
+__all__ = ["MAX_TEXT_CHARS", "read_reply"]
 
 MAX_TEXT_CHARS = 200_000
 """The longest choice that is taken for a judge's answer."""
-
-
-# ----------------------------------------------------------------------------- answers
 
 
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
@@ -34,10 +28,14 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):
+        if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
+            return read_error(200, body, headers, latency_s)
         kind = headers.get("content-type", "no content type")[:60]
         return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes)", latency_s)
     if not isinstance(reply, dict):
         return _malformed("the body is JSON but no object", latency_s)
+    if status := error_in(reply):
+        return read_error(status, body, headers, latency_s)
     usage = reply.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     tokens_in, tokens_out = _count(usage.get("prompt_tokens")), _billed_out(usage)
@@ -113,138 +111,4 @@ def _billed_out(usage: Mapping[str, Any]) -> int | None:
 
 
 def _label(value: Any) -> str:
-    return storable(value[:200]) if isinstance(value, str) else ""
-
-
-# ----------------------------------------------------------------------------- refusals
-
-_REFUSED = (
-    r"not support|unsupported|invalid|not allowed|unknown|unrecogni[sz]ed|extra|only|must|"
-    r"not permitted|not available|not enabled|unexpected"
-)
-_ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("temperature", re.compile(r"\btemperature\b", re.IGNORECASE)),
-    (
-        Parameter.REPLY_FORMAT,
-        re.compile(
-            r"response_format|json_schema|json schema|structured output|tool|function|guided|"
-            r"grammar",
-            re.IGNORECASE,
-        ),
-    ),
-    ("max_tokens", re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)),
-    *((name, re.compile(rf"\b{name}\b", re.IGNORECASE)) for name in FIELDS),
-    (Parameter.SEED, re.compile(r"\bseed\b", re.IGNORECASE)),
-    (
-        Parameter.CHOICES,
-        re.compile(
-            r"['\"`]n['\"`]|\bn\b\s*(?:>|=|must|is|parameter|param|should|greater)|"
-            r"multiple (?:choices|completions)|\bn\b.{0,20}(?:not supported|unsupported)",
-            re.IGNORECASE,
-        ),
-    ),
-)
-_CONTENT = re.compile(
-    r"context.{0,10}(?:length|window|size)|too (?:long|many tokens)|"
-    r"content.{0,12}(?:policy|filter|management)|moderation|flagged",
-    re.IGNORECASE,
-)
-_BY_NAME: dict[str, str] = {
-    **{name: name for name in FIELDS},
-    "n": Parameter.CHOICES,
-    "seed": Parameter.SEED,
-    "max_completion_tokens": "max_tokens",
-    "tools": Parameter.REPLY_FORMAT,
-    "tool_choice": Parameter.REPLY_FORMAT,
-    "response_format": Parameter.REPLY_FORMAT,
-}
-
-
-def read_error(status: int, body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
-    """Classify a reply with an error status.
-
-    Parameters
-    ----------
-    status : int
-    body : bytes
-    headers : mapping
-        Lower-case names.
-    latency_s : float
-
-    Returns
-    -------
-    Outcome
-
-    Examples
-    --------
-    >>> body = b'{"error": {"message": "Unsupported value: temperature", "param": "temperature"}}'
-    >>> read_error(400, body, {}, 0.1).about
-    'temperature'
-    """
-    message, code, param = _error_fields(body)
-    about: str = Parameter.UNKNOWN
-    kind = _error_kind(status, code, message)
-    if kind is Kind.BAD_REQUEST:
-        about = _error_about(message, param)
-    return Outcome(
-        kind=kind,
-        detail=one_line(message) or f"HTTP {status}",
-        about=about,
-        status=status,
-        latency_s=latency_s,
-        retry_after_s=retry_after(headers),
-        pause_s=quota_pause(headers),
-    )
-
-
-def _error_kind(status: int, code: str, message: str) -> Kind:
-    lower = message.lower()
-    if status == 401 or (status == 403 and not _CONTENT.search(message)):
-        return Kind.KEY_REFUSED
-    if status == 404:
-        return Kind.UNKNOWN_MODEL
-    if status == 429:
-        no_quota = "insufficient_quota" in code or "exceeded your current quota" in lower
-        return Kind.NO_QUOTA if no_quota else Kind.RATE_LIMITED
-    if status == 402:
-        return Kind.NO_QUOTA
-    if status in {503, 529}:
-        return Kind.OVERLOADED
-    if status in {408, 409} or status >= 500:
-        return Kind.SERVER_ERROR
-    if "model" in lower and (
-        "does not exist" in lower or "not found" in lower or code == "model_not_found"
-    ):
-        return Kind.UNKNOWN_MODEL
-    return Kind.BAD_REQUEST
-
-
-def _error_about(message: str, param: str) -> str:
-    if _CONTENT.search(message):
-        return Parameter.CONTENT
-    first = re.split(r"[.\[]", param, maxsplit=1)[0]
-    if first in _BY_NAME:
-        return _BY_NAME[first]
-    if not re.search(_REFUSED, message, re.IGNORECASE):
-        return Parameter.UNKNOWN
-    for parameter, pattern in _ABOUT:
-        if pattern.search(message):
-            return parameter
-    return Parameter.UNKNOWN
-
-
-def _error_fields(body: bytes) -> tuple[str, str, str]:
-    """Message, code and parameter of an error body, whatever its shape."""
-    try:
-        value: Any = json.loads(body[:100_000])
-    except (ValueError, RecursionError):
-        return body[:MAX_DETAIL].decode("utf-8", "replace"), "", ""
-    error = value.get("error", value) if isinstance(value, dict) else value
-    if isinstance(error, str):
-        return error, "", ""
-    if not isinstance(error, dict):
-        return str(error), "", ""
-    message = error.get("message") or error.get("detail") or error.get("msg") or ""
-    text = message if isinstance(message, str) else json.dumps(message)
-    code = error.get("code") or error.get("type") or ""
-    return text, str(code), str(error.get("param") or "")
+    return storable(value)[:200] if isinstance(value, str) else ""

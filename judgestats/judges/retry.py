@@ -10,6 +10,9 @@ from judgestats.judges.outcomes import Kind, Outcome
 
 __all__ = ["RetryPolicy"]
 
+_LONGEST_FLOOR_S = 1.0
+"""The longest wait that a server's own "at once" is stretched to."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
@@ -22,8 +25,9 @@ class RetryPolicy:
     unusable_attempts : int
         Tries in all where the server answered something unusable: each may have been billed.
     patience_s : float
-        How long one judgment may wait in all, in seconds; a server that asks for more by a single
-        Retry-After ends the collection (see `asks_too_much`).
+        How long after its first failure one judgment may be tried again, in seconds of wall time; a
+        server that asks for more by a single Retry-After ends the collection (see
+        `asks_too_much`).
     first_s, longest_s : float
         First and longest wait, in seconds, where the server names none.
     """
@@ -46,7 +50,7 @@ class RetryPolicy:
         tried : int
             Tries so far, this one included.
         waited_s : float
-            Time this judgment has waited for the server so far.
+            Wall time since this judgment first failed.
         contacted : bool
             Whether the endpoint has ever replied. One that never has is given up early: its
             address is probably wrong.
@@ -58,15 +62,15 @@ class RetryPolicy:
         >>> limited = Outcome(kind=Kind.RATE_LIMITED, retry_after_s=0.0)
         >>> RetryPolicy().wait(
         ...     limited, tried=1, waited_s=0.0, contacted=True, draw=random.Random(1)
-        ... )
-        0.0
+        ... ) >= 0.25  # not at once, whatever the server says
+        True
         >>> refused = Outcome(kind=Kind.BAD_REQUEST)
         >>> RetryPolicy().wait(
         ...     refused, tried=1, waited_s=0.0, contacted=True, draw=random.Random(1)
         ... ) is None
         True
         """
-        most = self._most(outcome.kind, contacted=contacted)
+        most = self._most(outcome, contacted=contacted)
         if tried >= most:
             return None
         wait = self._wait(outcome, tried, draw)
@@ -86,8 +90,11 @@ class RetryPolicy:
             and (outcome.retry_after_s or 0.0) > self.patience_s
         )
 
-    def _most(self, kind: Kind, *, contacted: bool) -> float:
+    def _most(self, outcome: Outcome, *, contacted: bool) -> float:
         """The most tries of a request that ends so; 1 where another try would change nothing."""
+        kind = outcome.kind
+        if kind is Kind.WRONG_PATH and outcome.status == 200:
+            return self.unusable_attempts  # a page in place of JSON: of a gateway, for a moment
         if kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
             return math.inf
         if kind in {Kind.MALFORMED, Kind.TOO_LARGE}:
@@ -99,8 +106,11 @@ class RetryPolicy:
         return 1
 
     def _wait(self, outcome: Outcome, tried: int, draw: random.Random) -> float:
-        if outcome.retry_after_s is not None:
-            # up to a tenth more, so that those who wait do not come back all at once
-            return outcome.retry_after_s * (1 + 0.1 * draw.random())
         longest = min(self.longest_s, self.first_s * float(2 ** min(tried - 1, 30)))
-        return longest * (0.5 + 0.5 * draw.random())
+        backoff = longest * (0.5 + 0.5 * draw.random())
+        if outcome.retry_after_s is not None:
+            # Up to a tenth more, so that those who wait do not come back all at once; and never at
+            # once, however often a server says 0 or names a date that is past.
+            floor = min(backoff, _LONGEST_FLOOR_S)
+            return max(outcome.retry_after_s * (1 + 0.1 * draw.random()), floor)
+        return backoff

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from judgestats.errors import InputError, nearest, printable
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
+from judgestats.secrecy import keep_secret
 
 __all__ = [
     "DEFAULT_BASE_URL",
@@ -19,6 +20,8 @@ __all__ = [
     "SIMULATED_URL",
     "JudgeSpec",
     "Secret",
+    "key_hint",
+    "key_variable",
     "parse_judge",
     "without_address",
 ]
@@ -28,6 +31,11 @@ SIMULATED_URL = "http://simulated.invalid/v1"
 """Stands for the simulated server inside this process; `.invalid` never resolves (RFC 2606)."""
 
 _AT_URL = re.compile(r"^(?P<model>.+?)@(?P<url>https?://.+)$")
+_AT_HOST = re.compile(
+    r"^(?P<model>[^@]+)@(?P<host>localhost(?::\d+)?|\d+(?:\.\d+){3}(?::\d+)?|[\w.-]+:\d+|"
+    r"[\w-]+(?:\.[\w-]+)+(?=/))(?P<path>/.*)?$"
+)
+"""A model's name may hold an @ itself (claude-opus-4@20250514): what looks like a host counts."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names of this machine."""
 _URL = re.compile(r"[!-~]+")
@@ -50,6 +58,7 @@ class Secret:
 
     def __init__(self, value: str) -> None:
         self._value = value
+        keep_secret(value)
 
     def reveal(self) -> str:
         """The key itself: only the client that sends it asks."""
@@ -115,8 +124,9 @@ def parse_judge(
 
     ``sim-...`` alone is a simulated judge inside this process. ``model@http://host:port/v1`` names
     its own endpoint. Any other name is a model at `base_url`, else at ``OPENAI_BASE_URL``, else at
-    OpenAI. The key is ``JUDGESTATS_API_KEY``, else ``OPENAI_API_KEY``; it is required for OpenAI
-    only, and ``OPENAI_API_KEY`` is never sent in clear (``http://``) to another machine.
+    OpenAI. The key is the provider's (``OPENAI_API_KEY`` for OpenAI, ``ANTHROPIC_API_KEY`` for
+    Anthropic, ...), else ``JUDGESTATS_API_KEY``. ``OPENAI_API_KEY`` goes to OpenAI's own host, or
+    to the one that ``OPENAI_BASE_URL`` names, and nowhere else.
 
     Parameters
     ----------
@@ -157,6 +167,11 @@ def parse_judge(
         raise InputError(
             "judges: a judge is given as an address alone. Write MODEL@ADDRESS, for example "
             "llama3@http://localhost:11434/v1."
+        )
+    if match is None and (bare := _AT_HOST.match(name)):
+        raise InputError(
+            f"judges: {without_address(name)!r} names an address without http:// or https://. "
+            f"Write {bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}."
         )
     if match is None and name.startswith("sim-"):
         known = simulated_answerers() if answers else simulated_judges()
@@ -220,29 +235,74 @@ def _checked(url: str, name: str) -> str:
     return url.rstrip("/")
 
 
+PROVIDER_KEYS = {
+    "api.openai.com": "OPENAI_API_KEY",
+    "openai.azure.com": "AZURE_OPENAI_API_KEY",
+    "api.anthropic.com": "ANTHROPIC_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    "api.mistral.ai": "MISTRAL_API_KEY",
+    "api.cohere.ai": "CO_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "api.x.ai": "XAI_API_KEY",
+    "api.groq.com": "GROQ_API_KEY",
+    "api.together.xyz": "TOGETHER_API_KEY",
+    "api.fireworks.ai": "FIREWORKS_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+}
+"""The variable that holds the key for a host, its subdomains included."""
+_ANY_KEY = "JUDGESTATS_API_KEY"
+
+
+def key_variable(url: str) -> str:
+    """The variable of the environment that holds the key of an endpoint's provider, if it is known.
+
+    Examples
+    --------
+    >>> key_variable("https://api.anthropic.com/v1"), key_variable("http://localhost:8000/v1")
+    ('ANTHROPIC_API_KEY', '')
+    """
+    host = urlsplit(url).hostname or ""
+    return next(
+        (v for name, v in PROVIDER_KEYS.items() if host == name or host.endswith(f".{name}")), ""
+    )
+
+
+def key_hint(url: str) -> str:
+    """The variables that may hold the key of an endpoint, as a message names them.
+
+    Examples
+    --------
+    >>> key_hint("https://api.x.ai/v1"), key_hint("http://localhost:8000/v1")
+    ('XAI_API_KEY', 'JUDGESTATS_API_KEY')
+    """
+    return key_variable(url) or _ANY_KEY
+
+
 def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
-    own = env.get("JUDGESTATS_API_KEY", "").strip()
-    openai = env.get("OPENAI_API_KEY", "").strip()
-    parts = urlsplit(url)
-    if parts.hostname == "api.openai.com":
-        if not (openai or own):
-            raise InputError(
-                f"judge {name!r}: no key. Set OPENAI_API_KEY; or name a local server "
-                "(base_url=http://localhost:8000/v1); or rehearse with the simulated judge "
-                "sim-typical, which needs no key and costs nothing."
-            )
-        return Secret(_sendable(openai or own))
-    if own:
-        return Secret(_sendable(own))
-    if openai and (parts.scheme == "https" or parts.hostname in LOOPBACK):
-        return Secret(_sendable(openai))
+    """The key for an endpoint: its provider's, else the one for any, else none.
+
+    `OPENAI_API_KEY` is OpenAI's: another server gets it only where ``OPENAI_BASE_URL`` names it.
+    """
+    variable = key_variable(url)
+    parts, named = urlsplit(url), env.get("OPENAI_BASE_URL", "").strip().rstrip("/")
+    if not variable and url == named and (parts.scheme == "https" or parts.hostname in LOOPBACK):
+        variable = "OPENAI_API_KEY"
+    for candidate in (variable, _ANY_KEY):
+        if candidate and (key := env.get(candidate, "").strip()):
+            return Secret(_sendable(key, candidate))
+    if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":
+        raise InputError(
+            f"judge {name!r}: no key. Set {variable}; or name a local server "
+            "(base_url=http://localhost:8000/v1); or rehearse with the simulated judge "
+            "sim-typical, which needs no key and costs nothing."
+        )
     return Secret(_DUMMY)
 
 
-def _sendable(key: str) -> str:
+def _sendable(key: str, variable: str) -> str:
     if not key.isascii() or any(c.isspace() or ord(c) < 32 for c in key):
         raise InputError(
             "the API key holds a space or another character that cannot be sent in a header. "
-            "Check OPENAI_API_KEY (its value is not shown here)."
+            f"Check {variable} (its value is not shown here)."
         )
     return key

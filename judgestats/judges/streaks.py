@@ -44,7 +44,7 @@ class Streaks:
 
     def gave_up(self, outcome: Outcome, condition: str) -> None:
         """A judgment of a condition was given up."""
-        if outcome.about is Parameter.CONTENT:
+        if outcome.about in {Parameter.CONTENT, Parameter.TOO_LONG}:
             return  # what was refused is this item
         self._of_condition[condition] = self._of_condition.get(condition, 0) + 1
         counts = self._refused if outcome.kind is Kind.BAD_REQUEST else self._of_model

@@ -210,6 +210,17 @@ def _of_proxy(status: int, words: str | None) -> str:
 
 def _plain(error: BaseException) -> str:
     """One line that names the error's cause, without a request's headers."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return (
+            "the server's certificate is not trusted, or TLS fails; for a private authority name "
+            "its file in SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow): "
+            f"{type(error).__name__}: {_tls_reason(error)}"
+        )
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     strerror = getattr(inner, "strerror", None)
     return f"{type(inner).__name__}: {strerror or inner}"
+
+
+def _tls_reason(error: BaseException) -> str:
+    inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", error)
+    return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or inner)

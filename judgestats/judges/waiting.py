@@ -7,9 +7,10 @@ import re
 import time
 from collections.abc import Mapping
 
-__all__ = ["quota_pause", "retry_after", "seconds_until"]
+__all__ = ["quota_pause", "retry_after", "seconds_until", "wait_in_words"]
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_IN_WORDS = re.compile(r"(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)", re.IGNORECASE)
 _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -60,3 +61,15 @@ def quota_pause(headers: Mapping[str, str]) -> float:
             reset = seconds_until(headers.get(f"x-ratelimit-reset-{what}", ""))
             pause = max(pause, reset or 0.0)
     return pause
+
+
+def wait_in_words(text: str) -> float | None:
+    """The seconds that a refusal's words name, where no header does.
+
+    Examples
+    --------
+    >>> wait_in_words("Please try again in 1m9.5s."), wait_in_words("Slow down")
+    (69.5, None)
+    """
+    found = _IN_WORDS.search(text)
+    return None if found is None else seconds_until(found[1])

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.errors import JudgestatsError, StoreError
+from judgestats.secrecy import keep_secrets_of
 from judgestats.tracking.project_env import EXPERIMENT_NAME
 
 __all__ = ["Store", "open_store"]
@@ -67,12 +68,13 @@ def store_faults(doing: str) -> Iterator[None]:
     except Exception as error:
         import mlflow
 
+        keep_secrets_of()
         text = str(error).strip().splitlines() or [type(error).__name__]
         where = without_secrets(mlflow.get_tracking_uri())
         raise StoreError(
             f"the tracking store {where} failed while {doing}: {text[0][:300]}. Check that it can "
             "be written to, or set MLFLOW_TRACKING_URI to another one."
-        ) from error
+        ) from None  # MLflow's own words quote the whole address, its password included
 
 
 def quiet_mlflow() -> None:
@@ -158,6 +160,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     from mlflow import MlflowClient
 
     quiet_mlflow()
+    keep_secrets_of()
     with store_faults("it was opened"):
         _check_file(mlflow.get_tracking_uri(), existing=existing)
         client = MlflowClient()

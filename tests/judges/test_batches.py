@@ -218,10 +218,10 @@ def test_an_endpoint_without_a_batch_api_is_named(plan, tmp_path):
 
 def test_a_refused_key_and_an_unknown_model_are_named(plan, server, tmp_path, monkeypatch):
     url, _ = server(require_key="right-and-secret")
-    monkeypatch.setenv("OPENAI_API_KEY", "wrong-and-secret")
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "wrong-and-secret")
     with pytest.raises(JudgeError, match="refuses the key"):
         in_batches(plan(url=url), tmp_path / "j.db")
-    monkeypatch.setenv("OPENAI_API_KEY", "right-and-secret")
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "right-and-secret")
     with pytest.raises(JudgeError, match="does not know the model"):
         in_batches(plan(url=url, judges=("sim-nobody",)), tmp_path / "j.db")
     assert in_batches(plan(url=url), tmp_path / "j.db").account.answered == 20
@@ -466,7 +466,7 @@ class Telling(SimulatedServer):
 
 def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, capsys):
     planted = "sk-planted-0815-never-to-be-seen"
-    monkeypatch.setenv("OPENAI_API_KEY", planted)
+    monkeypatch.setenv("JUDGESTATS_API_KEY", planted)
     caplog.set_level("DEBUG")
     path = tmp_path / "j.db"
     with serving(Telling()) as url:

@@ -252,12 +252,12 @@ def test_a_wrong_address_is_named_soon(plan, quick):
 
 def test_a_refused_key_is_named(plan, server, monkeypatch):
     url, app = server(require_key="right")
-    monkeypatch.setenv("OPENAI_API_KEY", "wrong-key-4711")
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "wrong-key-4711")
     with pytest.raises(JudgeError, match="refuses the key") as caught:
         collect_judgments(plan(url=url))
     assert "wrong-key-4711" not in str(caught.value)
     assert app.received < 5  # one request finds out for all
-    monkeypatch.setenv("OPENAI_API_KEY", "right")
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "right")
     assert collect_judgments(plan(url=url)).account.answered == 20
 
 

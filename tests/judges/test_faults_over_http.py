@@ -41,7 +41,7 @@ def consistent(collected):
         ("reset", "connection_broken", True),
         ("truncated_json", "malformed_reply", True),
         ("huge_json", "reply_too_large", True),
-        ("wrong_type", "malformed_reply", True),
+        ("wrong_type", "wrong_path", True),
     ],
 )
 def test_a_fault_has_its_own_status(plan, server, fault, failure, billed_in_vain):
@@ -119,12 +119,12 @@ def test_concurrency_falls_under_a_capacity_and_everything_arrives(plan, server,
     assert app.peak_in_flight <= 33
 
 
-def test_retry_after_zero_is_heeded(plan, server):
-    url, _ = server(rate_limited=0.5, retry_after_s=0.0)
-    slow = RetryPolicy(first_s=60.0, longest_s=60.0)  # would hang if Retry-After were ignored
-    collected = collect_judgments(plan(url=url), retry=slow)
-    assert collected.account.answered == 20
-    assert collected.account.waited_s == 0.0
+def test_retry_after_zero_has_a_floor_and_an_end(plan, server):
+    url, app = server(rate_limited=1.0, retry_after_s=0.0)
+    hasty = RetryPolicy(first_s=0.05, patience_s=0.5)
+    collected = collect_judgments(plan(items=1, replicates=1, url=url), retry=hasty)
+    assert collected.account.failures == {"rate_limited": 1}
+    assert app.received < 20  # it was 120 requests a second, for ever
 
 
 def test_quota_headers_are_read(plan, server, quick):
@@ -180,11 +180,13 @@ def test_the_reply_mode_falls_to_what_is_supported(plan, server, tmp_path, fault
     assert again.account.cached == 10
 
 
-def test_a_server_that_ignores_the_schema_is_still_read(plan, server):
+def test_a_mode_that_a_server_ignores_is_not_taken_for_proven(plan, server):
     url, _ = server(ignore_schema=True)
-    frame = consistent(collect_judgments(plan(url=url)))
-    assert set(frame["reply_mode"]) == {"json_schema"}
-    assert not frame["raw_text"].str.startswith("{").any()
+    collected = collect_judgments(plan(url=url))
+    frame = consistent(collected)
+    assert set(frame["reply_mode"]) == {"tool"}
+    assert any("ignores the reply mode json_schema" in note for note in collected.notes)
+    assert collected.account.discarded == 1
 
 
 @pytest.mark.parametrize("faults", [{"refuse_n": True}, {"ignore_n": True}])

@@ -22,7 +22,8 @@ from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.preflight import check_judges
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.proxy import proxy_for
-from judgestats.judges.replies import read_error, read_reply
+from judgestats.judges.refusals import read_error
+from judgestats.judges.replies import read_reply
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
@@ -127,7 +128,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_a_hostile_reply_is_one_bounded_outcome(name, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", PLANTED)
+    monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
     start, forever, kind = HOSTILE[name]
 
     async with (
@@ -359,10 +360,10 @@ def test_the_cap_holds_where_the_server_does_not_tell_the_tokens(plan):
 
 @pytest.mark.parametrize("key", ["a", "EMPTY", "content"])
 def test_a_placeholder_key_does_not_maim_replies(plan, server, monkeypatch, key):
-    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("JUDGESTATS_API_KEY", key)
     url, _ = server()
     over_http = collect_judgments(plan(url=url))
-    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("JUDGESTATS_API_KEY")
     assert (
         over_http.frame["raw_text"].tolist() == collect_judgments(plan()).frame["raw_text"].tolist()
     )
@@ -378,7 +379,7 @@ def test_a_server_on_this_machine_is_not_asked_through_a_proxy(plan, server, mon
 
 
 async def test_the_look_at_an_endpoint_is_bounded_and_follows_no_redirect(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", PLANTED)
+    monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
     seen = []
 
     async def look(name):

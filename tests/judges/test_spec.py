@@ -60,13 +60,55 @@ def test_a_password_in_a_url_is_not_repeated():
     assert "hunter2" not in str(caught.value)
 
 
-def test_the_openai_key_is_not_sent_in_clear_to_another_machine():
+def test_the_openai_key_goes_to_openai_or_where_its_own_variable_points():
     env = {"OPENAI_API_KEY": PLANTED}
-    assert parse_judge("m@http://gpu-box:8000/v1", environ=env).key.reveal() != PLANTED
-    assert parse_judge("m@http://localhost:8000/v1", environ=env).key.reveal() == PLANTED
-    assert parse_judge("m@https://api.example.org/v1", environ=env).key.reveal() == PLANTED
-    own = {**env, "JUDGESTATS_API_KEY": "own"}
-    assert parse_judge("m@http://gpu-box:8000/v1", environ=own).key.reveal() == "own"
+
+    def key(name, **more):
+        return parse_judge(name, environ=env | more).key.reveal()
+
+    assert key("gpt-4o") == PLANTED
+    for address in (
+        "http://gpu-box:8000/v1",
+        "http://localhost:8000/v1",
+        "https://api.example.org/v1",
+    ):
+        assert key(f"m@{address}") != PLANTED
+        assert key(f"m@{address}", JUDGESTATS_API_KEY="own") == "own"
+    assert key("m", OPENAI_BASE_URL="https://api.example.org/v1/") == PLANTED
+    assert key("m", OPENAI_BASE_URL="http://localhost:8000/v1") == PLANTED
+    assert key("m", OPENAI_BASE_URL="http://gpu-box:8000/v1") != PLANTED  # in clear
+    both = {"OPENAI_BASE_URL": "https://api.example.org/v1", "JUDGESTATS_API_KEY": "own"}
+    assert key("m@https://elsewhere.example/v1", **both) == "own"
+
+
+def test_a_provider_gets_its_own_key():
+    env = {"OPENAI_API_KEY": PLANTED, "ANTHROPIC_API_KEY": "ant-key"}
+    spec = parse_judge("claude-haiku-4-5@https://api.anthropic.com/v1", environ=env)
+    assert spec.key.reveal() == "ant-key"
+    with pytest.raises(InputError, match="Set MISTRAL_API_KEY"):
+        parse_judge("mistral-small@https://api.mistral.ai/v1", environ=env)
+    with pytest.raises(InputError, match="Set GROQ_API_KEY"):
+        parse_judge("m@https://eu.api.groq.com/openai/v1", environ=env)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("llama3@localhost:11434", "llama3@http://localhost:11434/v1"),
+        ("llama3@gpu-box:8000/v1", "llama3@http://gpu-box:8000/v1"),
+        ("llama3@10.0.0.7", "llama3@http://10.0.0.7/v1"),
+        ("m@api.example.org/v1", "m@http://api.example.org/v1"),
+    ],
+)
+def test_an_address_without_a_scheme_is_refused_with_the_right_spelling(name, right):
+    with pytest.raises(InputError) as refused:
+        parse_judge(name, environ={"OPENAI_API_KEY": PLANTED})
+    assert right in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["claude-opus-4@20250514", "@cf/meta/llama-3", "m@v1.2"])
+def test_a_model_may_have_an_at_in_its_name(name):
+    assert parse_judge(name, environ={"OPENAI_API_KEY": PLANTED}).model == name
 
 
 def test_an_unsendable_key_is_refused_without_being_shown():

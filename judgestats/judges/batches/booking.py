@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from judgestats.judges.account import Stop
-from judgestats.judges.asking import share_of, taught
+from judgestats.judges.asking import share_of
 from judgestats.judges.batches.book import BatchRequest
 from judgestats.judges.batches.shared import Shared
 from judgestats.judges.journal import UNTOLD, Answer
 from judgestats.judges.lane import Lane
+from judgestats.judges.lessons import taught
 from judgestats.judges.outcomes import Kind, Outcome
 
 __all__ = ["Booking"]
@@ -28,7 +29,7 @@ _AGAIN = {
     Kind.MISSING,
 }
 """Kinds of failure for which a request goes into a next batch."""
-_FATAL = {Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}
+_FATAL = {Kind.KEY_REFUSED, Kind.NO_PERMISSION, Kind.WRONG_PATH, Kind.UNKNOWN_MODEL}
 
 
 class Booking:

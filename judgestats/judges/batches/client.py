@@ -14,9 +14,9 @@ import openai
 from judgestats.errors import JudgeError
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.outcomes import Kind, Outcome, one_line
-from judgestats.judges.replies import read_error
+from judgestats.judges.refusals import read_error
 from judgestats.judges.retry import RetryPolicy
-from judgestats.judges.spec import JudgeSpec
+from judgestats.judges.spec import JudgeSpec, key_hint
 
 __all__ = ["BatchCallError", "BatchClient", "BatchState"]
 
@@ -124,7 +124,7 @@ class BatchClient:
         async def send() -> str:
             file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
             reply = await files.create(file=file, purpose="batch")
-            return _id(_object(self._long.without_key(reply.http_response.content)))
+            return _id(_object(reply.http_response.content))
 
         return await self._call("a file was uploaded", send)
 
@@ -140,7 +140,7 @@ class BatchClient:
                 completion_window="24h",
                 metadata=metadata,
             )
-            return _state(_object(self._short.without_key(reply.http_response.content)))
+            return _state(_object(reply.http_response.content))
 
         async def look() -> BatchState | None:
             return await self.find(name)
@@ -166,7 +166,7 @@ class BatchClient:
         async def send() -> tuple[list[BatchState], bool]:
             start: dict[str, Any] = {"after": after} if after else {}
             reply = await batches.list(limit=100, **start)
-            value = _object(self._short.without_key(reply.http_response.content))
+            value = _object(reply.http_response.content)
             data = value.get("data")
             if not isinstance(data, list):
                 raise _MalformedError("the list of batches is no list")
@@ -180,7 +180,7 @@ class BatchClient:
 
         async def send() -> BatchState:
             reply = await batches.retrieve(batch_id)
-            return _state(_object(self._short.without_key(reply.http_response.content)))
+            return _state(_object(reply.http_response.content))
 
         return await self._call(f"batch {batch_id} was looked at", send)
 
@@ -189,7 +189,7 @@ class BatchClient:
 
         async def send() -> bytes:
             reply = await self._long.sdk.files.content(file_id)
-            return self._long.without_key(reply.content)
+            return reply.content
 
         return await self._call(f"file {file_id} was downloaded", send)
 
@@ -222,7 +222,7 @@ class BatchClient:
                 result = await send()
             except openai.APIStatusError as error:
                 answer = error.response
-                body = self._short.without_key(answer.content)
+                body = answer.content
                 outcome = read_error(answer.status_code, body, answer.headers, 0.0)
             except openai.APITimeoutError:
                 outcome = Outcome(kind=Kind.TIMED_OUT, detail="no reply within the time limit")
@@ -253,8 +253,8 @@ class BatchClient:
         url = self._spec.base_url
         said = f"HTTP {outcome.status}: {outcome.detail}" if outcome.status else outcome.detail
         if outcome.kind is Kind.KEY_REFUSED:
-            what = "refuses the key. Check OPENAI_API_KEY (or JUDGESTATS_API_KEY)"
-        elif outcome.kind is Kind.UNKNOWN_MODEL and outcome.status == 404:
+            what = f"refuses the key. Check {key_hint(url)}"
+        elif outcome.kind in {Kind.UNKNOWN_MODEL, Kind.WRONG_PATH} and outcome.status == 404:
             what = (
                 "does not know this call: it may have no Batch API (mode=online asks the same "
                 "judgments one by one)"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgestats.judges.outcomes import Kind, Outcome, one_line
-from judgestats.judges.replies import read_error, read_reply
+from judgestats.judges.refusals import read_error
+from judgestats.judges.replies import read_reply
 
 __all__ = ["MAX_BYTES", "MAX_REQUESTS", "Results", "read_results", "request_line"]
 

@@ -34,6 +34,13 @@ _SILENT = {
 """Kinds of failure that tell nothing of a batch that is looked at."""
 _MOST_SILENT = 60
 """Looks in a row without news: about an hour, the retry policy's own tries aside."""
+_REFUSALS = {
+    Kind.BAD_REQUEST,
+    Kind.KEY_REFUSED,
+    Kind.NO_PERMISSION,
+    Kind.WRONG_PATH,
+    Kind.UNKNOWN_MODEL,
+}
 _TOO_MANY = "token_limit_exceeded"
 """The code of a batch refused because too many tokens wait already."""
 
@@ -183,7 +190,7 @@ class BatchWork:
             book.uploaded(record.name, file_id)
             state = await self._client.create(record.name, file_id, shared.experiment)
         except BatchCallError as error:
-            if error.outcome.kind in {Kind.BAD_REQUEST, Kind.KEY_REFUSED, Kind.UNKNOWN_MODEL}:
+            if error.outcome.kind in _REFUSALS:
                 shared.journal.fetched(record.name, {})  # refused: there is no such batch
             raise
         book.created(record.name, state.id)

@@ -1,0 +1,106 @@
+"""What must not be repeated: keys and passwords, in whatever form they are quoted.
+
+A secret is noted once, where it is first read, and every text that leaves the process passes
+`scrubbed`: what a server replies (after decoding, so that no escape hides it), messages of errors,
+and all that is printed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, quote_plus, unquote, urlsplit
+
+__all__ = ["keep_secret", "keep_secrets_of", "scrubbed"]
+
+_SHORTEST = 8
+"""A shorter key (``x``, ``EMPTY``) is a placeholder: looking for it would maim honest texts."""
+_PLACEHOLDERS = frozenset({"no-key-needed", "not-needed"})
+_STARS = "***"
+_ADDRESSES = (
+    "MLFLOW_TRACKING_URI",
+    "MLFLOW_REGISTRY_URI",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "https_proxy",
+)
+"""Variables of the environment that hold an address, and perhaps a password in it."""
+_VALUES = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
+
+_forms: dict[str, None] = {}
+
+
+def keep_secret(value: str) -> None:
+    """Note a key or password: from now on `scrubbed` takes all its forms out of any text.
+
+    Parameters
+    ----------
+    value : str
+        Shorter than 8 characters it is taken for a placeholder.
+    """
+    if len(value) >= _SHORTEST and value not in _PLACEHOLDERS:
+        _forms.update(dict.fromkeys(_forms_of(value)))
+        longest_first = sorted(_forms, key=len, reverse=True)  # one secret may hold another
+        _forms.clear()
+        _forms.update(dict.fromkeys(longest_first))
+
+
+def keep_secrets_of(environ: Mapping[str, str] | None = None) -> None:
+    """Note what the environment holds for MLflow and proxies.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        Stands in for ``os.environ`` (tests).
+    """
+    env = os.environ if environ is None else environ
+    for name in _VALUES:
+        keep_secret(env.get(name, ""))
+    for name in _ADDRESSES:
+        password = _password(env.get(name, ""))
+        keep_secret(password)
+        keep_secret(unquote(password))
+
+
+def scrubbed(text: str) -> str:
+    """A text without any secret that was noted.
+
+    Examples
+    --------
+    >>> keep_secret("doctest/secret+0815")
+    >>> scrubbed("doctest/secret+0815, doctest%2Fsecret%2B0815, ZG9jdGVzdC9zZWNyZXQrMDgxNQ==")
+    '***, ***, ***=='
+    """
+    for form in _forms:
+        if form in text:
+            text = text.replace(form, _STARS)
+    return text
+
+
+def _forms_of(value: str) -> Iterator[str]:
+    raw = value.encode("utf-8", "replace")
+    yield value
+    yield quote(value, safe="")
+    yield quote_plus(value)
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(json.dumps(value)[1:-1])[1:-1]
+    yield "".join(f"\\u{ord(c):04x}" for c in value)
+    yield raw.hex()
+    for before in range(3):  # where in a longer text that is encoded as a whole it may stand
+        # Characters at the ends also hang on what stands before and behind: they are left.
+        body = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
+        whole = (before + len(raw)) % 3 == 0
+        body = body[(0, 2, 3)[before] : len(body) if whole else -1]
+        if len(body) >= _SHORTEST:
+            yield body
+            yield body.replace("+", "-").replace("/", "_")
+
+
+def _password(address: str) -> str:
+    try:
+        return urlsplit(address if "://" in address else f"//{address}").password or ""
+    except ValueError:
+        return ""
