@@ -56,12 +56,12 @@ def taught(
     """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
     if outcome.kind is Kind.SERVER_ERROR and not lane.abilities.proven and tried == _ERRS:
         # a server that breaks over a schema says 500 to it again and again
-        lesson = lane.abilities.below(sent.mode)
-        if lesson == lane.abilities:
+        lower = lane.abilities.below(sent.mode)
+        if lower == lane.abilities:
             return False
         words = f"HTTP {outcome.status} {_ERRS} times in reply mode {sent.mode.value}"
         lane.notes[f"{lane.spec.name}: {words} (asked in the next reply mode)"] = None
-        lane.learn(lesson)
+        lane.learn(lower)
         return True
     if outcome.kind is not Kind.BAD_REQUEST:
         return False
