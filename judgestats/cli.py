@@ -31,7 +31,9 @@ recognised by what they hold (docs/readers.md):
   Inspect logs (.eval, .json)          MLflow traces with assessments, eval_results_table.json
   promptfoo results (JSON, database)   lm-evaluation-harness samples_*.jsonl
   AlpacaEval annotations.json          FastChat *_single.jsonl, *_pair.jsonl
-  judgekeeper run-NN.jsonl             anything else: a table, one row a judgment
+  judgekeeper run-NN.jsonl             DeepEval test runs, ragas results
+  JudgeBench outputs, RewardBench      Label Studio's JSON export
+  anything else: a table, one row a judgment
 
 examples:
   judgestats analyze logs/

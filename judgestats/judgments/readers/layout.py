@@ -52,7 +52,7 @@ def long_of(
     """
     role, patterns = _spec(spec)
     columns = _matching(source, table, patterns)
-    if len(columns) < 2 and role not in {"", "label"}:
+    if len(columns) < 2 and role not in {"", "label", "criterion"}:
         raise InputError(
             f"{source}: --wide {spec!r} names only {columns[0]!r}. A single column of verdicts is "
             f"mapped: --map verdict={columns[0]}."

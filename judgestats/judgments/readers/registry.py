@@ -10,16 +10,20 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.readers.alpaca_eval import ALPACA_EVAL
+from judgestats.judgments.readers.deepeval import DEEPEVAL
 from judgestats.judgments.readers.fastchat import FASTCHAT
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.inspect_logs import INSPECT
+from judgestats.judgments.readers.judgebench import JUDGEBENCH
 from judgestats.judgments.readers.judgekeeper import JUDGEKEEPER, JUDGEKEEPER_RECORDS
+from judgestats.judgments.readers.label_studio import LABEL_STUDIO
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.judgments.readers.lm_eval import LM_EVAL
 from judgestats.judgments.readers.logs import Log, Reader, open_log
 from judgestats.judgments.readers.mlflow_logs import MLFLOW, MLFLOW_TABLE
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.promptfoo import PROMPTFOO
+from judgestats.judgments.readers.rewardbench import REWARDBENCH
 from judgestats.judgments.readers.rewardbench2 import read_rewardbench2_k8
 from judgestats.judgments.readers.tables import read_frame, read_table
 from judgestats.judgments.readers.trees import tree_of
@@ -38,6 +42,10 @@ LOGS: Mapping[str, Reader] = {
     "fastchat": FASTCHAT,
     "judgekeeper": JUDGEKEEPER,
     "judgekeeper-records": JUDGEKEEPER_RECORDS,
+    "deepeval": DEEPEVAL,
+    "judgebench": JUDGEBENCH,
+    "rewardbench": REWARDBENCH,
+    "label-studio": LABEL_STUDIO,
 }
 """Readers of other tools' logs; each is recognised by what the file holds."""
 
@@ -53,7 +61,8 @@ def reader_names() -> tuple[str, ...]:
     --------
     >>> reader_names()
     ('table', 'inspect', 'mlflow', 'mlflow-table', 'promptfoo', 'lm-eval', 'alpaca-eval',
-     'fastchat', 'judgekeeper', 'judgekeeper-records', 'rewardbench2-k8')
+     'fastchat', 'judgekeeper', 'judgekeeper-records', 'deepeval', 'judgebench', 'rewardbench',
+     'label-studio', 'rewardbench2-k8')
     """
     return ("table", *LOGS, *_READERS)
 

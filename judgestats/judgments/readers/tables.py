@@ -27,6 +27,7 @@ from judgestats.judgments.readers.names import (
     resolve_columns,
 )
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.ragas import ragas_options
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
@@ -104,6 +105,7 @@ def read_frame(
     table = table.rename(columns=str)
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.of_table:
         return table.reset_index(drop=True)
+    options = ragas_options(table, options)
     shapes: list[str] = []
     table, mapping, people = _reshaped(source, table.reset_index(drop=True), options, shapes)
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)

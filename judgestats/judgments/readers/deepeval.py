@@ -1,0 +1,73 @@
+"""DeepEval test runs: each metric's score of each test case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from judgestats.judgments.readers.grades import failed, grade
+from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, named_text
+from judgestats.judgments.readers.names import folded
+from judgestats.judgments.readers.untrusted import number, text
+
+__all__ = ["DEEPEVAL"]
+
+
+def _cases(document: object) -> list[dict[str, Any]]:
+    """The test cases of a test run, of its cache, or of what ``evaluate`` returned."""
+    if not isinstance(document, dict):
+        return []
+    run = document.get("testRunData", document)
+    for name in ("testCases", "test_cases", "test_results", "testResults"):
+        found = run.get(name) if isinstance(run, dict) else None
+        if isinstance(found, list):
+            return [_plain(c) for c in found if isinstance(c, dict)]
+    return []
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """Keys without case and underscores: DeepEval writes both forms."""
+    return {folded(k): v for k, v in record.items()}
+
+
+def _fits(log: Log) -> bool:
+    return log.kind == "json" and any("metricsdata" in c for c in _cases(log.document)[:3])
+
+
+def _read(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
+    for i, case in enumerate(_cases(log.document)):
+        asked = text(case.get("input"))
+        answered = text(case.get("actualoutput"))
+        cluster = named_text(asked) or text(case.get("name"), 200) or f"case {i}"
+        for metric in _metrics(case):
+            why = text(metric.get("error"), 300)
+            said = text(metric.get("reason"))
+            rows.add(
+                **(failed(why) if why and metric.get("score") is None
+                   else grade(metric.get("score"), raw=said)),
+                judge=text(metric.get("evaluationmodel"), 200) or log.judge or "judge",
+                scorer=text(metric.get("name"), 200),
+                cluster=cluster,
+                item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
+                replicate=-1,
+                explanation=said,
+                cost_usd=number(metric.get("evaluationcost")),
+            )  # fmt: skip
+    return rows.frame(scale=(0.0, 1.0))
+
+
+def _metrics(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    listed = case.get("metricsdata")
+    for metric in listed if isinstance(listed, list) else []:
+        if isinstance(metric, dict):
+            yield _plain(metric)
+
+
+DEEPEVAL = Reader(
+    about="DeepEval test runs: testCases with metricsData (name, score, evaluationModel)",
+    fits=_fits,
+    read=_read,
+)
