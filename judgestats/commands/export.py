@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.readers import read_items
@@ -24,6 +22,7 @@ from judgestats.judgments.training import (
     training_examples,
     write_training_data,
 )
+from judgestats.judgments.versions import read_frame
 from judgestats.tracking.fetch import run_folder
 
 __all__ = ["export_command", "run_source"]
@@ -105,8 +104,8 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         folder, _ = run_folder(run, Path(scratch))
         results = json.loads((folder / "results.json").read_text("utf-8"))
         try:
-            frame = pd.read_parquet(folder / "data" / "judgments.parquet")
-        except (OSError, ValueError) as error:
+            frame = read_frame(folder / "data" / "judgments.parquet")
+        except InputError as error:
             raise InputError(
                 f"export: run {run} has no readable data/judgments.parquet ({error}). Only a "
                 "finished run of an experiment on a judge can be exported."

@@ -14,6 +14,7 @@ from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.parameters import settings_of
 from judgestats.judges.account import Collected
+from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
 from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.runs import RunWriter, artifact_folder
@@ -54,7 +55,8 @@ def record(
     """
     facts = about(prepared, frame, collected, command)
     write_results(folder, analysis, facts)
-    raw_columns = [c for c in frame.columns if c not in {"status", "score", "choice", "reason"}]
+    read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
+    raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
     run.metrics(

@@ -24,6 +24,7 @@ from judgestats.experiment.record import record
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
+from judgestats.judgments.schemas import validate_pipelines
 from judgestats.protocols.base import ReplyMode
 from judgestats.results.numbers import counted
 
@@ -110,7 +111,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         frame = _parsed(prepared, raw)
         known: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
-            known["pipelines"] = prepared.staging.table(frame)
+            known["pipelines"] = validate_pipelines(prepared.staging.table(frame))
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
         with engine.running():
             analysis = prepared.analysis.analyse(frame, prepared.plan, **known)

@@ -43,4 +43,12 @@ RAW_COLUMNS = (
     "asked_at",  # ISO 8601, UTC
 )
 
-PARSED_COLUMNS = (*RAW_COLUMNS, "status", "score", "choice", "explanation", "reason")
+PARSED_COLUMNS = (
+    *RAW_COLUMNS,
+    "status",
+    "verdict_kind",  # score | pass-fail | preference | choice | category | text; empty if unknown
+    "score",
+    "choice",
+    "explanation",
+    "reason",
+)

@@ -40,6 +40,7 @@ def parse_judgments(
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
     seen: dict[tuple[str, ...], Verdict] = {}
     verdicts: list[Verdict] = []
+    kinds: dict[tuple[str, str], str] = {}
     columns = ("condition", "item_id", "order", "stage", "transport", "reply_mode", "raw_text")
     rest = ("finish_reason", "failure")
     for condition, item_id, order, stage, transport, mode, text, finish, failure in zip(
@@ -60,8 +61,11 @@ def parse_judgments(
             if transport == "answered" and len(seen) < 100_000:  # bounded: a million distinct
                 seen[key] = verdict  # explanations need no cache
         verdicts.append(verdict)
+        if (condition, stage) not in kinds:
+            kinds[condition, stage] = _kind(_reader(protocols[condition], stage))
     parsed = raw.assign(
         status=[v.status.value for v in verdicts],
+        verdict_kind=[kinds[c, s] for c, s in zip(raw["condition"], raw["stage"], strict=True)],
         score=pd.array([v.score for v in verdicts], dtype="Float64").to_numpy(
             dtype=float, na_value=float("nan")
         ),
@@ -113,6 +117,12 @@ def read_judgment(
     if transport == "invalid_condition":
         return Verdict(status=Status.INVALID, reason=failure)
     return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
+
+
+def _kind(reader: JudgingProtocol) -> str:
+    """The kind of verdict that a protocol reads; a stage before the verdict writes a text."""
+    otherwise = "preference" if hasattr(reader, "at_stage") else "text"
+    return str(getattr(reader, "verdict_kind", otherwise))
 
 
 def _reader(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:

@@ -8,6 +8,7 @@ for every column and row, and writes megabytes where many rows fail, so `validat
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,26 @@ from pandera.errors import SchemaErrors
 
 from judgestats.errors import InputError
 from judgestats.judgments.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
+from judgestats.judgments.kinds import KINDS
 from judgestats.protocols.base import Status
 
-__all__ = ["parsed_schema", "raw_schema", "validate_parsed", "validate_raw"]
+__all__ = [
+    "BECAME",
+    "parsed_schema",
+    "pipelines_schema",
+    "raw_schema",
+    "validate_parsed",
+    "validate_pipelines",
+    "validate_raw",
+]
+
+BECAME: Mapping[Status, str] = {
+    **dict.fromkeys(Status, "not read"),
+    Status.OK: "read",
+    Status.FAILED: "not answered",
+    Status.INVALID: "never asked",
+}
+"""What became of a judgment: four different things, of which only the first holds a verdict."""
 
 TRANSPORT = ("answered", "failed", "invalid_condition")
 _SHOWN = 8
@@ -43,7 +61,9 @@ _TEXT = {
     "sent",
     "asked_at",
     "status",
+    "verdict_kind",
     "choice",
+    "position",
     "explanation",
     "reason",
 }
@@ -64,6 +84,9 @@ def _column(name: str) -> pa.Column:
         if name == "status":
             known = [s.value for s in Status]
             checks.append(pa.Check.isin(known, error=f"must be one of {', '.join(known)}"))
+        if name == "verdict_kind":
+            kinds = ("", *KINDS, "text")
+            checks.append(pa.Check.isin(kinds, error=f"must be one of {', '.join(KINDS)}, text"))
         return pa.Column(str, checks, nullable=False, coerce=True)
     if name == "cached":
         return pa.Column(bool, nullable=False, coerce=True)
@@ -91,14 +114,51 @@ def raw_schema() -> pa.DataFrameSchema:
 
 
 def parsed_schema() -> pa.DataFrameSchema:
-    """Schema of the parsed frame: raw plus status, score, choice, explanation and reason.
+    """Schema of the parsed frame: raw plus status, kind and value of the verdict, and its reason.
 
     Examples
     --------
     >>> sorted(set(parsed_schema().columns) - set(raw_schema().columns))
-    ['choice', 'explanation', 'reason', 'score', 'status']
+    ['choice', 'explanation', 'reason', 'score', 'status', 'verdict_kind']
     """
     return pa.DataFrameSchema({name: _column(name) for name in PARSED_COLUMNS}, strict=False)
+
+
+_PIPELINE_TEXT = (
+    *("condition", "judge", "item_id", "cluster", "category", "order", "status"),
+    *("choice", "position", "explanation", "reason"),
+)
+_PIPELINE_COUNTS = ("k", "replicate", "wanted", "used", "preferred", "left_out", "cut", "calls")
+
+
+def pipelines_schema() -> pa.DataFrameSchema:
+    """Schema of ``pipelines.parquet``: one row a strategy on a pair in an order, once.
+
+    Examples
+    --------
+    >>> "final_tokens_out" in pipelines_schema().columns
+    True
+    """
+    numbers = ("temperature", "tokens_in", "tokens_out", "cost_usd")
+    columns = {name: _column(name) for name in (*_PIPELINE_TEXT, *numbers)}
+    columns["final_tokens_out"] = _column("tokens_out")
+    check = pa.Check.ge(0, error="must not be negative")
+    for name in _PIPELINE_COUNTS:
+        columns[name] = pa.Column("int64", check, nullable=False, coerce=True)
+    return pa.DataFrameSchema(columns, strict=False)
+
+
+def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
+    """Check the table of verdicts that several calls led to, before it is written.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    what = "pipelines"
+    keys = ("condition", "item_id", "order", "replicate")
+    return _validate(frame, pipelines_schema(), what, keys=keys)
 
 
 def validate_raw(frame: pd.DataFrame, *, what: str = "raw judgments") -> pd.DataFrame:
@@ -178,7 +238,13 @@ def validate_parsed(
     return frame
 
 
-def _validate(frame: pd.DataFrame, schema: pa.DataFrameSchema, what: str) -> pd.DataFrame:
+def _validate(
+    frame: pd.DataFrame,
+    schema: pa.DataFrameSchema,
+    what: str,
+    *,
+    keys: Sequence[str] = KEY_COLUMNS,
+) -> pd.DataFrame:
     missing = [c for c in schema.columns if c not in frame.columns]
     if missing:
         raise InputError(
@@ -190,13 +256,13 @@ def _validate(frame: pd.DataFrame, schema: pa.DataFrameSchema, what: str) -> pd.
         frame = schema.validate(frame, lazy=True)
     except SchemaErrors as error:
         raise InputError(_readable(error, frame, what)) from None
-    duplicated = frame.duplicated(list(KEY_COLUMNS), keep=False)
+    duplicated = frame.duplicated(list(keys), keep=False)
     _refuse(
         frame,
         duplicated,
         what,
-        "the same (condition, item, order, stage, replicate) stands in more than one row. Number "
-        "the repetitions in a replicate column, or drop the repeated rows",
+        f"the same ({', '.join(k.removesuffix('_id') for k in keys)}) stands in more than one row. "
+        "Number the repetitions in a replicate column, or drop the repeated rows",
     )
     return frame
 

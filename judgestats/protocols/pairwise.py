@@ -83,6 +83,8 @@ class Pairwise:
     ['a', 'b']
     """
 
+    verdict_kind: ClassVar[str] = "preference"
+
     name: ClassVar[str] = "pairwise"
 
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pairwise"))

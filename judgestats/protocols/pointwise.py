@@ -59,6 +59,8 @@ class Pointwise:
     9.0
     """
 
+    verdict_kind: ClassVar[str] = "score"
+
     name: ClassVar[str] = "pointwise"
 
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pointwise"))

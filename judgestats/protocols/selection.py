@@ -111,6 +111,8 @@ class Selection:
     ['x', 'y']
     """
 
+    verdict_kind: ClassVar[str] = "choice"
+
     name: ClassVar[str] = "selection"
 
     template: PromptTemplate = field(

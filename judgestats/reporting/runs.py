@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.versions import read_frame
 from judgestats.results import Results, from_plain
 
 __all__ = ["Run", "load_run", "number_of", "rows_of"]
@@ -62,7 +63,7 @@ class Run:
     def judgments(self) -> pd.DataFrame:
         """The parsed judgments; an empty frame where the run has none."""
         path = self.folder / "data" / "judgments.parquet"
-        return pd.read_parquet(path) if path.is_file() else pd.DataFrame()
+        return read_frame(path) if path.is_file() else pd.DataFrame()
 
     @cached_property
     def finals(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
+from judgestats.judgments.versions import read_frame
 from judgestats.tracking.runs import INCOMPLETE
 from judgestats.tracking.store import open_store, store_faults
 
@@ -69,7 +70,7 @@ def run_judgments(run: str) -> pd.DataFrame:
         file = folder / "data" / "judgments.parquet"
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
-        return validate_parsed(pd.read_parquet(file), what=f"judgments of run {run}")
+        return validate_parsed(read_frame(file), what=f"judgments of run {run}")
 
 
 def _download(run: str, scratch: Path) -> Path:

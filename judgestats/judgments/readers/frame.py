@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgestats.errors import printable
 from judgestats.judgments.columns import PARSED_COLUMNS
+from judgestats.judgments.versions import kinds_by_value
 
 __all__ = ["condition_labels", "parsed_frame"]
 
@@ -85,5 +86,7 @@ def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.
         frame["replicate"] = frame.groupby(key, sort=False).cumcount()
     failed = frame["status"].eq("failed") & frame["transport"].eq("answered")
     frame["transport"] = frame["transport"].mask(failed, "failed")
+    if "verdict_kind" not in frame.columns:
+        frame["verdict_kind"] = kinds_by_value(frame)
     extra = [c for c in frame.columns if c not in PARSED_COLUMNS]
     return frame[[*PARSED_COLUMNS, *extra]]
