@@ -245,6 +245,13 @@ def _parser() -> argparse.ArgumentParser:
         "demo", help="the answer on recorded judgments of real judges", allow_abbrev=False
     )
 
+    journal = commands.add_parser(
+        "journal", help="is a journal as it was written, and what did it cost?", allow_abbrev=False
+    )
+    journal.add_argument("action", choices=("verify",))
+    journal.add_argument("file", nargs="?", default=".judgestats/journal.sqlite")
+    journal.add_argument("--drop", action="store_true", help="take damaged answers out")
+
     doctor = commands.add_parser(
         "doctor",
         help="what is installed, or what a file of judgments holds and can answer",
@@ -325,6 +332,7 @@ _COMMANDS = {
         "coverage": "train:coverage_command",
         "items": "items:items_command",
         "demo": "demo:demo_command",
+        "journal": "journal:journal_command",
         "doctor": "doctor:doctor_command",
         "doctor FILE": "doctor_file:doctor_file",
     }.items()

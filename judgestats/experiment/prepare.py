@@ -80,7 +80,8 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         An unknown judge or parameter, an unusable file, prompt or value.
     """
     from judgestats.experiment.item_sources import one_source
-    from judgestats.judges.spec import parse_judge
+    from judgestats.judges.judges_file import is_judges_file, read_judges_file
+    from judgestats.judges.spec import PROVIDER_KEYS, parse_judge
 
     parameters = parse_parameters(
         given,
@@ -89,13 +90,22 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         defaults=design.defaults,
         presets=design.presets,
     )
-    notices = check_levels(design.compares, parameters)
     # A price is told without a key: a dry run sends nothing.
-    environ = {"OPENAI_API_KEY": "not-needed", **os.environ} if parameters["dry_run"] else None
-    judges = {
-        name: parse_judge(name, base_url=parameters["base_url"] or None, environ=environ)
-        for name in parameters["judges"]
-    }
+    stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
+    environ = stand_ins | dict(os.environ) if parameters["dry_run"] else None
+    judges: dict[str, JudgeSpec] = {}
+    for name in parameters["judges"]:
+        if is_judges_file(name):
+            judges |= read_judges_file(name, environ=environ)
+        else:
+            judges[name] = parse_judge(
+                name, base_url=parameters["base_url"] or None, environ=environ
+            )
+    parameters["judges"] = tuple(judges)
+    notices = check_levels(design.compares, parameters)
+    if parameters["base_url"] and all(spec.in_process for spec in judges.values()):
+        unused = f"base_url={parameters['base_url']} is not used: every judge is simulated here."
+        notices = (*notices, unused)
     answering = answer_plan(parameters, given, environ=environ)
     items = questions = (design.items or one_source)(parameters)
     if answering is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.items.schema import Item, Response
 from judgestats.judges.answer_plan import AnswerPlan, answer_task
-from judgestats.judges.journal import Journal
+from judgestats.judges.journal_view import journal_view
 from judgestats.judges.plan import PricePlan, price_plan
 from judgestats.judges.request import Encoded, Sampling, judgment_keys
 from judgestats.protocols.base import ReplyMode
@@ -105,7 +105,7 @@ def _known_answers(
     """For every voice and item, the answers to its turns that the journal holds."""
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=plan.seed, settings=plan.settings)
-    with Journal(held) as book:
+    with journal_view(held) as book:
         for voice in plan.voices:
             spec = plan.answerers[voice[0]]
             for item in items:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
+from urllib.parse import urlencode
 
 import httpx2
 import openai
@@ -58,7 +59,8 @@ class JudgeClient:
     ) -> None:
         proxy = proxy_for(spec.base_url) if app is None else None
         self._max_body = max_body
-        self._url = f"{spec.base_url}/chat/completions"
+        query = f"?{urlencode(spec.query)}" if spec.query else ""
+        self._url = f"{spec.base_url}/chat/completions{query}"
         transport: httpx2.AsyncBaseTransport = (
             BoundedTransport(
                 connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
@@ -71,8 +73,16 @@ class JudgeClient:
             base_url=spec.base_url,
             max_retries=0,
             timeout=timeout_s,
-            default_headers={"Accept-Encoding": "identity"},
-            http_client=LeanHttpClient(transport, timeout_s=timeout_s),
+            default_headers={
+                "Accept-Encoding": "identity",
+                **{name: value.reveal() for name, value in spec.headers.items() if value.reveal()},
+            },
+            default_query=dict(spec.query),
+            http_client=LeanHttpClient(
+                transport,
+                timeout_s=timeout_s,
+                without=tuple(n for n, value in spec.headers.items() if not value.reveal()),
+            ),
         )
 
     async def __aenter__(self) -> JudgeClient:

@@ -135,13 +135,13 @@ async def collect(
     async with contextlib.AsyncExitStack() as stack:
         book = journal if isinstance(journal, Journal) else stack.enter_context(Journal(journal))
         lanes: dict[tuple[str, str], Lane] = {}
-        clients: dict[str, JudgeClient] = {}
+        clients: dict[tuple[object, ...], JudgeClient] = {}
         purse = Purse(terms.budget)
 
         def lane_of(name: str) -> Lane:
             spec = terms.judge(name)
             if spec.lane not in lanes:
-                if spec.base_url not in clients:
+                if spec.door not in clients:
                     client = JudgeClient(
                         spec,
                         connections=0,  # the lanes' limits bound the connections
@@ -149,8 +149,8 @@ async def collect(
                         app=(simulated_app or bundled_app()) if spec.in_process else None,
                     )
                     stack.push_async_exit(client)
-                    clients[spec.base_url] = client
-                lane = terms.lane(spec, client=clients[spec.base_url], journal=book)
+                    clients[spec.door] = client
+                lane = terms.lane(spec, client=clients[spec.door], journal=book)
                 purse.earlier += lane.earlier.total
                 lanes[spec.lane] = lane
             return lanes[spec.lane]

@@ -79,6 +79,11 @@ def collect_distributed(
     """
     if journal.path is None:
         raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
+    if given := [name for name, spec in judges.items() if spec.from_file]:
+        raise InputError(
+            f"engine: {', '.join(given)} come from a file of judges, which workers do not read. "
+            "Leave the engine out."
+        )
     job = _Job(tasks, journal, judges, base_url, budget or Budget(), options)
     with engine.running():
         job.run(engine.size(), most)

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from judgestats.errors import StoreError
 from judgestats.judges.batches.book import BATCH_SCHEMA, BatchBook
@@ -34,7 +35,7 @@ from judgestats.judges.journal_file import (
     store_error,
 )
 from judgestats.judges.journal_tables import (
-    COLUMNS,
+    ALL,
     GET,
     KEY_BYTES,
     PUT,
@@ -43,7 +44,7 @@ from judgestats.judges.journal_tables import (
     UNTOLD,
     Answer,
     answer_of,
-    values_of,
+    stored,
 )
 from judgestats.judges.journal_versions import add_tables, brought_up
 from judgestats.judges.ledger import LEDGER_SCHEMA, Charge, Ledger
@@ -101,6 +102,13 @@ class Journal:
     # ------------------------------------------------------------------ opening and closing
 
     def _open(self) -> sqlite3.Connection:
+        mask = os.umask(0o077)  # what judges said, and what it cost, is for its owner alone
+        try:
+            return self._opened()
+        finally:
+            os.umask(mask)
+
+    def _opened(self) -> sqlite3.Connection:
         new = self.path is not None and not self.path.exists()
         try:
             db = sqlite3.connect(
@@ -236,9 +244,24 @@ class Journal:
     # ------------------------------------------------------------------ answers
 
     def get(self, key: bytes) -> Answer | None:
-        """The stored answer, or None."""
+        """The stored answer, or None.
+
+        Raises
+        ------
+        StoreError
+            It is damaged: a bit of its row is not as it was written.
+        """
         row = self._one(GET, (key,))
-        return None if row is None else answer_of(row)
+        if row is None:
+            return None
+        answer = answer_of(row)
+        if answer is None:
+            raise StoreError(
+                f"{self._name}: an answer is damaged (its checksum differs). Nothing was changed. "
+                "`judgestats journal verify FILE` counts the damaged ones, with --drop it takes "
+                "them out, to be asked again."
+            )
+        return answer
 
     def __len__(self) -> int:
         row = self._one("SELECT count(*) FROM answers")
@@ -281,14 +304,14 @@ class Journal:
         if charge is not None:
             batch.charges.append(charge)
         batch.ended.append((number,))
-        batch.answers.extend((key, *values_of(answer)) for key, answer in answers)
+        batch.answers.extend((key, *stored(key, answer)) for key, answer in answers)
         await self._committed(batch)
 
     def fetched(
         self, batch: str, answers: Mapping[bytes, Answer], charge: Charge | None = None
     ) -> frozenset[bytes]:
         """Store a batch's answers, their cost and its end; gives what was not answered before."""
-        values = {key: values_of(answer) for key, answer in answers.items()}
+        values = {key: stored(key, answer) for key, answer in answers.items()}
         charges = () if charge is None else (charge,)
         return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.book(charges))
 
@@ -346,17 +369,39 @@ class Journal:
     # ------------------------------------------------------------------ from one to another
 
     def entries(self) -> list[tuple[bytes, Answer]]:
-        """All answers with their keys."""
-        query = f"SELECT key, {COLUMNS} FROM answers"  # noqa: S608
+        """All answers with their keys; damaged ones are left out."""
+        rows = ((row[0], answer_of(row)) for row in self._rows(ALL))
+        return [(key, answer) for key, answer in rows if answer is not None]
+
+    def damaged(self, *, drop: bool = False) -> list[str]:
+        """What is wrong with the file: SQLite's own findings, and rows that are not as written.
+
+        Parameters
+        ----------
+        drop : bool
+            Take the damaged rows out.
+        """
+        faults = [str(row[0]) for row in self._rows("PRAGMA integrity_check")]
+        faults = [fault for fault in faults if fault != "ok"]
+        bad = [
+            row[0]
+            for row in self._rows(ALL.replace("SELECT key", "SELECT rowid, key", 1))
+            if answer_of(row[1:]) is None
+        ]
+        if drop:
+            for row_id in bad:
+                self._one("DELETE FROM answers WHERE rowid = ?", (row_id,))
+        return faults + [f"row {row_id}: its checksum differs" for row_id in bad]
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
         try:
-            rows = self._db.execute(query).fetchall()
+            return self._db.execute(query).fetchall()
         except sqlite3.Error as error:
             raise store_error(error, self.path) from None
-        return [(row[0], answer_of(row[1:])) for row in rows]
 
     def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
-        rows = [(key, *values_of(answer)) for key, answer in answers]
+        rows = [(key, *stored(key, answer)) for key, answer in answers]
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany(PUT, rows)
@@ -373,10 +418,7 @@ class Journal:
 
     def all_abilities(self) -> list[tuple[str, str, Abilities]]:
         """What is known of every endpoint and model."""
-        try:
-            rows = self._db.execute("SELECT base_url, model, value FROM abilities").fetchall()
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
+        rows = self._rows("SELECT base_url, model, value FROM abilities")
         return [(url, model, Abilities.from_json(value)) for url, model, value in rows]
 
     # ------------------------------------------------------------------ abilities

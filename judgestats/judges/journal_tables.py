@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
 __all__ = [
+    "ALL",
     "COLUMNS",
     "GET",
     "KEY_BYTES",
@@ -16,6 +18,8 @@ __all__ = [
     "UNTOLD",
     "Answer",
     "answer_of",
+    "checksum",
+    "stored",
     "values_of",
 ]
 
@@ -31,7 +35,8 @@ CREATE TABLE answers (
     choices INTEGER NOT NULL,
     tokens_in REAL, tokens_out REAL, tokens_cached REAL, tokens_reasoning REAL,
     cost_usd REAL, latency_s REAL NOT NULL,
-    attempts INTEGER NOT NULL, asked_at TEXT NOT NULL
+    attempts INTEGER NOT NULL, asked_at TEXT NOT NULL,
+    checksum BLOB NOT NULL        -- of the key and all values
 );
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
@@ -78,13 +83,43 @@ COLUMNS = ", ".join(_NAMES)
 values_of = attrgetter(*_NAMES)
 """An answer's values in the order of the columns."""
 PUT = (
-    f"INSERT OR REPLACE INTO answers (key, {COLUMNS}) "  # noqa: S608 - names of this file only
-    f"VALUES ({', '.join('?' * (1 + len(_NAMES)))})"
+    f"INSERT OR REPLACE INTO answers (key, {COLUMNS}, checksum) "  # noqa: S608 - names of this file
+    f"VALUES ({', '.join('?' * (2 + len(_NAMES)))})"
 )
 PUT_NEW = PUT.replace("INSERT OR REPLACE", "INSERT OR IGNORE", 1)
-GET = f"SELECT {COLUMNS} FROM answers WHERE key = ?"  # noqa: S608
+ALL = f"SELECT key, {COLUMNS}, checksum FROM answers"  # noqa: S608
+GET = f"{ALL} WHERE key = ?"
 
 
-def answer_of(row: Sequence[object]) -> Answer:
-    """The answer of a row, its key left out."""
-    return Answer(**dict(zip(_NAMES, row, strict=True)))  # type: ignore[arg-type]
+def checksum(key: bytes, values: Sequence[object]) -> bytes:
+    """Eight bytes that change with any bit of a row, whatever type SQLite gives a number back in.
+
+    Examples
+    --------
+    >>> checksum(b"k", ["text", 1]) == checksum(b"k", ["text", 1.0])
+    True
+    >>> checksum(b"k", ["text", 1]) == checksum(b"l", ["text", 1])
+    False
+    """
+    whole = hashlib.blake2b(key, digest_size=8)
+    for value in values:
+        plain = value if isinstance(value, str) or value is None else float(value)  # type: ignore[arg-type]
+        whole.update(b"\0" + repr(plain).encode("utf-8", "surrogatepass"))
+    return whole.digest()
+
+
+def stored(key: bytes, answer: Answer) -> tuple[object, ...]:
+    """An answer's values, with their checksum."""
+    values = values_of(answer)
+    return (*values, checksum(key, values))
+
+
+def answer_of(row: Sequence[object]) -> Answer | None:
+    """The answer of a row of `ALL`; None where the row is damaged."""
+    key, *values, check = row
+    try:
+        if not isinstance(key, bytes) or checksum(key, values) != check:
+            return None
+    except (TypeError, ValueError):  # a number that has become text or bytes
+        return None
+    return Answer(**dict(zip(_NAMES, values, strict=True)))  # type: ignore[arg-type]

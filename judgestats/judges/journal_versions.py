@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 from judgestats.judges.batches.book import BATCH_SCHEMA
+from judgestats.judges.journal_tables import COLUMNS, checksum
 from judgestats.judges.ledger import LEDGER_SCHEMA
 from judgestats.judges.negotiation import Sent
 from judgestats.protocols.base import ReplyMode
@@ -32,6 +33,15 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
             add_tables(db, BATCH_SCHEMA)
     if version < 4:
         add_tables(db, LEDGER_SCHEMA)
+    if version < 5:
+        _checksums(db)
+
+
+def _checksums(db: sqlite3.Connection) -> None:
+    """Rows of before get theirs as they stand."""
+    db.execute("ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+    db.create_function("row_checksum", -1, lambda key, *values: checksum(key, values))
+    db.execute(f"UPDATE answers SET checksum = row_checksum(key, {COLUMNS})")  # noqa: S608
 
 
 def _answers_of_2(db: sqlite3.Connection) -> None:

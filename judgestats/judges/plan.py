@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from judgestats.judges.journal import Answer, Journal
+from judgestats.judges.journal_view import journal_view
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.priced import JudgePlan, PricePlan, Sampled
 from judgestats.judges.prices import Price, PriceTable, default_prices
@@ -123,7 +124,7 @@ def price_plan(
     held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=seed, choices=choices_per_request, settings=settings or {})
     sampled: Sampled | None = None
-    with Journal(held) as book:
+    with journal_view(held) as book:
         pricing = _Pricing(
             book if held is not None else None,
             specs=specs,
@@ -150,7 +151,10 @@ def price_plan(
         )
     return PricePlan(
         judges=tuple(plans.values()),
-        prices_as_of=table.as_of,
+        prices_as_of=min(
+            (price.as_of for spec in specs.values() if (price := table.price(spec)).as_of),
+            default=table.as_of,
+        ),
         reply_tokens=reply_tokens,
         mode=mode,
         sampled=sampled,

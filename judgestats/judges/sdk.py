@@ -79,10 +79,20 @@ class LeanOpenAI(AsyncOpenAI):
 
 
 class LeanHttpClient(httpx2.AsyncClient):
-    """An httpx2 client that hands requests to its transport: no redirects, cookies or retries."""
+    """An httpx2 client that hands requests to its transport: no redirects, cookies or retries.
 
-    def __init__(self, transport: httpx2.AsyncBaseTransport, *, timeout_s: float) -> None:
+    Headers named in `without` are not sent: some servers refuse the SDK's ``Authorization``.
+    """
+
+    def __init__(
+        self,
+        transport: httpx2.AsyncBaseTransport,
+        *,
+        timeout_s: float,
+        without: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(transport=transport, timeout=timeout_s)
+        self._without = without
         self._lean_transport = transport
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -92,6 +102,8 @@ class LeanHttpClient(httpx2.AsyncClient):
             _ = request.content
         except httpx2.RequestNotRead:  # a file to be uploaded
             await request.aread()
+        for name in self._without:
+            request.headers.pop(name, None)
         response = await self._lean_transport.handle_async_request(request)
         response.request = request
         await response.aread()

@@ -12,9 +12,12 @@ from urllib.parse import urlsplit
 from judgestats.errors import InputError, nearest, printable
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
+from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import keep_secret
 
 __all__ = [
+    "ANY_KEY",
+    "PROVIDER_KEYS",
     "DEFAULT_BASE_URL",
     "LOOPBACK",
     "SIMULATED_URL",
@@ -97,6 +100,18 @@ class JudgeSpec:
     settings : mapping of field to value
         What every request to this judge carries, by the names of
         `judgestats.judgments.settings.FIELDS`.
+    headers : mapping of name to Secret
+        Further headers; an empty one is left out.
+    query : mapping of name to text
+        What follows the address (Azure's ``api-version``).
+    reply_mode : ReplyMode or None
+        None finds the best.
+    price : mapping of str to float
+        Dollars per million tokens (input, output, cached); empty asks the price table.
+    concurrency : int or None
+        The most requests in flight, where it is not the collection's.
+    from_file : bool
+        Whether it was read from a file of judges.
     """
 
     name: str
@@ -106,11 +121,23 @@ class JudgeSpec:
     in_process: bool
     key: Secret = field(repr=False, compare=False)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    headers: Mapping[str, Secret] = field(default_factory=dict, hash=False, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    reply_mode: ReplyMode | None = None
+    price: Mapping[str, float] = field(default_factory=dict, hash=False)
+    concurrency: int | None = None
+    from_file: bool = False
 
     @property
     def lane(self) -> tuple[str, str]:
         """Endpoint and model: what shares limits, capabilities and prices."""
         return (self.base_url, self.model)
+
+    @property
+    def door(self) -> tuple[object, ...]:
+        """What shares a client: address, query, headers and key."""
+        headers = tuple((name, value.reveal()) for name, value in self.headers.items())
+        return (self.base_url, tuple(self.query.items()), headers, self.key.reveal())
 
 
 def parse_judge(
@@ -250,7 +277,7 @@ PROVIDER_KEYS = {
     "openrouter.ai": "OPENROUTER_API_KEY",
 }
 """The variable that holds the key for a host, its subdomains included."""
-_ANY_KEY = "JUDGESTATS_API_KEY"
+ANY_KEY = "JUDGESTATS_API_KEY"
 
 
 def key_variable(url: str) -> str:
@@ -275,7 +302,7 @@ def key_hint(url: str) -> str:
     >>> key_hint("https://api.x.ai/v1"), key_hint("http://localhost:8000/v1")
     ('XAI_API_KEY', 'JUDGESTATS_API_KEY')
     """
-    return key_variable(url) or _ANY_KEY
+    return key_variable(url) or ANY_KEY
 
 
 def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
@@ -287,7 +314,7 @@ def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
     parts, named = urlsplit(url), env.get("OPENAI_BASE_URL", "").strip().rstrip("/")
     if not variable and url == named and (parts.scheme == "https" or parts.hostname in LOOPBACK):
         variable = "OPENAI_API_KEY"
-    for candidate in (variable, _ANY_KEY):
+    for candidate in (variable, ANY_KEY):
         if candidate and (key := env.get(candidate, "").strip()):
             return Secret(_sendable(key, candidate))
     if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":

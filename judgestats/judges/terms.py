@@ -122,10 +122,10 @@ class Terms:
         return Lane(
             spec,
             client=client,
-            concurrency=1 if in_batch else self.concurrency,
+            concurrency=1 if in_batch else spec.concurrency or self.concurrency,
             journal=journal,
             price=price.in_batch if in_batch else price,
-            reply_mode=self.reply_mode,
+            reply_mode=self.reply_mode or spec.reply_mode,
             experiment=self.experiment,
         )
 

@@ -1,0 +1,54 @@
+"""``judgestats journal verify FILE``: is every answer as it was written, and what did it cost?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.judges.journal import Journal
+from judgestats.judges.journal_view import journal_view
+
+__all__ = ["journal_command"]
+
+_SHOWN = 5
+
+
+def journal_command(arguments: argparse.Namespace) -> int:
+    """Check a journal, and say what its ledger holds.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``action``, ``file`` and ``drop``.
+
+    Returns
+    -------
+    int
+        0 where all is whole, 1 where something is damaged.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+    path = Path(arguments.file)
+    if not path.exists():
+        raise InputError(f"journal: there is no file {path}.")
+    with Journal(path) if arguments.drop else journal_view(path) as journal:
+        faults = journal.damaged(drop=arguments.drop)
+        kept, lines = len(journal), journal.ledger.lines()
+    what = "whole" if not faults else f"kept, {len(faults)} faults"
+    console.say(f"journal {path}: {kept:,} answers {what}")
+    console.say(*(f"  {fault}" for fault in faults[:_SHOWN]))
+    if lines:
+        dollars = sum(line.spend.total for line in lines)
+        twice = sum(line.spend.asked_again for line in lines)
+        console.say(
+            f"  {sum(line.spend.requests for line in lines):,} requests, ${dollars:,.4f} spent, "
+            f"{twice:,} judgments possibly billed twice"
+        )
+    if faults and not arguments.drop:
+        console.say("To take the damaged rows out, to be asked again: add --drop")
+    return 1 if faults else 0

@@ -1,0 +1,202 @@
+"""Judges from a file: several providers in one run, each with address, key, headers and price."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judgestats.errors import InputError, nearest
+from judgestats.judges.spec import ANY_KEY, PROVIDER_KEYS, JudgeSpec, Secret, parse_judge
+from judgestats.judgments.settings import EXTRA, FIELDS, field_of
+from judgestats.protocols.base import ReplyMode
+
+__all__ = ["is_judges_file", "read_judges_file"]
+
+_MEMBERS = (
+    "name",
+    "model",
+    "base_url",
+    "key_env",
+    "key_header",
+    "headers",
+    "query",
+    "settings",
+    "extra_body",
+    "reply",
+    "price",
+    "concurrency",
+)
+_EXAMPLE = "judges: [{name: mine, model: llama3, base_url: http://localhost:11434/v1}]"
+
+
+def is_judges_file(name: str) -> bool:
+    """Whether what stands for judges is a file of them.
+
+    Examples
+    --------
+    >>> is_judges_file("judges.yaml"), is_judges_file("gpt-4o")
+    (True, False)
+    """
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def read_judges_file(
+    path: str | Path, *, environ: Mapping[str, str] | None = None
+) -> dict[str, JudgeSpec]:
+    """The judges of a YAML file by name.
+
+    Each has ``model`` (or a name as on the command line) and, where they are needed, ``name``,
+    ``base_url``, ``key_env`` (the variable of the environment that holds the key; the file never
+    does), ``key_header`` (the header that carries it, for servers that want no ``Authorization``),
+    ``headers`` and ``query`` (``$NAME`` stands for a variable), ``settings`` (fields of every
+    request), ``extra_body``, ``reply`` (json_schema, tool, text), ``price`` (dollars per million
+    tokens: input, output, cached) and ``concurrency``.
+
+    Parameters
+    ----------
+    path : path
+    environ : mapping, optional
+        Stands in for ``os.environ``.
+
+    Returns
+    -------
+    dict of name to JudgeSpec
+
+    Raises
+    ------
+    InputError
+        The file, or one of its judges, cannot be used; it names the judge and the member.
+    """
+    file, env = Path(path), os.environ if environ is None else environ
+    try:
+        value = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"judges: {file} cannot be read ({error}).") from None
+    except yaml.YAMLError as error:
+        raise InputError(
+            f"judges: {file} is no YAML ({error}). Write for example {_EXAMPLE}"
+        ) from None
+    listed = value.get("judges") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"judges: {file} holds no list of judges. Write for example {_EXAMPLE}")
+    found: dict[str, JudgeSpec] = {}
+    for number, entry in enumerate(listed, 1):
+        spec = _judge(entry, f"{file.name}, judge {number}", env)
+        if spec.name in found:
+            raise InputError(f"judges: {file.name} has {spec.name!r} twice. Give each a name.")
+        found[spec.name] = spec
+    return found
+
+
+def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
+    if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
+        raise InputError(f"judges: {where}: expected a mapping with a model, as in {_EXAMPLE}")
+    for member in entry:
+        if member not in _MEMBERS:
+            raise InputError(
+                f"judges: {where}: {member!r} is none of {', '.join(_MEMBERS)}."
+                f"{nearest(str(member), _MEMBERS)}"
+            )
+    variable = str(entry.get("key_env", ""))
+    if variable and not env.get(variable, "").strip():
+        raise InputError(f"judges: {where}: the variable {variable} (key_env) is not set.")
+    keys = env
+    if variable:  # what the file names goes before the provider's own
+        keys = dict.fromkeys([*PROVIDER_KEYS.values(), ANY_KEY], env[variable].strip())
+    spec = parse_judge(entry["model"], base_url=entry.get("base_url"), environ=keys)
+    reply = entry.get("reply")
+    if reply is not None and reply not in [mode.value for mode in ReplyMode]:
+        raise InputError(f"judges: {where}: reply must be one of json_schema, tool, text.")
+    return JudgeSpec(
+        name=str(entry.get("name", spec.name)),
+        model=spec.model,
+        base_url=spec.base_url,
+        simulated=spec.simulated,
+        in_process=spec.in_process,
+        key=spec.key,
+        settings=_settings(entry, where),
+        headers=_headers(entry, where, env, spec.key),
+        query={
+            str(k): _filled(str(v), where, env) for k, v in _mapping(entry, "query", where).items()
+        },
+        reply_mode=None if reply is None else ReplyMode(reply),
+        price=_price(entry, where),
+        concurrency=_concurrency(entry, where),
+        from_file=True,
+    )
+
+
+def _mapping(entry: Mapping[str, Any], member: str, where: str) -> dict[str, Any]:
+    value = entry.get(member) or {}
+    if not isinstance(value, dict):
+        raise InputError(f"judges: {where}: {member} must be a mapping, got {value!r}.")
+    return value
+
+
+def _filled(text: str, where: str, env: Mapping[str, str]) -> str:
+    """A text, or the value of the variable that it names."""
+    if not text.startswith("$"):
+        return text
+    if not env.get(text[1:], "").strip():
+        raise InputError(f"judges: {where}: the variable {text[1:]} is not set.")
+    return env[text[1:]].strip()
+
+
+def _headers(
+    entry: Mapping[str, Any], where: str, env: Mapping[str, str], key: Secret
+) -> dict[str, Secret]:
+    headers = {
+        str(name): Secret(_filled(str(value), where, env))
+        for name, value in _mapping(entry, "headers", where).items()
+    }
+    if entry.get("key_header"):
+        headers[str(entry["key_header"])] = key
+        headers["Authorization"] = Secret("")
+    return headers
+
+
+def _settings(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    settings = dict(_mapping(entry, "settings", where))
+    for name, value in settings.items():
+        if name not in FIELDS or name == "temperature":
+            raise InputError(
+                f"judges: {where}: settings has {name!r}, which is none of "
+                f"{', '.join(n for n in FIELDS if n != 'temperature')}."
+            )
+        field_of(name).check(value)
+    return settings | dict(_flat(_mapping(entry, "extra_body", where), EXTRA))
+
+
+def _flat(value: Mapping[str, Any], before: str) -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            pairs += _flat(inner, f"{before}{name}.")
+        else:
+            pairs.append((f"{before}{name}", inner))
+    return pairs
+
+
+def _price(entry: Mapping[str, Any], where: str) -> dict[str, float]:
+    try:
+        price = {str(k): float(v) for k, v in _mapping(entry, "price", where).items()}
+    except (TypeError, ValueError):
+        price = {"": -1.0}
+    if price and not ({"input", "output"} <= set(price) <= {"input", "output", "cached"}):
+        raise InputError(f"judges: {where}: price needs input and output, in dollars per million.")
+    if any(not value >= 0 for value in price.values()):
+        raise InputError(f"judges: {where}: a price is negative.")
+    return price
+
+
+def _concurrency(entry: Mapping[str, Any], where: str) -> int | None:
+    value = entry.get("concurrency")
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 4096:
+        raise InputError(f"judges: {where}: concurrency must be 1 to 4096, got {value!r}.")
+    return value
