@@ -130,7 +130,13 @@ class PriceTable:
         0.0
         """
         if spec.price:
-            return Price(**spec.price, source="the file of judges")
+            own = {"cached": math.nan, **spec.price}
+            return Price(
+                input=own["input"],
+                output=own["output"],
+                cached=own["cached"],
+                source="the file of judges",
+            )
         names = ["simulated"] if spec.simulated else []
         host = urlsplit(spec.base_url)
         names += [host.netloc, host.hostname or ""]
