@@ -16,7 +16,7 @@ from judgestats.analysis.selections import add_estimate, named
 from judgestats.stats.agreement.accuracy import human_ceiling
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.spread.equivalence import equivalence_of_means
 
@@ -109,8 +109,7 @@ def kappa_with_people(
 ) -> Estimate:
     """Cohen's kappa of every verdict with every label, beside its null.
 
-    The null gives each pair the labels of another, so that all labels of a pair stay together, and
-    the pairs of a question.
+    The null gives each pair the labels of another, so that all labels of a pair stay together.
     """
     labels = pairs.table.labels
     deep, wide = verdicts.shape[1], labels.shape[1]
@@ -133,11 +132,10 @@ def kappa_with_people(
     if not n_permutations or math.isnan(result.estimate):
         return result
     said, human, clusters = said[known], human[known], pairs.table.clusters[known]
-    null = permutation_null(
-        (np.arange(len(said)), said),
-        lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, human[drawn])),
-        scheme="labels",
-        cluster=clusters if len(set(clusters)) < len(clusters) else None,
+    null = relation_null(
+        (human, said),
+        lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, drawn)),
+        cluster=clusters,
         n_permutations=n_permutations,
         seed=seed,
         vectorized=True,

@@ -14,7 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
-from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
 __all__ = ["people_results"]
@@ -144,7 +144,7 @@ def _by_item(
     )
     first = read.drop_duplicates("item_id").set_index("item_id").loc[per_item.index]
     clusters = first["cluster"].to_numpy(object)
-    null = permutation_null(
+    null = relation_null(
         (
             first["label"].map({o: i for i, o in enumerate(names)}).to_numpy(int),
             counts.to_numpy(float),
@@ -154,8 +154,7 @@ def _by_item(
                 "nv,bnl->bvl", said, (drawn[..., None] == np.arange(len(names))).astype(float)
             )
         ),
-        scheme="labels",
-        cluster=clusters if len(set(clusters)) < len(clusters) else None,
+        cluster=clusters,
         n_permutations=declared.n_resamples,
         seed=declared.seed,
         vectorized=True,

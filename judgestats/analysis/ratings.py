@@ -15,7 +15,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
-from judgestats.stats.inference.permutation import permutation_null
+from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.spread.mean_shift import mean_shift
@@ -200,7 +200,7 @@ def _with_null(
     cluster: NDArray[np.object_] | None,
     declared: AnalysisPlan,
 ) -> Estimate:
-    """The correlation beside what it is when ratings are shuffled over items (or clusters)."""
+    """The correlation beside what it is when ratings are shuffled over items."""
     if not declared.n_resamples or math.isnan(value.estimate):
         return value
     if method == "spearman":
@@ -213,11 +213,10 @@ def _with_null(
 
     # Kendall's tau costs milliseconds a draw on thousands of items.
     most = declared.n_resamples if method != "kendall" or scores.size < 2000 else 99
-    null = permutation_null(
+    null = relation_null(
         (people, scores),
         statistic,
-        scheme="labels",
-        cluster=cluster if cluster is not None and len(set(cluster)) < len(cluster) else None,
+        cluster=cluster,
         n_permutations=min(most, declared.n_resamples),
         seed=declared.seed,
     )

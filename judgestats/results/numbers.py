@@ -34,16 +34,26 @@ def format_number(value: float, *, digits: int = 4) -> str:
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.{digits}e}"
 
 
-def format_p(p: float) -> str:
+def format_p(p: float, *, smallest: float = 0.0) -> str:
     """Format a p-value exactly, or as ``< .001`` (APA: no leading zero, three decimals).
+
+    Where the method of the test cannot give less than `smallest` and gave it, that is an upper
+    bound and printed as one.
 
     Examples
     --------
     >>> format_p(0.0312), format_p(0.00001), format_p(1.0), format_p(float("nan"))
     ('= .031', '< .001', '> .999', '= NA')
+    >>> format_p(0.001, smallest=0.001), format_p(1 / 10_000, smallest=1 / 10_000)
+    ('<= .001', '<= .0001')
     """
     if p is None or math.isnan(p):
         return "= NA"
+    if p <= smallest * (1 + 1e-9):
+        # Rounded up: a bound may not be smaller than what it bounds.
+        decimals = 3 if p >= 0.0005 else math.ceil(-math.log10(p))
+        bound = math.ceil(p * 10**decimals - 1e-9) / 10**decimals
+        return "<= " + f"{bound:.{decimals}f}".removeprefix("0")
     if p < 0.001:
         return "< .001"
     if p >= 0.9995:
@@ -110,7 +120,7 @@ def _fixed(value: float, decimals: int, *, bounded: bool) -> str:
     return f"{MINUS}{text}" if negative else text
 
 
-def apa_p(p: float) -> str:
+def apa_p(p: float, *, smallest: float = 0.0) -> str:
     """``p = .031``, ``p < .001`` or ``p > .999``.
 
     Examples
@@ -118,7 +128,7 @@ def apa_p(p: float) -> str:
     >>> apa_p(0.0312), apa_p(1e-9), apa_p(1.0)
     ('p = .031', 'p < .001', 'p > .999')
     """
-    return f"p {format_p(p)}"
+    return f"p {format_p(p, smallest=smallest)}"
 
 
 def estimate_parts(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, NullReference, Sample
 from judgestats.stats.inference.sum_statistics import (
     IntervalMethod,
@@ -224,7 +224,7 @@ def alignment_score(
         null = _label_null(
             a[used],
             b[used],
-            None if strata is None else np.asarray(strata)[used],
+            *(None if v is None else np.asarray(v)[used] for v in (cluster, strata)),
             n_permutations=n_permutations,
             seed=seed,
         )
@@ -235,23 +235,24 @@ def alignment_score(
 def _label_null(
     a: IntArray,
     b: IntArray,
+    cluster: NDArray[Any] | None,
     strata: NDArray[Any] | None,
     *,
     n_permutations: int,
     seed: int | None,
 ) -> NullReference:
     """Null of the score: human labels over pairs."""
-    return permutation_distribution(
+    return relation_null(
         (b, a),
         lambda labels, verdicts: pair_credit(np.broadcast_to(verdicts, labels.shape), labels).mean(
             -1
         ),
-        scheme="labels",
+        cluster=cluster,
         strata=strata,
         n_permutations=n_permutations,
         seed=seed,
         vectorized=True,
-    ).null
+    )
 
 
 def alignment_by_category(

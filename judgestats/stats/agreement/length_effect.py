@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.preference_effects import signed_regression
+from judgestats.stats.inference.cluster_jackknife import t_of_clusters
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 
@@ -95,7 +96,7 @@ def length_effect(
         )
     doubling = math.log(2)
     value, se = float(fit.beta[1]) * doubling, float(fit.errors[1]) * doubling
-    half = float(stats.t.ppf((1 + level) / 2, n_clusters - 1)) * se
+    half = float(stats.t.ppf((1 + level) / 2, fit.df)) * se
     return result.replace(
         estimate=value,
         std_error=se,
@@ -103,13 +104,13 @@ def length_effect(
             low=value - half,
             high=value + half,
             level=level,
-            method=f"sandwich over clusters, t with {n_clusters - 1} df",
+            method=f"sandwich over clusters, {t_of_clusters(fit.df)}",
         )
         if se > 1e-12
         else None,
         details=MappingProxyType(
             {"human": float(fit.beta[0]), "log_length": float(fit.beta[1]),
-             "p_value": float(2 * stats.t.sf(abs(value / se), n_clusters - 1)) if se > 1e-12
+             "p_value": float(2 * stats.t.sf(abs(value / se), fit.df)) if se > 1e-12
              else math.nan}
         ),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment
+from judgestats.stats.inference.cluster_jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
 from judgestats.stats.spread.equivalence import EquivalenceResult
@@ -71,7 +72,11 @@ def signed_regression(y: Floats, columns: Floats, codes: NDArray[np.int64]) -> S
     factor = n_clusters / (n_clusters - 1)
     errors = np.sqrt(np.diag(bread @ (scores.T @ scores) @ bread) * factor)
     return SignedRegression(
-        beta=beta, errors=errors, df=float(n_clusters - 1), n=y.size, n_clusters=n_clusters
+        beta=beta,
+        errors=errors,
+        df=max(effective_clusters(np.bincount(compact)) - 1.0, 1.0),
+        n=y.size,
+        n_clusters=n_clusters,
     )
 
 
@@ -118,8 +123,9 @@ def preference_effects(
     Least squares of preference - 1/2 on human - 1/2, the log length ratio and `own`, *without
     intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is
     held at equal length, authorship and preference of people. Sandwich errors over clusters, t with
-    G - 1 df. People's preference is measured with error (few labels a pair), so it is held constant
-    incompletely: a judge that sees quality better than the labels seems to prefer what is good.
+    effective df (G - 1 for equal clusters). People's preference is measured with error (few labels
+    a pair), so it is held constant incompletely: a judge that sees quality better than the labels
+    seems to prefer what is good.
 
     Examples
     --------
@@ -185,7 +191,7 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
             low=value - half,
             high=value + half,
             level=level,
-            method=f"sandwich over clusters, t with {fit.df:g} df",
+            method=f"sandwich over clusters, {t_of_clusters(fit.df)}",
         )
         if defined
         else None,

@@ -14,6 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import Alternative
+from judgestats.stats.inference.cluster_jackknife import jackknife_error
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Interval, Note
@@ -125,11 +126,11 @@ def clustered_p(
     if n_clusters < 3 or not np.isfinite(left_out).all():
         message = "No p-value: the jackknife over clusters is undefined."
         return math.nan, "jackknife over clusters", [Note(code="no_p_value", message=message)]
-    spread = math.sqrt((n_clusters - 1) / n_clusters * np.sum((left_out - left_out.mean()) ** 2))
+    spread, df = jackknife_error(left_out, np.bincount(cluster))
     t = coefficient(x, y) / spread if spread > 0 else math.nan
-    p = 2 * stats.t.sf(abs(t), n_clusters - 1)
+    p = 2 * stats.t.sf(abs(t), df)
     if alternative != "two-sided":
-        p = stats.t.sf(t if alternative == "greater" else -t, n_clusters - 1)
+        p = stats.t.sf(t if alternative == "greater" else -t, df)
     message = "x does not vary within most clusters: p is from a jackknife over clusters."
     return float(p), "jackknife over clusters", [Note(code="cluster_jackknife", message=message)]
 

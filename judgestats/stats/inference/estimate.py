@@ -136,10 +136,11 @@ class Estimate(Result):
             text += f"; whether this is more than nothing cannot be tested: {self.null.reason}"
         elif self.null:
             bounded = without_zero(self.name)
+            p = apa_p(self.null.p_value, smallest=self.null.p_smallest)
             text += (
                 "; with nothing to find it would average "
                 f"{apa_number(self.null.mean, bounded=bounded)} (95th percentile "
-                f"{apa_number(self.null.q95, bounded=bounded)}), {apa_p(self.null.p_value)}"
+                f"{apa_number(self.null.q95, bounded=bounded)}), {p}"
             )
         return text + f" ({self.sample})."
 

@@ -13,6 +13,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap_intervals import on_scale, undefined_interval
+from judgestats.stats.inference.cluster_jackknife import effective_clusters, jackknife_error
 from judgestats.stats.inference.resampling import cluster_codes, leave_one_out
 from judgestats.stats.inference.result import Interval, Note
 
@@ -78,9 +79,10 @@ def cluster_jackknife(
 
     Notes
     -----
-    :math:`f(\hat\theta) \pm t_{G-1} \sqrt{\frac{G-1}{G} \sum_g (f(\hat\theta_{(g)}) - \bar f)^2}`,
-    transformed back. For alpha and the ICCs (on the scale of the mean of k) it covers .94-.95 with
-    10 to 50 questions, where BCa over questions covers .86-.94 (docs/simulations/scores.md).
+    :math:`f(\hat\theta) \pm t_{df} \sqrt{\frac{G-1}{G} \sum_g (f(\hat\theta_{(g)}) - \bar f)^2}`,
+    transformed back; df is G - 1 for equal clusters, else that of `jackknife_error`. For alpha and
+    the ICCs (on the scale of the mean of k) it covers .94-.95 with 10 to 50 questions, where BCa
+    over questions covers .86-.94 (docs/simulations/scores.md).
 
     References
     ----------
@@ -120,8 +122,7 @@ def cluster_jackknife(
     return interval_of_left_out(
         estimate,
         values,
-        n_clusters=n_clusters,
-        over="items" if n_clusters == n_items else "clusters",
+        sizes=np.bincount(codes),
         level=level,
         transform=transform,
     )
@@ -131,8 +132,7 @@ def interval_of_left_out(
     estimate: float,
     values: FloatArray,
     *,
-    n_clusters: int,
-    over: str,
+    sizes: NDArray[np.number[Any]],
     level: float,
     transform: str = "log_complement",
 ) -> JackknifeResult:
@@ -144,9 +144,8 @@ def interval_of_left_out(
         The statistic on all data.
     values : ndarray, shape (n_clusters,)
         Not used where `estimate` is NaN or there is one cluster.
-    n_clusters : int
-    over : str
-        What was left out, for the method's name: ``items`` or ``clusters``.
+    sizes : ndarray, shape (n_clusters,)
+        Items of each cluster.
     level : float
     transform : str
 
@@ -156,14 +155,17 @@ def interval_of_left_out(
 
     Examples
     --------
-    >>> out = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), n_clusters=3, over="items",
-    ...     level=0.95, transform="identity")
+    >>> out = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), sizes=np.ones(3), level=0.95,
+    ...     transform="identity")
     >>> round(out.std_error, 4)
     0.1155
     """
     forward, backward = on_scale(transform, where="cluster_jackknife")
-    title = f"jackknife over {over}"
-    title += ", t" if transform == "identity" else f", t, {transform} scale"
+    n_clusters = len(sizes)
+    title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
+    if len(set(np.asarray(sizes).tolist())) > 1:
+        title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"
+    title += "" if transform == "identity" else f", {transform} scale"
     undefined = undefined_interval(level=level, method=title)
     empty = np.empty(0)
 
@@ -188,17 +190,19 @@ def interval_of_left_out(
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"
         return without("undefined_jackknife", f"{message}, or at its limit.", values)
-    spread = float(np.sum((moved - moved.mean()) ** 2))
-    error = math.sqrt((n_clusters - 1) / n_clusters * spread)
+    error, df = jackknife_error(moved, sizes)
     if error <= 1e-12 * max(1.0, abs(centre)):
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
         return without("constant_distribution", message, values)
-    half = float(stats.t.ppf((1 + level) / 2, n_clusters - 1)) * error
+    half = float(stats.t.ppf((1 + level) / 2, df)) * error
     low, high = backward(np.array([centre - half, centre + half]))
     notes: tuple[Note, ...] = ()
-    if n_clusters < 10:
+    if df < 9:
+        many = f"{n_clusters} clusters"
+        if df < n_clusters - 1.5:
+            many = f"{df + 1:.1f} effective clusters (of {n_clusters}, unequally large)"
         message = (
-            f"Only {n_clusters} clusters: the jackknife interval is wide and may still be too "
+            f"Only {many}: the jackknife interval is wide and may still be too "
             "short. Judge items of more questions."
         )
         notes = (Note(code="few_clusters", message=message),)

@@ -171,8 +171,8 @@ def permutation_distribution(
         - ``cells``: X (items, conditions, ...): whole cells within items, whatever further axes
           hold moves along (the condition does not matter); a `cluster`'s items share a shuffle;
         - ``positions``: X (items, positions, ...): as ``cells`` (order does not matter);
-        - ``labels``: labels (items, ...): over items within `strata`; with `cluster`, whole
-          clusters change places with clusters of equal size (no relation);
+        - ``labels``: labels (items, ...): over items within `strata` (no relation; where items
+          share clusters see `relation_null`);
         - ``levels``: X with one axis per facet: levels of the facet on `axis`, independently for
           every combination of the other facets, axes in `together` moving as a block (the facet's
           component is 0).
@@ -206,12 +206,11 @@ def permutation_distribution(
     -----
     p = (b + 1) / (B + 1) with b the number of permutations at least as extreme as the observed
     value (up to a relative 1e-10, so that equal arrangements count as ties). Undefined permutations
-    count as extreme. Where no shuffle of ``labels`` changes the statistic (every cluster carries
-    the same labels, or no two have the same size), the null is the estimate itself and says
-    nothing: p is NaN and the null's `reason` says why. NaN (missing) moves with the values. The
-    null of ``replications`` is that the item matters in nothing: items that differ in spread only
-    are rejected more often than the level says (.11-.13 for .05, docs/simulations/scores.md), as
-    they are by the F test.
+    count as extreme. Where no shuffle of ``labels`` changes the statistic, the null is the estimate
+    itself and says nothing: p is NaN and the null's `reason` says why. NaN (missing) moves with the
+    values. The null of ``replications`` is that the item matters in nothing: items that differ in
+    spread only are rejected more often than the level says (.11-.13 for .05,
+    docs/simulations/scores.md), as they are by the F test.
 
     References
     ----------
@@ -257,10 +256,10 @@ def permutation_distribution(
             f"{where}: strata has no meaning for scheme {scheme!r}, which permutes within items. "
             "Leave it out."
         )
-    if cluster is not None and scheme in {"replications", "questions", "levels"}:
+    if cluster is not None and scheme not in {"cells", "positions"}:
         raise InputError(
             f"{where}: cluster has no meaning for scheme {scheme!r}. Use strata to keep a shuffle "
-            "within groups, or leave it out."
+            "within groups, relation_null for labels of clustered items, or leave it out."
         )
     n_items = x.shape[0]
     codes = None if cluster is None else cluster_codes(cluster, n_items, where=where)
@@ -292,8 +291,9 @@ def permutation_distribution(
         observed,
         distribution,
         refusal=refusal,
-        fixed=_fixed_labels(x, codes) if scheme == "labels" else "",
-        clustered=scheme == "labels" and codes is not None,
+        fixed="every shuffle of the labels over items gives the same value"
+        if scheme == "labels"
+        else "",
         alternative=alternative,
         scheme=scheme,
         seed=seed,
@@ -306,7 +306,6 @@ def _summarise(
     *,
     refusal: str,
     fixed: str,
-    clustered: bool,
     alternative: str,
     scheme: str,
     seed: int | None,
@@ -334,7 +333,6 @@ def _summarise(
     below = (np.sum(defined <= observed + slack) + n_failed + 1) / (n + 1)
     p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}[alternative]
     hypothesis, permuted = SCHEMES[scheme]
-    permuted = "the labels of whole clusters of equal size" if clustered else permuted
     still = n > n_failed == 0 and bool(np.all(np.abs(defined - observed) <= slack))
     silent = fixed if still else ""
     if silent:
@@ -356,28 +354,6 @@ def _summarise(
         n_failed=n_failed,
         notes=tuple(notes),
     )
-
-
-def _fixed_labels(x: AnyArray, codes: IntArray | None) -> str:
-    """Why a shuffle of labels may leave the statistic where it is."""
-    if codes is None:
-        return "every shuffle of the labels over items gives the same value"
-    sizes = np.bincount(codes)
-    if len(set(sizes.tolist())) == sizes.size:
-        return (
-            "labels move with their cluster, no two clusters have the same number of items, and "
-            "so none can change places"
-        )
-    patterns = {
-        size: {x[codes == c].tobytes() for c in np.flatnonzero(sizes == size)}
-        for size in set(sizes.tolist())
-    }
-    if all(len(found) == 1 for found in patterns.values()):
-        return (
-            "labels move with their cluster, and clusters of equal size carry the same labels, so "
-            "every shuffle gives the same value"
-        )
-    return "labels move with their cluster, and every such shuffle gives the same value"
 
 
 def _axis(where: str, scheme: str, x: AnyArray, axis: int) -> int:

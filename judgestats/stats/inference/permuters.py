@@ -48,23 +48,12 @@ def _permute_axis(
 
 
 def _shuffle_labels(
-    x: AnyArray,
-    rng: np.random.Generator,
-    size: int,
-    groups: list[IntArray],
-    cluster: IntArray | None,
+    x: AnyArray, rng: np.random.Generator, size: int, groups: list[IntArray]
 ) -> AnyArray:
-    """`size` copies of x with whole rows exchanged within groups (whole clusters of equal size)."""
+    """`size` copies of x with whole rows exchanged within groups."""
     index = np.tile(np.arange(x.shape[0]), (size, 1))
     for rows in groups:
-        if cluster is None:
-            index[:, rows] = rng.permuted(index[:, rows], axis=1)
-            continue
-        members = [rows[cluster[rows] == c] for c in np.unique(cluster[rows])]
-        for length in {m.size for m in members}:
-            block = np.array([m for m in members if m.size == length])
-            order = np.argsort(rng.random((size, block.shape[0])), axis=1)
-            index[:, block.ravel()] = block[order].reshape(size, -1)
+        index[:, rows] = rng.permuted(index[:, rows], axis=1)
     return x[index]
 
 
@@ -82,5 +71,5 @@ def draw_permutations(
     if scheme == "replications":
         return _shuffle_groups(x, rng, size, groups)
     if scheme == "labels":
-        return _shuffle_labels(x, rng, size, groups, cluster)
+        return _shuffle_labels(x, rng, size, groups)
     return _permute_axis(x, rng, size, axis=axis, together=together, cluster=cluster)

@@ -132,15 +132,23 @@ class NullReference:
     """Whether `permuted` names what was drawn at random rather than permuted."""
     reason: str = ""
     """Why the null says nothing (no permutation changes the value); `p_value` is NaN then."""
+    p_method: str = ""
+    """How `p_value` was had where the permutations did not give it."""
+
+    @property
+    def p_smallest(self) -> float:
+        """The smallest p-value that this many permutations can give; 0 where p is not theirs."""
+        return 0.0 if self.p_method else 1 / (self.n_permutations + 1)
 
     def __str__(self) -> str:
         if self.reason:
             return f"null ({self.hypothesis}): says nothing, {self.reason}"
         how = "draws of" if self.drawn else "permutations of"
+        p = f", p {format_p(self.p_value, smallest=self.p_smallest)}"
         return (
             f"null ({self.hypothesis}): mean {format_number(self.mean)}, 95th percentile "
-            f"{format_number(self.q95)}, p {format_p(self.p_value)} "
-            f"({self.n_permutations} {how} {self.permuted})"
+            f"{format_number(self.q95)}{p if not math.isnan(self.p_value) else ''} "
+            f"({self.n_permutations} {how} {self.permuted}{self.p_method and f'; {self.p_method}'})"
         )
 
 

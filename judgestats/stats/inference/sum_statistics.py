@@ -18,6 +18,12 @@ from scipy import stats
 from scipy.special import expit
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.cluster_jackknife import (
+    cluster_sums,
+    effective_clusters,
+    jackknife_error,
+    t_of_clusters,
+)
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
@@ -68,23 +74,6 @@ class SumStatistic:
         """The statistic on data (..., n_items, k): one value for each leading index."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.combine(self.per_item(data).sum(axis=-2)), dtype=float)
-
-
-def cluster_sums(terms: FloatArray, codes: IntArray) -> FloatArray:
-    """Sum item terms within clusters: (n_items, m) to (n_clusters, m).
-
-    Examples
-    --------
-    >>> cluster_sums(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
-    array([[3.],
-           [4.]])
-    """
-    n_clusters = int(codes.max()) + 1
-    if n_clusters == terms.shape[0] and np.array_equal(codes, np.arange(n_clusters)):
-        return terms
-    out = np.zeros((n_clusters, terms.shape[1]))
-    np.add.at(out, codes, terms)
-    return out
 
 
 def influence(statistic: SumStatistic, terms: FloatArray) -> FloatArray:
@@ -186,26 +175,26 @@ def _spread(
     method: str,
     scale: Scale,
     least: float,
-) -> tuple[float, float]:
-    """Standard error of the statistic, and on the interval's scale."""
-    sums = cluster_sums(terms, codes)
+) -> tuple[float, float, float]:
+    """Standard error of the statistic, the one on the interval's scale, degrees of freedom."""
+    sums, sizes = cluster_sums(terms, codes), np.bincount(codes)
     n = sums.shape[0]
     if method == "linearised":
         values = influence(statistic, sums)
         se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale, least)
+        return se, se * _slope(theta, scale, least), max(effective_clusters(sizes) - 1.0, 1.0)
     left_out = jackknife(statistic, sums)
     if not np.all(np.isfinite(left_out)):
-        return math.nan, math.nan
-    se = math.sqrt((n - 1) / n * float(np.sum((left_out - left_out.mean()) ** 2)))
+        return math.nan, math.nan, math.nan
+    se, df = jackknife_error(left_out, sizes)
     moved = forward(left_out, scale, least)
     if scale == "logit" or not np.all(np.isfinite(moved)):
         # A proportion that one cluster alone keeps from 0 or 1 has left-out logits without bound:
         # the delta method covers as well (docs/simulations) and stays finite.
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return se, se * _slope(theta, scale, least)
-    return se, math.sqrt((n - 1) / n * float(np.sum((moved - moved.mean()) ** 2)))
+        return se, se * _slope(theta, scale, least), df
+    return se, jackknife_error(moved, sizes)[0], df
 
 
 def _at_the_end(theta: float, n: int, level: float) -> Interval:
@@ -259,7 +248,7 @@ def _interval(
         found = boot.interval
         usable = math.isfinite(found.low) and math.isfinite(found.high)
         return (found if usable else None), boot.std_error, list(boot.notes)
-    se, se_scaled = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
+    se, se_scaled, df = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
     centre = float(forward(theta, scale, least))
     if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
         message = (
@@ -270,18 +259,18 @@ def _interval(
         )
         return None, math.nan, [Note(code="no_interval", message=message)]
     notes = []
-    if n < 20:
-        message = (
-            f"Only {counted(n, 'cluster', 'clusters')}: the interval's coverage was studied from "
-            "20 clusters on."
-        )
+    if df < 19:
+        many = counted(n, "cluster", "clusters")
+        if df < n - 1.5:
+            many = f"{df + 1:.1f} effective clusters (of {n}, unequally large)"
+        message = f"Only {many}: the interval's coverage was studied from 20 clusters on."
         notes.append(Note(code="few_clusters", message=message))
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * se_scaled
+    half = float(stats.t.ppf((1 + level) / 2, df)) * se_scaled
     low, high = backward(np.array([centre - half, centre + half]), scale, least)
     where = "" if scale == "identity" else f" on the {scale} scale"
     if scale == "log_ratio":
         where = f" on the scale log((x - L) / (1 - x)), L = {least:.4g} the least possible value"
-    name = f"{method} over clusters, t with {n - 1} df{where}"
+    name = f"{method} over clusters, {t_of_clusters(df)}{where}"
     return Interval(low=float(low), high=float(high), level=level, method=name), se, notes
 
 

@@ -101,11 +101,11 @@ def omega_total(
     interval : str or None
         ``feldt``: exact F for the parallel model; ``delta`` / ``delta-logit``: ML with expected
         information (lavaan); ``robust`` / ``robust-logit``: sandwich, by cluster where `cluster` is
-        given (MBESS' ``mlr``); ``bca``, ``percentile``, ``bootstrap-logit``: resampled
-        clusters. ``auto`` is the one that covered best in the committed simulation
-        (docs/simulations/coverage_omega.csv): ``feldt`` for parallel with independent items,
-        ``bootstrap-logit`` otherwise; a case in which it covered less than .93 is noted. None
-        computes none.
+        given (MBESS' ``mlr``); ``jackknife``: clusters left out; ``bca``, ``percentile``,
+        ``bootstrap-logit``: clusters resampled. ``auto`` is the one that covered best in the
+        committed simulation (docs/simulations/coverage_omega.csv): for the parallel model that of
+        ICC(3,k), which is the same number (``feldt``, or ``jackknife`` over clusters), else
+        ``bootstrap-logit``; a case in which it covered less than .93 is noted. None computes none.
     level : float
         Confidence level.
     n_resamples : int

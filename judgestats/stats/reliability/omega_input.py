@@ -22,6 +22,7 @@ IntervalMethod = Literal[
     "delta-logit",
     "robust",
     "robust-logit",
+    "jackknife",
     "bca",
     "percentile",
     "bootstrap-logit",

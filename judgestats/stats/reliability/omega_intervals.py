@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.resampling import Method, Transform, cluster_bootstrap
 from judgestats.stats.inference.result import Interval, Note
 from judgestats.stats.reliability.omega_delta import Information, logit_interval, omega_std_error
@@ -64,6 +65,20 @@ def with_interval(
         return delta_interval(
             fitted, data, codes, method=method, level=level, standardize=standardize
         )
+    if method == "jackknife":
+        left_out = cluster_jackknife(
+            data,
+            lambda x, weights: statistic(weighted_covariances(x, weights)),
+            cluster=codes,
+            level=level,
+            vectorized=True,
+        )
+        bounds = left_out.interval
+        return dataclasses.replace(
+            fitted,
+            interval=bounds if math.isfinite(bounds.low) else None,
+            notes=(*fitted.notes, *left_out.notes),
+        )
     return bootstrap_interval(
         fitted,
         data,
@@ -82,12 +97,13 @@ def default_interval(
 ) -> IntervalMethod:
     """The interval that covered best in docs/simulations/coverage_omega.csv.
 
-    F for the parallel model of independent items. For the others the bootstrap on the logit scale:
+    F for the parallel model of independent items and the jackknife where items share clusters: as
+    ICC(3,k), which is the same number. For the others the bootstrap on the logit scale:
     on average over the simulated cases it covers .93 (delta on the logit scale .92, sandwich .92,
     percentile .91, BCa .91), and with tied scores it is ahead in every case.
     """
-    if fitted.model == "parallel" and not standardize and not clustered:
-        return "feldt"
+    if fitted.model == "parallel" and not standardize:
+        return "jackknife" if clustered else "feldt"
     return "bootstrap-logit"
 
 

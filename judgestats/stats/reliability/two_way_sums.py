@@ -310,8 +310,7 @@ class TwoWaySums:
         out = interval_of_left_out(
             value,
             np.asarray(left_out, dtype=float),
-            n_clusters=sums.shape[0],
-            over="items" if sums.shape[0] == self.n else "clusters",
+            sizes=sums[:, 0],
             level=level,
         )
         return out.interval, out.notes, out.std_error

@@ -18,7 +18,8 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
-    log_ratio_of_sums,
+    effective_clusters,
+    jackknife_error,
     mean_over_clusters,
 )
 from judgestats.stats.inference.result import (
@@ -359,6 +360,6 @@ def _log_f_jackknife(
     if np.any(f <= 0):
         return None
     logs = np.log(f)
-    spread = float(np.sqrt((g - 1) / g * np.sum((logs - logs.mean()) ** 2)))
-    effective = log_ratio_of_sums(sums[:, [3]], (1.0,)).effective_clusters
-    return spread, max(effective - 1.0, 1.0)
+    error, df = jackknife_error(logs, sums[:, 4])
+    # The variance within cells may rest on fewer clusters than the items do.
+    return error, max(min(df, effective_clusters(sums[:, 3]) - 1.0), 1.0)

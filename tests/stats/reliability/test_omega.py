@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import to_plain
+from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total, replications_needed
 from judgestats.stats.reliability.omega_fiml import fiml_omega, fiml_one_factor
 from judgestats.stats.reliability.omega_fit import weighted_covariances
@@ -147,8 +148,13 @@ def test_clusters_widen_the_interval():
     width = [r.interval.high - r.interval.low for r in (flat, nested)]
     assert width[1] > width[0]
     assert "cluster" in nested.interval.method
-    parallel = omega_total(X, cluster=question, n_resamples=300)
-    assert "bootstrap" in parallel.interval.method
+    with_unequal_questions = question // 3 * (question < 12) + question * (question >= 12)
+    for cluster in (question, with_unequal_questions, None):
+        parallel = omega_total(X, cluster=cluster, interval="auto")
+        coefficient = icc(X, form="ICC(3,k)", cluster=cluster, n_permutations=0)
+        assert parallel.estimate == pytest.approx(coefficient.estimate, rel=1e-12)
+        assert parallel.interval.low == pytest.approx(coefficient.interval.low, rel=1e-9)
+        assert parallel.interval.high == pytest.approx(coefficient.interval.high, rel=1e-9)
     forced = omega_total(X, cluster=question, interval="feldt")
     assert "clusters_ignored" in [n.code for n in forced.notes]
 

@@ -113,11 +113,11 @@ def test_mean_shift_is_the_paired_t_test(rng: np.random.Generator) -> None:
     assert row.interval.low == pytest.approx(expected.confidence_interval().low, rel=1e-10)
 
 
-def test_clustered_mean_shift_is_cluster_robust_regression(rng: np.random.Generator) -> None:
-    x = scores(rng, n=30)
-    cluster = rng.integers(0, 8, size=30)
+def test_shift_over_equal_clusters_is_cluster_robust_regression(rng: np.random.Generator) -> None:
+    x = scores(rng, n=32)
+    cluster = np.repeat(np.arange(8), 4)
     d = np.diff(x.mean(axis=2), axis=1)[:, 0]
-    fit = sm.OLS(d, np.ones(30)).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+    fit = sm.OLS(d, np.ones(32)).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
     row = mean_shift(x, cluster=cluster).rows[0]
     assert row.statistic == pytest.approx(fit.tvalues[0], rel=1e-10)
     assert row.p_value == pytest.approx(fit.pvalues[0], rel=1e-10)

@@ -1,0 +1,62 @@
+"""The clustered engine: right where clusters are equal, cautious where one holds most items."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgestats.stats import alignment_score, icc, mean_shift
+from judgestats.stats.inference.cluster_jackknife import (
+    effective_clusters,
+    jackknife_error,
+    mean_over_clusters,
+)
+
+SIZES = np.array([20, 8, 4, 3, 2, 1, 1, 1])
+UNEQUAL = np.repeat(np.arange(8), SIZES)
+TABLE = Path(__file__).resolve().parents[3] / "docs" / "simulations" / "size_clusters.csv"
+
+
+def test_mean_by_leaving_clusters_out_one_after_the_other() -> None:
+    x = np.random.default_rng(2).normal(size=UNEQUAL.size)
+    left_out = np.array([x[g != UNEQUAL].mean() for g in range(8)])
+    se = np.sqrt(7 / 8 * np.sum((left_out - x.mean()) ** 2))
+    m = mean_over_clusters(x, UNEQUAL)
+    assert (m.mean, m.std_error) == pytest.approx((x.mean(), se), rel=1e-12)
+    assert m.df == pytest.approx(40**2 / np.sum(SIZES**2) - 1)
+    assert jackknife_error(left_out, SIZES) == pytest.approx((se, m.df), rel=1e-12)
+
+
+def test_degrees_of_freedom_never_exceed_the_number_of_clusters() -> None:
+    for sizes in ([3, 3, 3], [1, 2, 9], [1, 1], [100, 1, 1]):
+        assert 1 <= effective_clusters(np.array(sizes)) <= len(sizes)
+        assert jackknife_error(np.arange(len(sizes)) * 1.0, np.array(sizes))[1] >= 1
+
+
+def test_a_shift_in_unequal_clusters_is_not_found_where_there_is_none() -> None:
+    rng = np.random.default_rng(7)
+    found = 0
+    for _ in range(300):
+        x = rng.normal(size=(40, 2)) + rng.normal(size=(8, 2))[UNEQUAL]
+        found += mean_shift(x, cluster=UNEQUAL).rows[0].p_value <= 0.05
+    assert found / 300 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_one_engine_behind_shares_and_reliabilities() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(40, 1)) + rng.normal(size=(40, 3))
+    verdict, human = rng.choice(["a", "b"], (2, 40))
+    for cluster, df in ((UNEQUAL, "2.2 effective df"), (np.repeat(np.arange(8), 5), "7 df")):
+        assert df in alignment_score(verdict, human, cluster=cluster).interval.method
+    assert "2.2 effective df" in icc(scores, cluster=UNEQUAL, n_permutations=0).interval.method
+
+
+def test_committed_simulation_holds_its_level() -> None:
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 18
+    assert all(float(row["engine_size"]) <= 0.05 + 2 * 0.0049 for row in rows)
+    assert max(float(row["sandwich_size"]) for row in rows) > 0.15

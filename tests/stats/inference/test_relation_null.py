@@ -1,0 +1,67 @@
+"""The null of agreement with people: nothing of the pairing is left in it, whatever the order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.stats import alignment_score
+from judgestats.stats.inference.relation_null import relation_null
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def systems(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ten questions answered by six systems; people and judge agree about the systems."""
+    question = np.repeat(np.arange(10), 6)
+    system = np.tile(np.arange(6.0), 10)
+    people, judge = system + rng.normal(size=(2, 60))
+    return people, judge, question
+
+
+def test_null_breaks_the_pairing_and_does_not_depend_on_the_order_of_rows() -> None:
+    rng = np.random.default_rng(1)
+    people, judge, question = systems(rng)
+    null = relation_null((people, judge), correlation, cluster=question)
+    assert abs(null.mean) < 0.02  # exchanging whole questions in place leaves it near the estimate
+    assert null.p_value < 0.001
+    assert "jackknife over clusters, t with 9 df" in str(null)
+    order = rng.permutation(60)
+    again = relation_null((people[order], judge[order]), correlation, cluster=question[order])
+    assert (again.mean, again.q95) == (null.mean, null.q95)
+    assert again.p_value == pytest.approx(null.p_value, rel=1e-9)
+
+
+def test_unrelated_clustered_data_are_rejected_at_the_level() -> None:
+    rng = np.random.default_rng(5)
+    question = np.repeat(np.arange(15), 4)
+    rejected = np.zeros(2)
+    for _ in range(200):
+        people, judge = rng.normal(size=(2, 15))[:, question] + 0.7 * rng.normal(size=(2, 60))
+        for k, cluster in enumerate((question, None)):
+            null = relation_null((people, judge), correlation, cluster=cluster, n_permutations=99)
+            rejected[k] += null.p_value <= 0.05
+    assert rejected[0] / 200 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
+    assert rejected[1] / 200 > 0.1  # what shuffling single items would say
+
+
+def test_what_gives_no_p_says_so() -> None:
+    x = np.arange(8.0)
+    null = relation_null((x, x), correlation, cluster=np.repeat([0, 1], 4))
+    assert np.isnan(null.p_value)
+    assert "at least 3 clusters" in null.p_method
+    with pytest.raises(InputError, match="share their first axis"):
+        relation_null((x, x[:4]), correlation)
+
+
+def test_alignment_over_questions_has_this_null() -> None:
+    rng = np.random.default_rng(2)
+    human = rng.choice(["a", "b", "tie"], 60)
+    judge = np.where(rng.random(60) < 0.7, human, "a")
+    out = alignment_score(judge, human, cluster=np.repeat(np.arange(20), 3), n_permutations=199)
+    assert out.null is not None
+    assert "jackknife" in out.null.p_method
+    assert out.null.p_value < 0.01
