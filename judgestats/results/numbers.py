@@ -49,7 +49,7 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
     """
     if p is None or math.isnan(p):
         return "= NA"
-    if p <= smallest * (1 + 1e-9):
+    if 0 < p <= smallest * (1 + 1e-9):
         # Rounded up: a bound may not be smaller than what it bounds.
         decimals = 3 if p >= 0.0005 else math.ceil(-math.log10(p))
         bound = math.ceil(p * 10**decimals - 1e-9) / 10**decimals

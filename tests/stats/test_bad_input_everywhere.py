@@ -354,6 +354,43 @@ NOT_FROM_DATA = {
     "plan_study",
     "split_labels",
 }
+CALLS["comparisons_with_best"] = on("comparisons_with_best", lambda x: x)
+CALLS["run_change"] = lambda x: [
+    call("run_change", x, x[:, ::-1], kind="scores", n_permutations=19),
+    call("run_change", verdicts(x), verdicts(x[:, ::-1]), kind="verdicts", n_permutations=19),
+]
+CALLS["correlation_by_level"] = lambda x: call(
+    "correlation_by_level",
+    column(x, 0),
+    column(x, 1),
+    source=np.arange(len(x)) // 4,
+    system=np.arange(len(x)) % 4,
+)
+CALLS["accuracy_by_slot"] = lambda x: call(
+    "accuracy_by_slot",
+    positions(x).ravel(),
+    np.tile(np.arange(max(x.shape[1], 2))[: x.shape[1]], len(x)),
+    item=np.repeat(np.arange(len(x)), x.shape[1]),
+    n_options=max(x.shape[1], 2),
+    n_permutations=19,
+)
+CALLS["pair_accuracy"] = lambda x: call(
+    "pair_accuracy", outcomes(x), outcomes(x[:, ::-1]), column(outcomes(x), 0)
+)
+CALLS["win_rates"] = lambda x: call(
+    "win_rates",
+    column(outcomes(x), 0),
+    system_a=np.arange(len(x)) % 3,
+    system_b=(np.arange(len(x)) + 1) % 3,
+)
+CALLS["relation_null"] = lambda x: call(
+    "relation_null",
+    (column(verdicts(x), 0), column(verdicts(x), 1)),
+    lambda a, b: float(np.mean(a == b)),
+    n_permutations=19,
+)
+
+NOT_FROM_DATA = {"adjust_family", "corrected_by_rates", "labels_by_item", "plan_study"}
 """Functions that take results or declared figures, not data; their own tests hold them."""
 
 

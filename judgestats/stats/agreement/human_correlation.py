@@ -16,7 +16,7 @@ from judgestats.stats.comparison.spearman import spearman_correlation
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
-__all__ = ["CorrelationName", "disattenuated_correlation", "human_correlation"]
+__all__ = ["CorrelationName", "correlate", "disattenuated_correlation", "human_correlation"]
 
 FloatArray = NDArray[np.float64]
 CorrelationName = Literal["pearson", "spearman", "kendall"]
@@ -44,7 +44,7 @@ def _row_means(x: FloatArray) -> FloatArray:
     return np.where(n > 0, np.nansum(x, axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _correlate(x: FloatArray, y: FloatArray, method: str) -> float:
+def correlate(x: FloatArray, y: FloatArray, method: str) -> float:
     """Correlation, NaN where one side does not vary."""
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
@@ -136,7 +136,7 @@ def human_correlation(
         n_excluded=n_out,
         excluded={"no score or no rating": n_out} if n_out else {},
     )
-    estimate = _correlate(x, y, method)
+    estimate = correlate(x, y, method)
     result = Estimate(
         name=f"{method}_with_human",
         label=f"{_LABELS[method]} of judge and human",
@@ -158,7 +158,7 @@ def human_correlation(
         return _analytic(result, x, y, method, level)
     boot = cluster_bootstrap(
         (x, y),
-        lambda a, b: _correlate(a, b, method),
+        lambda a, b: correlate(a, b, method),
         cluster=groups,
         n_resamples=n_resamples,
         level=level,

@@ -85,8 +85,8 @@ def relation_null(
     """
     where = "relation_null"
     data = tuple(np.asarray(a) for a in arrays)
-    n = data[0].shape[0]
-    if any(a.shape[:1] != (n,) for a in data):
+    n = data[0].shape[0] if data and data[0].ndim else 0
+    if n == 0 or any(a.shape[:1] != (n,) for a in data):
         raise InputError(
             f"{where}: arrays must share their first axis (the items), got shapes "
             f"{[a.shape for a in data]}. Give one row per item in every array."
