@@ -177,9 +177,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
 
 
 def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
-    """Items x replications of choices; empty = missing."""
+    """Items x replications of choices: empty text was asked and not read, None never asked."""
     table = asked.pivot(index="item_id", columns="replicate", values="choice").reindex(items)
-    return table.fillna("").to_numpy(object)
+    return table.astype(object).where(table.notna(), None).to_numpy(object)
 
 
 def _condition_results(

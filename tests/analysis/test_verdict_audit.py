@@ -136,3 +136,20 @@ def test_real_pairs_with_human_labels_through_a_file(tmp_path):
     read = table[pick.notna() & table["human_winner"].isin(["model_a", "model_b", "tie"])]
     same = (read["pick"] == read["human_winner"]).mean()
     assert row["accuracy"] == pytest.approx(same, abs=1e-12)
+
+
+def test_what_was_never_asked_is_no_verdict_of_its_own():
+    """Items with 2 to 4 replications, one of all verdicts unread."""
+    rng = np.random.default_rng(6)
+    rows = [
+        {"item_id": f"i{i}", "order": "", "replicate": r, "choice": says}
+        for i in range(60)
+        for true in (rng.choice(["a", "b"]),)
+        for r in range(2 + i % 3)
+        for says in (true if rng.random() < 0.95 else "b",)
+    ]
+    rows[7]["choice"] = ""
+    found = audit(verdicts(rows), n_resamples=99)
+    plain = found["reliability.fleiss_kappa.J"].estimate
+    apart = found["reliability.fleiss_kappa_unread.J"].estimate
+    assert apart == pytest.approx(plain, abs=0.05)
