@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
-from judgestats.stats.inference.notation import apa_number, counted
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
 from judgestats.stats.inference.studentized_range import (

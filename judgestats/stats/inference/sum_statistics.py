@@ -18,13 +18,13 @@ from scipy import stats
 from scipy.special import expit
 
 from judgestats.errors import InputError
+from judgestats.results.numbers import counted
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
     effective_clusters,
     jackknife_error,
     t_of_clusters,
 )
-from judgestats.results.numbers import counted
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
