@@ -383,7 +383,7 @@ def _null(null: NullReference | None) -> Null | None:
         mean=float(null.mean),
         q95=float(null.q95),
         p=float(null.p_value),
-        p_floor=_floor(null.n_permutations),
+        p_floor=math.nan if null.p_method else _floor(null.n_permutations),
         draws=int(null.n_permutations),
         seed=null.seed,
         drawn=null.drawn,

@@ -152,7 +152,9 @@ for _ds in ("paired30_noties", "paired45_ties"):
             "wilcoxon_signed_rank",
             _ds,
             f"wilcoxon_signed_rank_{_rule}",
-            lambda d=_ds, o=_options: test_numbers(wilcoxon_signed_rank(*pair(d), **o)),
+            lambda d=_ds, o=_options: test_numbers(
+                wilcoxon_signed_rank(*pair(d), zeros="drop", **o)
+            ),
             theirs=pick("statistic", "p.value"),
         )
         add(
@@ -181,7 +183,7 @@ for _ds in ("paired30_noties", "paired45_ties"):
         "wilcoxon_signed_rank exact given ties",
         _ds,
         "wilcoxon_exactRankTests",
-        lambda d=_ds: test_numbers(wilcoxon_signed_rank(*pair(d), exact=True)),
+        lambda d=_ds: test_numbers(wilcoxon_signed_rank(*pair(d), zeros="drop", exact=True)),
         theirs=pick("statistic", "p.value"),
     )
     add(

@@ -191,7 +191,9 @@ for _ds in ("friedman15x5", "friedman8x4_noties", "friedman1000x8", "friedman20x
             "pairwise_wilcoxon",
             _ds,
             "pairwise_wilcoxon_holm",
-            lambda d=_ds: triangle(pairwise_wilcoxon(load(d), exact=False), "p_adjusted"),
+            lambda d=_ds: triangle(
+                pairwise_wilcoxon(load(d), exact=False, zeros="drop"), "p_adjusted"
+            ),
         )
 
 add(

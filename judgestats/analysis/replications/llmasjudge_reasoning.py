@@ -141,7 +141,7 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
         groups = [v1[v0[:, k] > 0, k] / v0[v0[:, k] > 0, k] for k in range(len(names))]
         label = f"T={t:g}"
         if min(g.size for g in groups) > 1:
-            old[label] = kruskal_test(groups, names=names)
+            old[label] = kruskal_test(groups, names=names, ties="exact")
             results.append(
                 then(f"reasoning_judges.then.{label}", f"Item-wise ratios, {label}", old[label])
             )

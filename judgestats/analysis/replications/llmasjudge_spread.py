@@ -209,7 +209,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
         label = f"T={t:g}"
         cells = {j: v for (at, j), v in data.variances.items() if at == t}
         if t in claimed and len(cells) > 1 and MINI in cells:
-            old[label] = kruskal_test(list(cells.values()), names=list(cells))
+            old[label] = kruskal_test(list(cells.values()), names=list(cells), ties="exact")
             pairs = pairwise_mann_whitney(list(cells.values()), names=list(cells), adjust="none")
             results += [
                 then(f"judges.then.kruskal.{label}", f"Variances of judges, {label}", old[label]),
@@ -301,7 +301,7 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
         where = f"{judge} at T={t:g}"
         cells = {level: c[t, judge] for level, c in levels.items() if (t, judge) in c}
         if judge == MINI and len(cells) > 1:
-            old[where] = kruskal_test(list(cells.values()), names=list(cells))
+            old[where] = kruskal_test(list(cells.values()), names=list(cells), ties="exact")
             results.append(
                 then(f"guidelines.then.{where}", f"Variances by guideline, {where}", old[where])
             )

@@ -223,11 +223,11 @@ def accuracy_by_slot(
         )
     effects = tuple(
         _share(data, groups, kind, s, sample, level)
-        for kind, data in (
+        for kind, columns in (
             ("accuracy", [(slot == s, correct * (slot == s)) for s in range(k)]),
             ("choices", [(np.ones(slot.size), choice == s) for s in range(k)]),
         )
-        for s, data in enumerate(data)
+        for s, data in enumerate(columns)
     )
     notes: list[Note] = []
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1

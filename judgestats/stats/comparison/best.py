@@ -269,4 +269,4 @@ def _items_needed(
     if min(room) <= 0 or not np.isfinite(reach).all():
         return None
     factor = max((reach[leader, j] / r) ** 2 for j, r in zip(others, room, strict=True))
-    return math.ceil(n * factor) + 1
+    return int(math.ceil(n * factor)) + 1

@@ -51,7 +51,9 @@ def _all_signs(difference: FloatArray) -> FloatArray:
     return np.asarray(totals**2)
 
 
-def _permutation_p(centred: FloatArray, n_permutations: int, seed: int | None) -> tuple[float, int]:
+def _permutation_p(
+    centred: FloatArray, n_permutations: int, n_comparisons: int, seed: int | None
+) -> tuple[float, int]:
     """The p of the blocked F when whole cells are exchanged within blocks, and how many were drawn.
 
     With two conditions and few blocks every arrangement is enumerated (then 0 is returned for the
@@ -72,10 +74,11 @@ def _permutation_p(centred: FloatArray, n_permutations: int, seed: int | None) -
         _condition_share,
         scheme="cells",
         n_permutations=n_permutations,
+        n_comparisons=n_comparisons,
         seed=seed,
         vectorized=True,
     )
-    return drawn.null.p_value, n_permutations
+    return drawn.null.p_value, drawn.null.n_permutations
 
 
 def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: Sample) -> Estimate:
@@ -120,6 +123,7 @@ def blocked_f_test(
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | None = None,
     n_permutations: int = 9999,
+    n_comparisons: int = 1,
     level: float = 0.95,
     seed: int | None = 0,
 ) -> TestResult:
@@ -137,6 +141,9 @@ def blocked_f_test(
         cluster's items are exchanged together.
     n_permutations : int
         Exchanges of whole cells within blocks that give the p-value; 0 takes p from F.
+    n_comparisons : int
+        Size of the family in which p will be adjusted: more exchanges are drawn where p needs them
+        (see `permutation_null`).
     level : float
         Level of the effect's interval.
     seed : int or None
@@ -219,14 +226,13 @@ def blocked_f_test(
         message = "The conditions differ by the same amount in every block: F is infinite."
         notes = (Note(code="no_residual", message=message),)
     if n_permutations:
-        p, drawn = _permutation_p(blocks - blocks.mean(axis=1, keepdims=True), n_permutations, seed)
+        centred = blocks - blocks.mean(axis=1, keepdims=True)
+        p, drawn = _permutation_p(centred, n_permutations, n_comparisons, seed)
         details |= {"n_permutations": drawn, "seed": seed, "p_from": "permutation of cells"}
         if not drawn:
             details["p_from"] = "all arrangements of cells (exact)"
         # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie.
-        least = max(
-            math.exp((1 - g) * math.lgamma(k + 1)), 1 / (n_permutations + 1) if drawn else 0.0
-        )
+        least = max(math.exp((1 - g) * math.lgamma(k + 1)), 1 / (drawn + 1) if drawn else 0.0)
         if least > SMALL_P:
             message = (
                 f"With {g} blocks and {k} conditions p cannot fall below {least:.3g}: judge more "

@@ -224,6 +224,7 @@ def kruskal_test(
     groups: object = None,
     *,
     distribution: Distribution | None = None,
+    ties: Literal["rounded", "exact"] = "rounded",
     names: Sequence[Any] | None = None,
     cluster: object = None,
     missing: Missing = "drop",
@@ -243,6 +244,9 @@ def kruskal_test(
     distribution : {"chi2", "permutation"}, optional
         Chi-squared as R (default), or permutation (default with `cluster`): labels are exchanged
         within clusters where a cluster holds several groups, otherwise between whole clusters.
+    ties : {"rounded", "exact"}
+        Which values are tied: those equal to 12 digits (0.1 + 0.2 and 0.3 are), or bit for bit, as
+        scipy and R rank them and hence the studies that used them: for replications.
     names : sequence, optional
         Names of the samples of a list.
     cluster : array-like of shape (n,) or str, optional
@@ -298,7 +302,9 @@ def kruskal_test(
         raise InputError(
             f"{where}: at least 2 groups with values are required, got {k}. Check the labels."
         )
-    ranks = level_ranks(data.values)
+    if ties not in {"rounded", "exact"}:
+        raise InputError(f"{where}: ties must be rounded or exact, got {ties!r}. Choose one.")
+    ranks = level_ranks(data.values) if ties == "rounded" else stats.rankdata(data.values)
     variance = float(ranks.var(ddof=1)) if n > 1 else 0.0
     reason = "all values are equal" if variance == 0 else ""
     sizes = data.sizes
@@ -308,7 +314,7 @@ def kruskal_test(
     method = "Kruskal-Wallis rank sum test"
     notes = list(data.notes)
     p = math.nan
-    details: dict[str, Any] = {"distribution": chosen}
+    details: dict[str, Any] = {"distribution": chosen, "ties": ties}
     if not reason and chosen == "chi2":
         p = float(stats.chi2.sf(h, k - 1))
         if data.cluster is not None:

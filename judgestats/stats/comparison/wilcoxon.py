@@ -16,9 +16,9 @@ from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.rank_distributions import signed_rank_null
-from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import noise_free_difference
-from judgestats.stats.layouts.blocks import as_paired, read_blocks
+from judgestats.stats.layouts.blocks import Blocks, as_paired, read_blocks
 from judgestats.stats.layouts.formula import Missing
 
 __all__ = ["pairwise_wilcoxon", "wilcoxon_signed_rank"]
@@ -82,7 +82,7 @@ def wilcoxon_signed_rank(
     alternative: Alternative = "two-sided",
     exact: bool | None = None,
     correct: bool = True,
-    zeros: Zeros = "drop",
+    zeros: Zeros = "pratt",
     names: Sequence[Any] | None = None,
     cluster: object = None,
     missing: Missing = "drop",
@@ -103,9 +103,10 @@ def wilcoxon_signed_rank(
         ties (shift algorithm, as exactRankTests and coin). False: normal.
     correct : bool
         Continuity correction of the normal approximation, as R's default.
-    zeros : {"drop", "pratt"}
-        Leave zero differences out before ranking (R), or rank them and leave them out after
-        (Pratt; the default of ``coin::wilcoxsign_test``).
+    zeros : {"pratt", "drop"}
+        Zero differences are ranked with the others and left out after (Pratt; the default of
+        ``coin::wilcoxsign_test``), or left out before (R's ``wilcox.test``). The pseudomedian and
+        its interval keep or leave them out likewise.
     names : sequence, optional
         Labels of the two columns.
     cluster : array-like of shape (n,) or str, optional
@@ -164,15 +165,7 @@ def wilcoxon_signed_rank(
         matched_estimate(
             d, sample=blocks.sample, interval=None, cluster=blocks.cluster, level=level, seed=seed
         ),
-        paired_estimate(
-            d,
-            sample=blocks.sample,
-            convention="walsh",
-            exact=None,
-            correct=correct,
-            cluster=blocks.cluster,
-            level=level,
-        ),
+        _shift(d, blocks, zeros, correct, level),
     )
     side = {"two-sided": "not symmetric about 0", "greater": "above 0", "less": "below 0"}
     return TestResult(
@@ -190,6 +183,20 @@ def wilcoxon_signed_rank(
         notes=tuple(notes),
         reason=outcome["reason"],
         details=MappingProxyType({"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]}),
+    )
+
+
+def _shift(d: FloatArray, blocks: Blocks, zeros: Zeros, correct: bool, level: float) -> Estimate:
+    """The pseudomedian of the differences that the test is about."""
+    kept = d != 0 if zeros == "drop" and np.any(d != 0) else np.ones(d.size, dtype=bool)
+    return paired_estimate(
+        d[kept],
+        sample=blocks.sample,
+        convention="walsh",
+        exact=None,
+        correct=correct,
+        cluster=None if blocks.cluster is None else blocks.cluster[kept],
+        level=level,
     )
 
 
@@ -256,6 +263,7 @@ def pairwise_wilcoxon(
     adjust: Adjustment = "holm",
     exact: bool | None = None,
     correct: bool = True,
+    zeros: Zeros = "pratt",
     names: Sequence[Any] | None = None,
     cluster: object = None,
     missing: Missing = "drop",
@@ -269,7 +277,7 @@ def pairwise_wilcoxon(
         See `friedman_test`.
     adjust : str
         See `p_adjust`.
-    exact, correct
+    exact, correct, zeros
         See `wilcoxon_signed_rank`.
     level : float
         Level of the pseudomedians' intervals (each by itself, not simultaneous).
@@ -286,7 +294,7 @@ def pairwise_wilcoxon(
 
     Notes
     -----
-    As R's ``pairwise.wilcox.test(paired = TRUE)``.
+    With ``zeros="drop"`` as R's ``pairwise.wilcox.test(paired = TRUE)``.
 
     Examples
     --------
@@ -301,16 +309,8 @@ def pairwise_wilcoxon(
     rows = []
     for i, j in zip(a.tolist(), b.tolist(), strict=True):
         d = noise_free_difference(blocks.scores[:, i], blocks.scores[:, j])
-        outcome = signed_rank_outcome(d, blocks.cluster, "two-sided", exact, correct, "drop")
-        shift = paired_estimate(
-            d,
-            sample=blocks.sample,
-            convention="walsh",
-            exact=None,
-            correct=correct,
-            cluster=blocks.cluster,
-            level=level,
-        )
+        outcome = signed_rank_outcome(d, blocks.cluster, "two-sided", exact, correct, zeros)
+        shift = _shift(d, blocks, zeros, correct, level)
         effect = matched_estimate(
             d, sample=blocks.sample, interval="none", cluster=None, level=level
         )

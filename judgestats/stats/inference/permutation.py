@@ -38,6 +38,9 @@ FloatArray = NDArray[np.float64]
 CHUNK = 50
 """Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
 
+ENOUGH = 20
+"""Permutations at least as extreme as the observed value that resolve its p-value."""
+
 SCHEMES: dict[str, tuple[str, str]] = {
     "replications": ("the item does not matter", "each replication's column over items"),
     "questions": (
@@ -79,7 +82,7 @@ class PermutationResult:
 
 
 def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
-    r"""Smallest number of permutations whose smallest p-value reaches a Bonferroni-adjusted level.
+    r"""Number of permutations that resolve a Bonferroni-adjusted level: 20 reach it by chance.
 
     Parameters
     ----------
@@ -91,7 +94,8 @@ def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
     Returns
     -------
     int
-        Smallest B with 1 / (B + 1) <= alpha / n_comparisons.
+        20 n_comparisons / alpha, less the arrangement observed. With 1 / (B + 1) just at the
+        adjusted level one chance draw decides.
 
     Raises
     ------
@@ -100,16 +104,16 @@ def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
 
     Examples
     --------
-    >>> permutations_needed(0.05, 1), permutations_needed(0.05, 10)
-    (19, 199)
+    >>> permutations_needed(0.05, 1), permutations_needed(0.05, 50)
+    (399, 19999)
     """
     if not 0 < alpha < 1 or n_comparisons < 1:
         raise InputError(
             "permutations_needed: alpha must lie in (0, 1) and n_comparisons be at least 1, got "
             f"{alpha} and {n_comparisons}. Give the family's level and its number of comparisons."
         )
-    # The small slack keeps 10 / 0.05 = 200.00000000000003 from asking for one more.
-    return max(1, math.ceil(n_comparisons / alpha * (1 - 1e-12)) - 1)
+    # The small slack keeps 200 / 0.05 = 4000.0000000000005 from asking for one more.
+    return max(1, math.ceil(ENOUGH * n_comparisons / alpha * (1 - 1e-12)) - 1)
 
 
 @one_blas_thread()
@@ -143,6 +147,7 @@ def permutation_distribution(
     *,
     scheme: Scheme,
     n_permutations: int = 999,
+    n_comparisons: int = 1,
     seed: int | None = 0,
     strata: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -177,7 +182,11 @@ def permutation_distribution(
           every combination of the other facets, axes in `together` moving as a block (the facet's
           component is 0).
     n_permutations : int
-        B; see `permutations_needed` for the least that reaches an adjusted level.
+        B to begin with.
+    n_comparisons : int
+        Size of the family that p is adjusted in. While fewer than 20 permutations reached the
+        observed value, drawing goes on up to `permutations_needed`, so that a p that matters is
+        resolved at the adjusted level.
     seed : int or None
     strata : array-like, shape (n_items,), optional
     cluster : array-like, shape (n_items,), optional
@@ -280,11 +289,23 @@ def permutation_distribution(
             observed = float(np.asarray(statistic(x[None], *data[1:]), dtype=float).reshape(-1)[0])
         else:
             observed = float(statistic(*data))
-    sizes = [min(CHUNK, n_permutations - start) for start in range(0, n_permutations, CHUNK)]
-    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
-    jobs = [(data, statistic, n, s, vectorized, drawing) for n, s in zip(sizes, seeds, strict=True)]
-    parts = map_blocks(_chunk, jobs, n_jobs=n_jobs)
+    seeds = np.random.SeedSequence(seed)
+
+    def more(count: int) -> list[tuple[FloatArray, str]]:
+        sizes = [min(CHUNK, count - start) for start in range(0, count, CHUNK)]
+        jobs = [
+            (data, statistic, n, s, vectorized, drawing)
+            for n, s in zip(sizes, seeds.spawn(len(sizes)), strict=True)
+        ]
+        return list(map_blocks(_chunk, jobs, n_jobs=n_jobs))
+
+    parts = more(n_permutations)
     distribution = np.concatenate([values for values, _ in parts])
+    most = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
+    while distribution.size < most and _reached(observed, distribution, alternative) < ENOUGH:
+        added = more(min(distribution.size, most - distribution.size))
+        parts += added
+        distribution = np.concatenate([distribution, *(values for values, _ in added)])
     refusal = next((why for _, why in parts if why), "")
 
     return _summarise(
@@ -298,6 +319,13 @@ def permutation_distribution(
         scheme=scheme,
         seed=seed,
     )
+
+
+def _reached(observed: float, distribution: FloatArray, alternative: str) -> int:
+    """How many permutations are at least as extreme, on the nearer side where both count."""
+    above = int(np.sum(~(distribution < observed)))
+    below = int(np.sum(~(distribution > observed)))
+    return {"greater": above, "less": below, "two-sided": min(above, below)}[alternative]
 
 
 def _summarise(
@@ -385,6 +413,7 @@ def permutation_null(
     *,
     scheme: Scheme,
     n_permutations: int = 999,
+    n_comparisons: int = 1,
     seed: int | None = 0,
     strata: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -398,7 +427,7 @@ def permutation_null(
 
     Parameters
     ----------
-    arrays, statistic, scheme, n_permutations, seed, strata, cluster, axis, together
+    arrays, statistic, scheme, n_permutations, n_comparisons, seed, strata, cluster, axis, together
         See `permutation_distribution`.
     n_jobs, alternative, vectorized
         See `permutation_distribution`.
@@ -425,6 +454,7 @@ def permutation_null(
         statistic,
         scheme=scheme,
         n_permutations=n_permutations,
+        n_comparisons=n_comparisons,
         seed=seed,
         strata=strata,
         cluster=cluster,

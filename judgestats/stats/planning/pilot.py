@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
@@ -16,6 +16,8 @@ from judgestats.stats.inference.result import Note, Result, format_number
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 
 __all__ = ["PilotComponents", "pilot_components"]
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,10 @@ class PilotComponents(Result):
     means : tuple of float
         Mean of each condition; zeros where not given.
     notes : tuple of Note
+    residuals : ndarray, shape (n_items, m), or None
+        The pilot's own residuals by item, in units of their condition's standard deviation, NaN
+        where missing: studies are then drawn from the pilot's items, so that items which never
+        vary, or vary by whole points, do so in the plan too. None draws normal residuals.
     """
 
     item_variance: float
@@ -46,6 +52,7 @@ class PilotComponents(Result):
     heterogeneity: float = 0.0
     means: tuple[float, ...] = ()
     notes: tuple[Note, ...] = ()
+    residuals: FloatArray | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         values = (
@@ -119,7 +126,8 @@ def pilot_components(
     :math:`\hat\sigma^2_{ic} = MS_{ic} - \overline{\hat\sigma^2_e / n}`,
     :math:`\hat\sigma^2_i = (MS_i - MS_{ic})/k`; negative estimates become 0, with a note. With one
     condition the interaction stays in the item component. Heterogeneity by moments:
-    :math:`E s^4 = E\sigma^4 (1 + 2/(n-1))` for normal scores.
+    :math:`E s^4 = E\sigma^4 (1 + 2/(n-1))` for normal scores. The residuals themselves are kept,
+    and `plan_study` draws from them.
 
     Examples
     --------
@@ -130,7 +138,8 @@ def pilot_components(
     >>> round(c.item_variance, 2), [round(v, 2) for v in c.residual_variance]
     (1.42, [0.29, 0.87])
     """
-    cells = cell_statistics(X, conditions=conditions)
+    scores = np.asarray(X, dtype=float)
+    cells = cell_statistics(scores, conditions=conditions)
     complete = np.all(cells.n_scores >= 2, axis=1)
     n_items, k = int(complete.sum()), len(cells.conditions)
     if n_items < 3:
@@ -170,4 +179,14 @@ def pilot_components(
         heterogeneity=max(float(np.mean(shares)), 0.0) if shares else 0.0,
         means=tuple(mean.mean(axis=0).tolist()),
         notes=tuple(notes),
+        residuals=_residuals(scores[complete], mean, n, residual),
     )
+
+
+def _residuals(
+    scores: FloatArray, mean: FloatArray, n: FloatArray, residual: FloatArray
+) -> FloatArray:
+    """Each item's residuals under all conditions, inflated to the cells' unbiased variance."""
+    size = np.sqrt(n / (n - 1) / np.where(residual > 0, residual, np.nan))
+    centred = (scores - mean[:, :, None]) * size[:, :, None]
+    return centred.reshape(centred.shape[0], -1)

@@ -79,11 +79,28 @@ def _draw(
     shift = rng.normal(0, math.sqrt(model.item_condition_variance), (size, n, k, 1, 1))
     order = rng.normal(0, math.sqrt(model.item_order_variance), (size, n, k, o, 1))
     residual = np.sqrt(np.asarray(model.residual_variance))[None, None, :, None, None]
-    noise = rng.normal(size=(size, n, k, o, r)) * residual
-    if model.heterogeneity > 0:
-        shape = 1 / model.heterogeneity
-        noise = noise * np.sqrt(rng.gamma(shape, 1 / shape, (size, n, 1, 1, 1)))
+    if model.residuals is not None:
+        noise = _of_pilot_items(model.residuals, (size, n, k, o, r), rng) * residual
+    else:
+        noise = rng.normal(size=(size, n, k, o, r)) * residual
+        if model.heterogeneity > 0:
+            shape = 1 / model.heterogeneity
+            noise = noise * np.sqrt(rng.gamma(shape, 1 / shape, (size, n, 1, 1, 1)))
     return np.asarray(means[:, None, None] + item + shift + order + noise)
+
+
+def _of_pilot_items(
+    residuals: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
+) -> FloatArray:
+    """Residuals of pilot items drawn with replacement, each from the item's own."""
+    read = np.isfinite(residuals)
+    # What was read stands first in each row, so that a place below the count is a residual.
+    packed = np.take_along_axis(residuals, np.argsort(~read, axis=1, kind="stable"), axis=1)
+    counts = read.sum(axis=1)
+    usable = np.flatnonzero(counts > 0)
+    item = usable[rng.integers(usable.size, size=(*shape[:2], 1, 1, 1))]
+    place = np.floor(rng.random(shape) * counts[item]).astype(np.int64)
+    return np.asarray(packed[item, place])
 
 
 def blocked_f_p(y: FloatArray) -> FloatArray:

@@ -196,6 +196,7 @@ def spread_test(
     adjust: Adjustment = "holm",
     level: float = 0.95,
     n_permutations: int = 9999,
+    n_comparisons: int = 1,
     n_resamples: int = 999,
     seed: int | None = 0,
 ) -> SpreadResult:
@@ -228,6 +229,8 @@ def spread_test(
     level : float
     n_permutations : int
         Exchanges of cells within items.
+    n_comparisons : int
+        Size of the family in which the primary p will be adjusted (see `blocked_f_test`).
     n_resamples : int
         Cluster bootstrap of the trend's correlations.
     seed : int or None
@@ -282,6 +285,7 @@ def spread_test(
         conditions=names,
         cluster=codes,
         n_permutations=n_permutations,
+        n_comparisons=n_comparisons,
         level=level,
         seed=seed,
     ).replace(

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.comparison.kruskal_wallis import kruskal_test
 from judgestats.stats.comparison.location_shift import hodges_lehmann_paired
 from judgestats.stats.comparison.matched_effects import rank_biserial_paired
 from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
@@ -50,7 +51,7 @@ def test_an_odd_monotone_transform_leaves_the_test_and_r_unchanged(d: np.ndarray
 @settings(max_examples=25, deadline=None)
 @given(d=arrays(np.int64, st.integers(2, 9), elements=st.integers(-4, 4)))
 def test_exact_p_is_the_share_of_sign_changes(d: np.ndarray) -> None:
-    found = wilcoxon_signed_rank(d, np.zeros(d.size), exact=True)
+    found = wilcoxon_signed_rank(d, np.zeros(d.size), exact=True, zeros="drop")
     d = d[d != 0]
     if d.size == 0:
         assert math.isnan(found.p_value)
@@ -249,3 +250,31 @@ def test_intervals_that_cover_too_little_say_so() -> None:
     for effect in found:
         assert "undercoverage" in {n.code for n in effect.notes}
     assert rank_biserial_paired(x[:, 0] + 1, x[:, 1]).notes == ()
+
+
+def test_p_and_interval_treat_zero_differences_alike() -> None:
+    d = np.array([0.0] * 12 + [1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 1.0, 2.0])
+    kept = wilcoxon_signed_rank(d, np.zeros(d.size))
+    dropped = wilcoxon_signed_rank(d, np.zeros(d.size), zeros="drop")
+    pseudomedian = [r.effects[1] for r in (kept, dropped)]
+    assert pseudomedian[0].estimate == hodges_lehmann_paired(d, np.zeros(d.size)).estimate
+    assert pseudomedian[1].estimate == 1.5  # of the differences that are not zero
+    assert pseudomedian[0].interval.low < pseudomedian[1].interval.low
+    assert kept.details["n_zero"] == 12
+    rows = [
+        pairwise_wilcoxon(np.column_stack([d, np.zeros(d.size)]), zeros=z).rows[0]
+        for z in ("pratt", "drop")
+    ]
+    assert [r.estimate for r in rows] == [e.estimate for e in pseudomedian]
+
+
+def test_ties_of_kruskal_as_a_study_had_them() -> None:
+    groups = {"a": [0.3, 0.1, 0.7], "b": [0.1 + 0.2, 0.9, 0.8], "c": [1.0, 1.1, 1.2]}
+    ours = kruskal_test(groups)
+    theirs = kruskal_test(groups, ties="exact")
+    reference = stats.kruskal(*groups.values())
+    assert theirs.statistic == pytest.approx(reference.statistic, rel=1e-12)
+    assert theirs.p_value == pytest.approx(reference.pvalue, rel=1e-12)
+    assert ours.statistic != pytest.approx(theirs.statistic, rel=1e-6)
+    with pytest.raises(InputError, match="ties must be"):
+        kruskal_test(groups, ties="scipy")

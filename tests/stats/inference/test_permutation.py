@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.permutation import (
     permutation_distribution,
     permutation_null,
@@ -224,9 +225,26 @@ def test_a_vector_is_no_matrix():
 def test_enough_permutations_for_the_adjusted_level():
     for alpha, m in ((0.05, 1), (0.05, 28), (0.01, 3), (0.1, 7)):
         b = permutations_needed(alpha, m)
-        assert 1 / (b + 1) <= alpha / m * (1 + 1e-9) < 1 / b
+        assert 20 / (b + 1) <= alpha / m * (1 + 1e-9) < 20 / b
     with pytest.raises(InputError, match="alpha must lie"):
         permutations_needed(0.0, 1)
+
+
+def test_a_family_of_fifty_can_reject_and_tells_large_effects_from_larger():
+    rng = np.random.default_rng(4)
+    y = rng.normal(size=(30, 3))
+    alone = blocked_f_test(y + [0, 0, 1.0], n_permutations=999)
+    assert (
+        alone.p_value == 0.001
+    )  # 999 permutations cannot say more: Holm over 50 tests never rejects
+    in_family = blocked_f_test(y + [0, 0, 1.0], n_permutations=999, n_comparisons=50)
+    larger = blocked_f_test(y + [0, 0, 2.0], n_permutations=999, n_comparisons=50)
+    assert larger.details["n_permutations"] == permutations_needed(0.05, 50) == 19_999
+    assert larger.p_value * 50 <= 0.05
+    assert larger.p_value <= in_family.p_value < 0.001
+    nothing = blocked_f_test(y, n_permutations=999, n_comparisons=50)
+    assert nothing.details["n_permutations"] == 999  # resolved at once
+    assert nothing.p_value == blocked_f_test(y, n_permutations=999).p_value
 
 
 @settings(max_examples=15, deadline=None)

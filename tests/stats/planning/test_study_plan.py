@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.planning.simulated_design import Design, _draw
 from judgestats.stats.planning.study_plan import PilotComponents, pilot_components, plan_study
 
 
@@ -208,3 +212,29 @@ def test_meaningless_components_are_refused() -> None:
         PilotComponents(item_variance=1, residual_variance=(1.0,), means=(1.0, 2.0))
     with pytest.raises(InputError, match="needs 3 items"):
         pilot_components(np.ones((2, 2, 3)))
+
+
+def test_a_pilot_whose_items_half_never_vary_is_planned_with_such_items():
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(60, 1, 6))
+    noise[::2] = 0.0
+    pilot = pilot_components(6 + rng.normal(size=(60, 1, 1)) + noise)
+    assert pilot.residuals is not None
+    drawn = _draw(pilot, Design(n_items=400, n_replications=4), 3, rng)
+    constant = np.ptp(drawn, axis=-1)[:, :, 0, 0] < 1e-12
+    assert constant.mean() == pytest.approx(0.5, abs=0.05)
+    assert drawn.var(axis=-1, ddof=1).mean() == pytest.approx(pilot.residual_variance[0], rel=0.1)
+    options = {"goal": "spread", "effect": 2.0, "target_power": 0.8, "items": [40]}
+    as_they_are = plan_study(pilot, **options, replications=[5]).table["power"].iloc[0]
+    normal = dataclasses.replace(pilot, residuals=None, heterogeneity=0.0)
+    promised = plan_study(normal, **options, replications=[5]).table["power"].iloc[0]
+    assert as_they_are < promised - 0.1
+
+
+def test_committed_plans_promise_no_more_than_was_reached():
+    table = Path(__file__).resolve().parents[3] / "docs" / "simulations" / "planned_power.csv"
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(float(r["promised_pilot_items"]) <= float(r["reached"]) + 0.1 for r in rows)
+    spread = [r for r in rows if r["goal"] == "spread" and r["items"].startswith("half")]
+    assert all(float(r["promised_gamma_normal"]) > float(r["reached"]) + 0.1 for r in spread)
