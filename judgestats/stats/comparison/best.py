@@ -268,5 +268,5 @@ def _items_needed(
     room = [difference[leader, j] + (margin or 0.0) for j in others]
     if min(room) <= 0 or not np.isfinite(reach).all():
         return None
-    factor = max((reach[leader, j] / r) ** 2 for j, r in zip(others, room, strict=True))
-    return int(math.ceil(n * factor)) + 1
+    factor = max(float(reach[leader, j] / r) ** 2 for j, r in zip(others, room, strict=True))
+    return math.ceil(n * factor) + 1
