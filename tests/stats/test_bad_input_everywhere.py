@@ -341,19 +341,6 @@ CALLS["error_rates_by_slice"] = lambda x: call(
 )
 CALLS["corrected_mean"] = lambda x: call("corrected_mean", column(x, 0), column(x, 1))
 
-NOT_FROM_DATA = {
-    "adjust_family",
-    "allocate_labels",
-    "corrected_by_rates",
-    "corrected_win_rate",
-    "draw_labels",
-    "labels_by_item",
-    "labels_needed",
-    "panel_of_judges",
-    "panel_votes",
-    "plan_study",
-    "split_labels",
-}
 CALLS["comparisons_with_best"] = on("comparisons_with_best", lambda x: x)
 CALLS["run_change"] = lambda x: [
     call("run_change", x, x[:, ::-1], kind="scores", n_permutations=19),
@@ -390,7 +377,20 @@ CALLS["relation_null"] = lambda x: call(
     n_permutations=19,
 )
 
-NOT_FROM_DATA = {"adjust_family", "corrected_by_rates", "labels_by_item", "plan_study"}
+
+NOT_FROM_DATA = {
+    "adjust_family",
+    "allocate_labels",
+    "corrected_by_rates",
+    "corrected_win_rate",
+    "draw_labels",
+    "labels_by_item",
+    "labels_needed",
+    "panel_of_judges",
+    "panel_votes",
+    "plan_study",
+    "split_labels",
+}
 """Functions that take results or declared figures, not data; their own tests hold them."""
 
 

@@ -221,13 +221,13 @@ def accuracy_by_slot(
             if correct[0]
             else "no judgment is right"
         )
+    everywhere = np.ones(slot.size)
+    columns: list[tuple[str, int, NDArray[Any], NDArray[Any]]] = [
+        ("accuracy", s, slot == s, correct * (slot == s)) for s in range(k)
+    ]
+    columns += [("choices", s, everywhere, choice == s) for s in range(k)]
     effects = tuple(
-        _share(data, groups, kind, s, sample, level)
-        for kind, columns in (
-            ("accuracy", [(slot == s, correct * (slot == s)) for s in range(k)]),
-            ("choices", [(np.ones(slot.size), choice == s) for s in range(k)]),
-        )
-        for s, data in enumerate(columns)
+        _share((there, hit), groups, kind, s, sample, level) for kind, s, there, hit in columns
     )
     notes: list[Note] = []
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
