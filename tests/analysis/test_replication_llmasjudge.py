@@ -48,14 +48,15 @@ def test_every_claim_has_a_row_and_those_without_data_say_so(published):
 
 @needs_data
 def test_the_studys_own_numbers_are_reproduced(published):
-    # Variances that are equal on paper differ in their last digit, which scipy would rank.
-    frame = pd.read_csv(DATA / "temperature_variances.csv.gz").round({"variance": 9})
+    # Variances that are equal on paper differ in their last digit, which scipy ranks.
+    as_given = pd.read_csv(DATA / "temperature_variances.csv.gz")
+    frame = as_given.round({"variance": 9})
     for judge, own in frame.groupby("judge"):
         rho, _ = stats.spearmanr(own["temperature"], own["variance"])
         ours = result(published["temperature"], f"temperature.then.{judge}")
         assert ours.effect.estimate == pytest.approx(rho, abs=1e-9)
         assert ours.p_value < 1e-4  # as published
-    at = frame[frame["temperature"] == 0.6]
+    at = as_given[as_given["temperature"] == 0.6]
     groups = [g["variance"].to_numpy() for _, g in at.groupby("judge", sort=False)]
     ours = result(published["judges"], "judges.then.kruskal.T=0.6")
     assert ours.p_value == pytest.approx(stats.kruskal(*groups).pvalue, rel=1e-9)
