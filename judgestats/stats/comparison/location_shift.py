@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.pair_selection import median_average, median_difference
 from judgestats.stats.inference.rank_distributions import rank_sum_null, signed_rank_null
 from judgestats.stats.inference.rank_inversion import (
     crossing,
@@ -204,9 +205,9 @@ def paired_estimate(
     averages = walsh_averages(nonzero) if n * (n + 1) / 2 <= MAX_JUMPS else None
     jumps = None if averages is None else np.unique(averages)
     if not reason:
-        if convention == "walsh" and pairs <= MAX_PAIRS:
-            whole = averages if averages is not None and n == d.size else walsh_averages(d)
-            estimate = float(np.median(whole))
+        if convention == "walsh":
+            whole = averages if n == d.size else None
+            estimate = median_average(d) if whole is None else float(np.median(whole))
         elif by_rule and untied:
             estimate = float(np.median(walsh_averages(nonzero)))
         elif np.ptp(nonzero) == 0:
@@ -341,8 +342,8 @@ def shift_estimate(
         small = n * m <= MAX_PAIRS
         differences = np.sort((x[:, None] - y[None]).ravel()) if small else np.empty(0)
         jumps = np.unique(differences) if n * m <= MAX_JUMPS else None
-        if small and (convention == "walsh" or (by_rule and untied)):
-            estimate = float(np.median(differences))
+        if convention == "walsh" or (by_rule and untied):
+            estimate = float(np.median(differences)) if small else median_difference(x, y)
         elif low == high:
             estimate = low
         else:
