@@ -241,6 +241,41 @@ def _parser() -> argparse.ArgumentParser:
     items.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
     items.add_argument("--options", default="", help="as item_options: ties=drop,turn=1")
 
+    labels = commands.add_parser(
+        "labels", help="people's labels: how many, which, a page to give them", allow_abbrev=False
+    )
+    labels.add_argument("action", choices=("plan", "split", "collect"))
+    labels.add_argument("file", nargs="?", default="", help="a table; for collect a labels file")
+    labels.add_argument("--half-width", type=float, help="plan: how near, as in .05")
+    labels.add_argument("--rates", default="", metavar="NAME=VALUE,...",
+        help="plan: prevalence, sensitivity and specificity, or sd and correlation")  # fmt: skip
+    labels.add_argument("--items", type=int, default=0, help="plan: items judged")
+    labels.add_argument("--price", type=float, default=float("nan"), help="plan: of a label")
+    labels.add_argument("--labels", type=int, default=0, help="plan: items to draw")
+    labels.add_argument("--by", default="", metavar="COLUMN", help="plan: draw by verdict")
+    labels.add_argument("--text", action="append", default=[], metavar="COLUMN",
+        help="plan: a text to show (repeat)")  # fmt: skip
+    labels.add_argument("--item", default="", metavar="COLUMN")
+    labels.add_argument("--cluster", default="", metavar="COLUMN", help="split: the question")
+    labels.add_argument("--validation", type=float, default=0.5, help="split: share held out")
+    labels.add_argument("--out", default="", help="plan: the file (labels.csv)")
+    labels.add_argument("--annotator", default="a1", help="collect: a pseudonym")
+    labels.add_argument("--choices", default="pass,fail", help="collect: the words of a label")
+    labels.add_argument("--port", type=int, default=0, help="collect: a free one by default")
+    labels.add_argument("--seed", type=int, default=0)
+
+    monitor = commands.add_parser(
+        "monitor", help="running rates of a stream, with limits for every look", allow_abbrev=False
+    )
+    monitor.add_argument("file", help="a table of new judgments")
+    monitor.add_argument("--state", required=True, metavar="FILE", help="kept from look to look")
+    monitor.add_argument("--rate", action="append", default=[], metavar="NAME=COLUMN:WORD",
+        help="share of a word; COLUMN: unread, COLUMN:=OTHER agreement (repeat)")  # fmt: skip
+    monitor.add_argument("--cluster", default="", metavar="COLUMN")
+    monitor.add_argument("--min", action="append", default=[], metavar="NAME=NUMBER")
+    monitor.add_argument("--max", action="append", default=[], metavar="NAME=NUMBER")
+    monitor.add_argument("--level", type=float, default=0.95)
+
     commands.add_parser(
         "demo", help="the answer on recorded judgments of real judges", allow_abbrev=False
     )
@@ -331,6 +366,8 @@ _COMMANDS = {
         "train": "train:train_command",
         "coverage": "train:coverage_command",
         "items": "items:items_command",
+        "labels": "labels:labels_command",
+        "monitor": "monitor:monitor_command",
         "demo": "demo:demo_command",
         "journal": "journal:journal_command",
         "doctor": "doctor:doctor_command",

@@ -1,0 +1,208 @@
+"""``judgestats labels``: how many labels, of which items, a page to give them, parts to split."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.stats.validity.label_plan import (
+    LEAST_PER_CLASS,
+    allocate_labels,
+    draw_labels,
+    labels_needed,
+    split_labels,
+)
+
+__all__ = ["OWN_COLUMNS", "labels_command", "read_table", "write_table"]
+
+OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
+"""What a file of labels holds beside the texts."""
+
+
+def labels_command(arguments: argparse.Namespace) -> int:
+    """Plan, split or collect labels.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    if arguments.action == "plan":
+        return _plan(arguments)
+    if not arguments.file:
+        raise InputError(f"labels {arguments.action}: name the file.")
+    if arguments.action == "split":
+        return _split(arguments)
+    from judgestats.commands.labels_page import serve_page
+
+    return serve_page(
+        Path(arguments.file),
+        annotator=arguments.annotator,
+        choices=[c.strip() for c in arguments.choices.split(",") if c.strip()],
+        port=arguments.port,
+    )
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A table with every value as text, empty where there is none.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV, JSON lines or Parquet.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        The file is not there or cannot be read.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        if path.suffix in {".jsonl", ".ndjson"}:
+            frame = pd.read_json(path, lines=True, dtype=False)
+        elif path.suffix == ".parquet":
+            frame = pd.read_parquet(path)
+        else:
+            tab = "\t" if path.suffix == ".tsv" else ","
+            return pd.read_csv(path, sep=tab, dtype=str, keep_default_na=False)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: cannot be read as a table: {error}.") from error
+    return frame.astype(object).where(frame.notna(), "").astype(str)
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a CSV whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    frame.to_csv(beside, index=False)
+    beside.replace(path)
+
+
+def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:
+    if name not in frame:
+        raise InputError(
+            f"labels: there is no column {name!r}; there are {', '.join(map(str, frame.columns))}. "
+            f"Name it by --{option}."
+        )
+    return frame[name]
+
+
+def _item_column(frame: pd.DataFrame, name: str) -> pd.Series:
+    usual = next((c for c in ("item_id", "item", "id") if c in frame), "item_id")
+    return _column(frame, name or usual, "item")
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    if arguments.half_width is not None:
+        rates = _rates(arguments.rates)
+        n_items = arguments.items or (
+            _item_column(read_table(Path(arguments.file)), arguments.item).nunique()
+            if arguments.file
+            else 0
+        )
+        if not n_items:
+            raise InputError("labels plan: say how many items are judged by --items, or a file.")
+        plan = labels_needed(arguments.half_width, n_items=n_items, price=arguments.price, **rates)
+        console.say(plan.sentence(), *(str(n) for n in plan.notes))
+        return 0
+    if not arguments.file or not arguments.labels:
+        raise InputError(
+            "labels plan: say --half-width and --rates for how many labels are needed, or a file "
+            "and --labels for which items to label."
+        )
+    frame = read_table(Path(arguments.file))
+    items = _item_column(frame, arguments.item)
+    first = ~items.duplicated()
+    frame, items = frame[first.to_numpy()], items[first]
+    classes = ["all"] * len(items)
+    counts = {"all": arguments.labels}
+    if arguments.by:
+        verdict = _column(frame, arguments.by, "by").replace("", "unread")
+        classes = verdict.tolist()
+        names, sizes = np.unique(verdict.to_numpy(str), return_counts=True)
+        # Without a pilot every class is taken to vary alike: numbers go with the classes' sizes.
+        spread = allocate_labels(
+            arguments.labels,
+            (sizes / sizes.sum()).tolist(),
+            [0.5] * len(names),
+            available=sizes.tolist(),
+            least=LEAST_PER_CLASS,
+        )
+        counts = dict(zip(names.tolist(), spread.tolist(), strict=True))
+    elif arguments.labels > len(items):
+        raise InputError(f"labels plan: {arguments.labels} labels of {len(items)} items.")
+    chosen, chance = draw_labels(classes, counts, seed=arguments.seed)
+    texts = {c: _column(frame, c, "text").to_numpy()[chosen] for c in arguments.text}
+    clash = set(texts) & set(OWN_COLUMNS)
+    if clash:
+        raise InputError(f"labels plan: {', '.join(sorted(clash))} is a column of the labels' own.")
+    out = pd.DataFrame(
+        {"item_id": items.to_numpy()[chosen], "chance": chance[chosen], **texts}
+    ).assign(annotator="", label="")
+    path = Path(arguments.out or "labels.csv")
+    if path.exists():
+        raise InputError(f"{path} is there already. Name another file by --out.")
+    write_table(out, path)
+    drawn = "by-verdict" if arguments.by else "random"
+    console.say(
+        f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
+        f"Next: judgestats labels collect {path}",
+    )
+    return 0
+
+
+def _rates(text: str) -> dict[str, float]:
+    out = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, _, value = part.partition("=")
+        if name not in {"prevalence", "sensitivity", "specificity", "sd", "correlation"}:
+            raise InputError(
+                f"labels plan: --rates knows prevalence, sensitivity and specificity, or sd and "
+                f"correlation, got {name!r}."
+            )
+        try:
+            out[name] = float(value)
+        except ValueError:
+            raise InputError(f"labels plan: --rates {part!r} is no number.") from None
+    return out
+
+
+def digest_of(items: Sequence[str]) -> str:
+    """Digest of a set of items: a run on the tuning part is known by it."""
+    return hashlib.sha256("\n".join(sorted(items)).encode()).hexdigest()[:16]
+
+
+def _split(arguments: argparse.Namespace) -> int:
+    path = Path(arguments.file)
+    frame = read_table(path)
+    items = _item_column(frame, arguments.item)
+    cluster = _column(frame, arguments.cluster, "cluster") if arguments.cluster else items
+    part = split_labels(
+        len(frame), cluster=cluster.to_numpy(object), validation=arguments.validation,
+        seed=arguments.seed,
+    )  # fmt: skip
+    for name, rows in (("tuning", ~part), ("validation", part)):
+        out = path.with_name(f"{path.stem}.{name}.csv")
+        if out.exists():
+            raise InputError(f"{out} is there already. Move it away first.")
+        write_table(frame[rows], out)
+        held = items[rows].unique().tolist()
+        console.say(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
+    return 0

@@ -1,0 +1,273 @@
+"""The local page of ``judgestats labels collect``: one item at a time, keys, blind, resuming.
+
+Only this machine reaches it (loopback), only this page may talk to it (token, host and origin are
+checked), and texts are shown as text: what is judged may hold anything.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+
+from judgestats.commands.labels import OWN_COLUMNS, read_table, write_table
+from judgestats.errors import InputError
+from judgestats.experiment import console
+
+__all__ = ["LabelFile", "label_server", "serve_page"]
+
+_LONGEST = 100_000
+"""Bytes of a request that are read."""
+
+
+class LabelFile:
+    """A file of labels: one row for each label, texts beside.
+
+    Parameters
+    ----------
+    path : Path
+    annotator : str
+        Pseudonym under which labels are given.
+    choices : sequence of str
+        The words of a label.
+    """
+
+    def __init__(self, path: Path, *, annotator: str, choices: Sequence[str]) -> None:
+        self.path, self.annotator, self.choices = path, annotator, list(choices)
+        self._lock = threading.Lock()
+        self.frame = read_table(path)
+        missing = [c for c in ("item_id", "annotator", "label") if c not in self.frame]
+        if missing:
+            raise InputError(
+                f"{path}: there is no column {', '.join(missing)}. Make the file by "
+                "judgestats labels plan FILE --labels N --text COLUMN."
+            )
+        if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
+            raise InputError("labels collect: --choices needs at least two different words.")
+        if not annotator:
+            raise InputError("labels collect: --annotator needs a pseudonym.")
+        self.texts = [c for c in self.frame if c not in OWN_COLUMNS]
+
+    def _own(self) -> dict[str, str]:
+        mine = self.frame[(self.frame["annotator"] == self.annotator) & (self.frame["label"] != "")]
+        return dict(zip(mine["item_id"], mine["label"], strict=True))
+
+    def state(self, at: str = "") -> dict[str, Any]:
+        """The item to label (`at`, or the first without a label of this annotator)."""
+        with self._lock:
+            own = self._own()
+            items = list(dict.fromkeys(self.frame["item_id"]))
+            left = [i for i in items if i not in own]
+            item = at if at in items else (left[0] if left else "")
+            row = self.frame[self.frame["item_id"] == item].head(1)
+            texts = [[c, str(v)] for c in self.texts for v in row[c]]
+            previous = [i for i in items[: items.index(item)] if i in own] if item else items
+            return {
+                "item": item,
+                "texts": texts,
+                "choices": self.choices,
+                "given": own.get(item, ""),
+                "done": len(own),
+                "total": len(items),
+                "previous": previous[-1] if previous else "",
+            }
+
+    def save(self, item: str, label: str) -> None:
+        """Write one label; a second one of the same annotator replaces the first."""
+        with self._lock:
+            here = self.frame["item_id"] == item
+            if label not in self.choices or not here.any():
+                raise InputError("labels collect: no such item or label.")
+            mine = here & (self.frame["annotator"] == self.annotator)
+            free = here & (self.frame["annotator"] == "") & (self.frame["label"] == "")
+            if mine.any():
+                self.frame.loc[mine, "label"] = label
+            elif free.any():
+                at = free[free].index[0]
+                self.frame.loc[at, ["annotator", "label"]] = [self.annotator, label]
+            else:
+                row = self.frame[here].head(1).assign(annotator=self.annotator, label=label)
+                self.frame = pd.concat([self.frame, row], ignore_index=True)
+            write_table(self.frame, self.path)
+
+
+def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, str]:
+    """A server of the page on loopback, and its address with the token.
+
+    Parameters
+    ----------
+    file : LabelFile
+    port : int
+        0 takes a free one.
+
+    Returns
+    -------
+    server, address
+    """
+    token = secrets.token_urlsafe(24)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            """Requests hold the token: they are not logged."""
+
+        def _allowed(self, given: str) -> bool:
+            own = server.server_address[1]
+            hosts = {f"{h}:{own}" for h in ("127.0.0.1", "localhost")}
+            host = self.headers.get("Host", "")
+            origin = self.headers.get("Origin")
+            return (
+                host in hosts
+                and (origin is None or origin == f"http://{host}")
+                and hmac.compare_digest(given.encode(), token.encode())
+            )
+
+        def _send(self, status: int, body: str, kind: str, nonce: str = "") -> None:
+            data = body.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            policy = (
+                f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            )
+            for name, value in (
+                ("Content-Security-Policy", policy),
+                ("X-Content-Type-Options", "nosniff"),
+                ("Referrer-Policy", "no-referrer"),
+                ("Cache-Control", "no-store"),
+            ):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def _refuse(self) -> None:
+            self.close_connection = True
+            self._send(403, "Not allowed: open the address that the command printed.", "text/plain")
+
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            query = parse_qs(url.query)
+            given = self.headers.get("X-Token") or query.get("token", [""])[0]
+            if not self._allowed(given):
+                self._refuse()
+            elif url.path == "/":
+                nonce = secrets.token_urlsafe(16)
+                self._send(200, _PAGE.replace("NONCE", nonce), "text/html", nonce)
+            elif url.path == "/state":
+                state = file.state(query.get("at", [""])[0])
+                self._send(200, json.dumps(state), "application/json")
+            else:
+                self._send(404, "Nothing here.", "text/plain")
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            if (
+                not self._allowed(self.headers.get("X-Token", ""))
+                or self.path != "/label"
+                or not length.isascii()
+                or not length.isdigit()
+                or int(length) > _LONGEST
+            ):
+                self._refuse()
+                return
+            try:
+                asked = json.loads(self.rfile.read(int(length)))
+                file.save(str(asked["item"]), str(asked["label"]))
+            except (ValueError, KeyError, TypeError) as error:  # InputError is a ValueError
+                said = str(error) if isinstance(error, InputError) else "no such request"
+                self._send(400, said, "text/plain")
+                return
+            self._send(200, json.dumps(file.state()), "application/json")
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    return server, f"http://127.0.0.1:{server.server_address[1]}/?token={token}"
+
+
+def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int) -> int:
+    """Serve the page until stopped; every label is in the file at once."""
+    file = LabelFile(path, annotator=annotator, choices=choices)
+    server, address = label_server(file, port=port)
+    state = file.state()
+    console.say(
+        f"{state['done']} of {state['total']} items labelled by {annotator}. Open on this machine:",
+        f"  {address}",
+        "Ctrl-C ends; the same command goes on where it stopped.",
+    )
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+    return 0
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Labels</title>
+<style nonce="NONCE">
+body { font: 16px/1.5 sans-serif; max-width: 50rem; margin: 1rem auto; padding: 0 1rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #bbb; padding: .6rem; }
+h2 { font-size: 1rem; margin-bottom: .2rem; }
+button { font-size: 1rem; padding: .4rem 1rem; margin-right: .6rem; }
+button[aria-pressed="true"] { outline: 3px solid #06c; }
+</style></head><body>
+<h1 id="head" aria-live="polite"></h1><main id="texts"></main>
+<p id="choices"></p><p id="help"></p><p id="fault" role="alert"></p>
+<script nonce="NONCE">
+"use strict";
+const token = new URLSearchParams(location.search).get("token");
+history.replaceState(null, "", "/");
+let state = null;
+const by = (id) => document.getElementById(id);
+function add(parent, kind, text) {
+  const node = document.createElement(kind);
+  node.textContent = text;
+  parent.append(node);
+  return node;
+}
+function show(found) {
+  state = found;
+  for (const id of ["texts", "choices", "fault"]) by(id).replaceChildren();
+  by("head").textContent = found.item
+    ? `Item ${found.item} (${found.done} of ${found.total} labelled)`
+    : `All ${found.total} items are labelled`;
+  for (const [name, text] of found.texts) {
+    add(by("texts"), "h2", name);
+    add(by("texts"), "pre", text);
+  }
+  found.choices.forEach((word, i) => {
+    if (!found.item) return;
+    const button = add(by("choices"), "button", `${i + 1} ${word}`);
+    button.setAttribute("aria-pressed", String(found.given === word));
+    button.addEventListener("click", () => give(word));
+  });
+  by("help").textContent = `Keys: ${found.choices.map((w, i) => `${i + 1} ${w}`).join(", ")}, `
+    + "b back";
+}
+async function ask(path, options) {
+  const got = await fetch(path, { ...options, headers: { "X-Token": token } });
+  if (!got.ok) { by("fault").textContent = await got.text(); return; }
+  show(await got.json());
+}
+const give = (label) => ask("/label", {
+  method: "POST", body: JSON.stringify({ item: state.item, label }),
+});
+const go = (at) => ask(`/state?at=${encodeURIComponent(at)}`, {});
+document.addEventListener("keydown", (event) => {
+  if (!state || event.ctrlKey || event.metaKey || event.altKey) return;
+  const word = state.choices[Number(event.key) - 1];
+  if (word && state.item) give(word);
+  else if (event.key === "b" && state.previous) go(state.previous);
+});
+go("");
+</script></body></html>
+"""

@@ -1,0 +1,149 @@
+"""``judgestats monitor``: running rates of a stream of judgments, with limits for every look."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.commands.labels import read_table
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage
+
+__all__ = ["monitor_command"]
+
+_VERSION = 1
+
+
+def monitor_command(arguments: argparse.Namespace) -> int:
+    """Add a file of judgments to the running averages and hold them to bounds.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``file``, ``rate``, ``cluster``, ``state``, ``least``, ``most``, ``level``.
+
+    Returns
+    -------
+    int
+        1 where a rate is shown to lie beyond its bound, else 0.
+    """
+    rates = [_pair(text, "rate") for text in arguments.rate]
+    names = [name for name, _ in rates]
+    if not rates or len(set(names)) < len(names):
+        raise InputError("monitor: name each rate once, as in --rate pass=verdict:pass.")
+    bounds = {
+        side: {k: _number(v) for k, v in (_pair(t, side) for t in texts)}
+        for side, texts in (("min", arguments.min), ("max", arguments.max))
+    }
+    strange = {*bounds["min"], *bounds["max"]} - set(names)
+    if strange:
+        raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
+    if not 0 < arguments.level < 1:
+        raise InputError(f"monitor: --level must lie inside 0-1, got {arguments.level}.")
+    path = Path(arguments.state)
+    state = _read_state(path, names)
+    frame = read_table(Path(arguments.file))
+    cluster = np.arange(len(frame)).astype(str)
+    if arguments.cluster:
+        cluster = _values(frame, arguments.cluster).to_numpy(str)
+    groups = list(dict.fromkeys(cluster.tolist()))
+    known = set(state["clusters"])
+    if arguments.cluster and known & set(groups):
+        raise InputError(
+            f"monitor: {len(known & set(groups))} clusters were added before (such as "
+            f"{sorted(known & set(groups))[0]!r}). Clusters enter whole: give each once."
+        )
+    beyond = []
+    for name, rule in rates:
+        average = RunningAverage(**state["rates"].get(name, {}))
+        values = _rate(frame, rule)
+        for rows in pd.Series(np.arange(len(frame))).groupby(cluster, sort=False):
+            average = average.add(values[rows[1].to_numpy()])
+        state["rates"][name] = dict(average.to_dict())
+        low, high = average.limits(level=arguments.level, n_quantities=len(rates))
+        fixed = average.fixed_limits(level=arguments.level)
+        console.say(_line(name, average, (low, high), fixed))
+        if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
+            beyond.append(name)
+    state["clusters"] = sorted({*known, *groups}) if arguments.cluster else []
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
+    beside.replace(path)
+    if beyond:
+        console.say(f"Beyond its bound at every look's level: {', '.join(beyond)}.")
+    return 1 if beyond else 0
+
+
+def _line(
+    name: str, average: RunningAverage, limits: Sequence[float], fixed: Sequence[float]
+) -> str:
+    if math.isnan(limits[0]):
+        return f"{name}: {average.average:.3f}, no limits before {FIRST_LOOK} clusters"
+    return (
+        f"{name}: {average.average:.3f} [{limits[0]:.3f}, {limits[1]:.3f}] at every look, "
+        f"{average.n:.0f} judgments (looked at once, which this is not: "
+        f"[{fixed[0]:.3f}, {fixed[1]:.3f}])"
+    )
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name or not value:
+        raise InputError(f"monitor: --{option} expects NAME=VALUE, got {text!r}.")
+    return name.strip(), value.strip()
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"monitor: {text!r} is no number.") from None
+
+
+def _values(frame: pd.DataFrame, column: str) -> pd.Series:
+    if column not in frame:
+        raise InputError(
+            f"monitor: there is no column {column!r}; there are {', '.join(frame.columns)}."
+        )
+    return frame[column]
+
+
+def _rate(frame: pd.DataFrame, rule: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """COLUMN:WORD (the share of a word; empty: unread) or COLUMN:=OTHER (two columns agree)."""
+    column, sign, word = rule.partition(":")
+    values = _values(frame, column)
+    if not sign:
+        return np.array([_number(v) if v else math.nan for v in values])
+    if word.startswith("="):
+        other = _values(frame, word[1:])
+        both = (values != "") & (other != "")
+        same = (values == other).astype(float)
+        return np.asarray(np.where(both, same, np.nan), dtype=float)
+    if not word:
+        return np.asarray((values == "").to_numpy(), dtype=float)
+    return np.asarray(np.where(values == "", np.nan, (values == word).astype(float)), dtype=float)
+
+
+def _read_state(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    if not path.exists():
+        return {"version": _VERSION, "rates": {}, "clusters": []}
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+        held = {k: RunningAverage(**v) for k, v in state["rates"].items()}
+        usable = state["version"] == _VERSION and isinstance(state["clusters"], list)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{path}: this is no state of judgestats monitor.") from error
+    if not usable or set(held) != set(names):
+        raise InputError(
+            f"{path}: the state is of other rates ({', '.join(held)}). The level is shared over "
+            "the rates, so they stay the same: give these, or another --state."
+        )
+    return dict(state)
