@@ -32,6 +32,7 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.told import told_coefficient, told_sem
+from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
@@ -226,7 +227,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=recommend_replicates(cells),
         metrics=_metrics(described, compared),
-        condition_metrics=_and_people(described.metrics, cells),
+        condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),
     )
 
@@ -257,15 +258,23 @@ def _audit_once(
         limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
         recommendation=repetition(frame, seed=declared.seed),
         metrics={"quality/unread_share": unread},
-        condition_metrics=_and_people(metrics, table),
+        condition_metrics=_and_people(metrics, table, results),
     )
 
 
 def _and_people(
-    metrics: Mapping[str, Mapping[str, float]], table: pd.DataFrame
+    metrics: Mapping[str, Mapping[str, float]], table: pd.DataFrame, results: list[NamedResult]
 ) -> dict[str, dict[str, float]]:
-    """Each condition's metrics with its correlation with people's ratings, where it is known."""
-    out = {name: dict(values) for name, values in metrics.items()}
+    """Each condition's metrics with what people's ratings say of it, where there are some."""
+    out = {
+        name: dict(values)
+        | validity_metrics(
+            (r.id.removesuffix(f".{name}"), r.title, r.result)
+            for r in results
+            if r.id.endswith(f".{name}")
+        )
+        for name, values in metrics.items()
+    }
     for row in table.to_dict("records"):
         if not math.isnan(row.get("pearson", math.nan)):
             out[str(row["condition"])]["people/pearson"] = row["pearson"]

@@ -14,6 +14,7 @@ from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
 from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.validity import score_validity
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.inference.result import Estimate, format_number
 from judgestats.stats.planning.study_plan import PilotComponents, plan_study
@@ -133,7 +134,10 @@ def other_results(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
                 headline=True,
             )
-            for i, title, result in ratings_results(name, array, ratings, declared)
+            for i, title, result in (
+                *ratings_results(name, array, ratings, declared),
+                *score_validity(name, array, ratings, declared),
+            )
         ]  # fmt: skip
     return found
 

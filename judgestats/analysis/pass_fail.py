@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.validity import verdict_validity
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate, Result
@@ -94,6 +95,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
             if len(own):
                 rate = _rate(own, word, declared, name=name, label=name.capitalize())
                 found.append((f"people.{name}", title, rate))
+        found += verdict_validity(asked, declared)
     return found
 
 

@@ -20,6 +20,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.judgments.shapes import status_table
@@ -128,6 +129,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
+    validity: dict[str, dict[str, float]] = {}
     once = verdicts_asked_once(frame)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
@@ -147,6 +149,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             for kind, title, result in found
         ]
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
+        validity[name] = validity_metrics(found)
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
     if any(once.values()):
@@ -172,7 +175,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 (table["unread_share"] * table["n"]).sum() / table["n"].sum()
             )
         },
-        condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
+        condition_metrics={
+            str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
+        },
     )
 
 

@@ -1,0 +1,242 @@
+"""Is the judge right: what labels say of one condition's scores or verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.results.numbers import apa_number
+from judgestats.stats.inference.result import Estimate, Result, Sample
+from judgestats.stats.validity.corrected import CorrectedScore, corrected_mean, corrected_rate
+from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
+from judgestats.stats.validity.error_rates import error_rates
+from judgestats.stats.validity.graded import graded_agreement
+
+__all__ = ["Disagreements", "score_validity", "validity_metrics", "verdict_validity"]
+
+Floats = NDArray[np.float64]
+Found = list[tuple[str, str, Result]]
+
+_LISTED = 20
+_OF_RATES = (
+    "precision", "negative_predictive_value", "balanced_accuracy", "matthews_correlation",
+)  # fmt: skip
+"""Beside sensitivity and specificity of one judgment; of repeats the majority counts."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Disagreements(Result):
+    """The items on which a judge and people differ most.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first.
+    n : int
+        Items on which they differ.
+    sample : Sample
+    """
+
+    rows: pd.DataFrame
+    n: int
+    sample: Sample
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per item."""
+        return self.rows
+
+    def sentence(self) -> str:
+        """How many, and the first of them."""
+        if not self.n:
+            return f"Judge and people differ on no item ({self.sample})."
+        named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
+        return (
+            f"Judge and people differ on {self.n} of {self.sample.n_items} labelled items, most on "
+            f"{named}: read these."
+        )
+
+    def __str__(self) -> str:
+        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
+
+
+def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """Error rates of pass and fail verdicts, and the pass rate that people would give.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition; ``choice`` and ``label`` are ``pass``, ``fail`` or empty.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where nothing is labelled.
+    """
+    codes = {"pass": 1.0, "fail": 0.0}
+    wide = _wide(asked, codes)
+    labels = asked["label"].map(codes).groupby(asked["item_id"], sort=False).mean()
+    # People who differ on an item leave it without a label that a verdict could be held to.
+    human = labels.reindex(wide.index).where(lambda v: v != 0.5).round().to_numpy(float)
+    cluster = _cluster(asked, wide.index)
+    if not np.isfinite(human).any():
+        return []
+    judge = wide.to_numpy(float)
+    options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
+    rates = error_rates(judge, human, **options)
+    found: Found = [
+        (f"people.{name}", f"{rates.rates[name].label} against people", rates.rates[name])
+        for name in _OF_RATES
+    ]
+    if np.isnan(human).any():
+        found.append(_corrected(corrected_rate(judge, human, **options), "pass rate"))
+    if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
+        by_k = accuracy_by_k(judge, human, **options)
+        found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
+    read = np.isfinite(judge).sum(axis=1)
+    # Where nothing was read the judge stands on neither side.
+    share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
+    found.append(_disagreements(wide.index, share, human, least=0.5))
+    return found
+
+
+def score_validity(
+    name: str, array: ScoreArray, ratings: pd.Series, declared: AnalysisPlan
+) -> Found:
+    """Bias and concordance of one condition's scores, and the mean that people would give.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    array : ScoreArray
+    ratings : Series
+        People's, by item.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where no item has both.
+    """
+    scores = array.scores[:, array.conditions.index(name), :]
+    human = ratings.reindex(list(array.items)).to_numpy(float)
+    judged = np.isfinite(scores).any(axis=1)
+    scores, human = scores[judged], human[judged]
+    items = np.asarray(array.items, dtype=object)[judged]
+    clusters = np.asarray(array.clusters, dtype=object)[judged]
+    if not np.isfinite(human).any():
+        return []
+    cluster = clusters if len(set(clusters)) < clusters.size else None
+    options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
+    graded = graded_agreement(scores, human, **options).estimates
+    found: Found = [
+        (f"people.{k}", f"{graded[k].label}", graded[k])
+        for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
+    ]
+    if np.isnan(human).any():
+        found.append(_corrected(corrected_mean(scores, human, **options), "mean score"))
+    if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
+        found += [
+            (f"people.{k}", f"{e.label} against people", e)
+            for k, e in error_parts(scores, human, **options).items()
+        ]
+    counted = np.isfinite(scores).sum(axis=1)
+    found.append(_disagreements(items, np.nansum(scores, axis=1) / counted, human, least=0.0))
+    return found
+
+
+def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
+    """Items x judgments (replicates, orders) of pass verdicts."""
+    values = asked.assign(
+        value=asked["choice"].map(codes).astype(float),
+        place=asked.groupby("item_id", sort=False).cumcount(),
+    )
+    items = list(dict.fromkeys(asked["item_id"]))
+    return values.pivot(index="item_id", columns="place", values="value").reindex(items)
+
+
+def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] | None:
+    known = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(items)]
+    return known.to_numpy(object) if known.nunique() < len(known) else None
+
+
+def _corrected(score: CorrectedScore, what: str) -> tuple[str, str, Result]:
+    """The corrected number with what it is to be read beside."""
+    corrected = score.corrected.replace(
+        notes=score.notes,
+        details={
+            **score.corrected.details,
+            "judge_only": score.judge_only.estimate,
+            "people_only": score.people_only.estimate,
+            "labels_worth": score.labels_worth,
+        },
+    )
+    beside = [
+        f"{name} {apa_number(e.estimate, bounded=what == 'pass rate')}"
+        for name, e in (("judge alone", score.judge_only), ("labels alone", score.people_only))
+        if not math.isnan(e.estimate)
+    ]
+    if score.labels_worth >= 1:
+        beside.append(f"the judge is worth {score.labels_worth:.0f} labels")
+    if not score.labels_drawn:
+        beside.append("assumes that the labelled items were drawn at random")
+    title = f"The {what} that people would give ({', '.join(beside)})"
+    return "people.corrected", title, corrected
+
+
+def _disagreements(
+    items: Iterable[Any], judge: NDArray[Any], human: NDArray[Any], *, least: float
+) -> tuple[str, str, Result]:
+    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human}).dropna()
+    frame = frame.assign(gap=(frame["judge"] - frame["people"]).abs())
+    apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
+    rows = apart.sort_values("gap", ascending=False, kind="stable").head(_LISTED)
+    found = Disagreements(
+        rows=rows.reset_index(drop=True), n=len(apart), sample=Sample(n_items=len(frame))
+    )
+    return "people.disagreements", "Where judge and people differ most", found
+
+
+def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, float]:
+    """Metrics of a condition, with the ends of their intervals.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Interval
+    >>> e = Estimate(name="sensitivity", label="", estimate=0.9, sample=Sample(n_items=9),
+    ...              interval=Interval(low=0.8, high=0.95))
+    >>> validity_metrics([("people.sensitivity", "", e)])
+    {'validity/sensitivity': 0.9, 'ci/validity/sensitivity.lo': 0.8, 'ci/validity/sensitivity.hi': 0.95}
+    """  # noqa: E501
+    out: dict[str, float] = {}
+    for kind, _, result in found:
+        name = kind.removeprefix("people.")
+        if name not in _METRICS or not isinstance(result, Estimate) or math.isnan(result.estimate):
+            continue
+        out[f"validity/{name}"] = result.estimate
+        if result.interval is not None:
+            out[f"ci/validity/{name}.lo"] = result.interval.low
+            out[f"ci/validity/{name}.hi"] = result.interval.high
+    return out
+
+
+_METRICS = frozenset(
+    {
+        *_OF_RATES,
+        "sensitivity",
+        "specificity",
+        "bias",
+        "concordance",
+        "corrected",
+        "mean_squared_error",
+    }
+)
