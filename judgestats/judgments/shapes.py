@@ -75,7 +75,8 @@ def score_array(
         )
     frame = frame[frame["condition"].isin(chosen)]
     # Conditions without any score (verdicts in words, often in both orders) are all missing here.
-    _check_orders(frame[frame["condition"].isin(frame.loc[frame["score"].notna(), "condition"])])
+    with_scores = frame.loc[frame["score"].notna(), "condition"].unique()
+    _check_orders(frame[frame["condition"].isin(with_scores)])
     item_codes, items = pd.factorize(frame["item_id"])
     codes = {c: i for i, c in enumerate(chosen)}
     condition_codes = frame["condition"].map(codes).to_numpy(int)

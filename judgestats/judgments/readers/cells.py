@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from judgestats.judgments.readers.names import folded
@@ -19,11 +20,23 @@ def text_column(column: pd.Series) -> pd.Series:
     >>> text_column(pd.Series([1.0, None])).tolist()
     ['1', '']
     """
-    missing = column.isna()
-    values = column.astype(object)
-    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
-        values = column.dropna().astype("int64").astype(object).reindex(column.index)
-    return values.map(str).mask(missing, "").astype(object)
+    if _mixed(column):
+        return column.map(str).mask(column.isna(), "").astype(object)
+    # Names repeat: each different value is written once.
+    codes, distinct = pd.factorize(column)
+    values = pd.Series(distinct)
+    if pd.api.types.is_float_dtype(values) and (values % 1 == 0).all():
+        values = values.astype("int64")
+    words = np.array([*map(str, values), ""], dtype=object)
+    return pd.Series(words[codes], index=column.index, dtype=object)
+
+
+def _mixed(column: pd.Series) -> bool:
+    """Whether values of several types stand there, of which equal ones may be written otherwise."""
+    if not pd.api.types.is_object_dtype(column):
+        return False
+    kinds = set(map(type, column)) - {type(None)}
+    return len(kinds) > 1 or bool(kinds & {list, dict, np.ndarray, set})
 
 
 def joined_ids(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:

@@ -51,8 +51,10 @@ def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     """One label a condition: the judge, its temperature, and further factors as ``name=value``."""
     label = frame["judge"].astype(str)
     temperature = frame["temperature"]
-    shown = temperature.map(lambda t: "" if pd.isna(t) else f", T={float(t):g}")
-    label = label + shown
+    codes, distinct = pd.factorize(temperature, use_na_sentinel=False)
+    words = ["" if pd.isna(t) else f", T={float(t):g}" for t in distinct]
+    if any(words):
+        label = label + pd.Series(words, dtype=object).take(codes).set_axis(label.index)
     for factor in factors:
         name = factor.removeprefix("factor_")
         label = label + ", " + name + "=" + frame[factor].astype(str)

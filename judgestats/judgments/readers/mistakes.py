@@ -126,8 +126,8 @@ def _two_scales(source: Path | str, out: pd.DataFrame) -> None:
     """Refuse judges (of one criterion) of whom one uses a scale many times as wide as another."""
     factors = [c for c in out.columns if c.startswith("factor_")]
     scored = out[out["score"].notna()]
-    sizes = scored.groupby(factors or (lambda _: 0), sort=False)
-    for _, rows in sizes:
+    parts = [rows for _, rows in scored.groupby(factors, sort=False)] if factors else [scored]
+    for rows in parts:
         own = rows.groupby("judge", sort=False)["score"]
         tops = own.quantile(0.95)[own.size() >= _ENOUGH]
         if len(tops) > 1 and tops.min() > 0 and tops.max() >= 4 * tops.min() and tops.max() > 10:

@@ -77,7 +77,8 @@ def _hashable(column: pd.Series) -> pd.Series:
 def _nested(column: pd.Series) -> bool:
     if not pd.api.types.is_object_dtype(column):
         return False
-    return any(isinstance(v, (list, dict, np.ndarray)) for v in column)
+    kinds = set(map(type, column))
+    return bool(kinds & {list, dict, np.ndarray})
 
 
 def understand(
