@@ -280,6 +280,15 @@ def _parser() -> argparse.ArgumentParser:
         "demo", help="the answer on recorded judgments of real judges", allow_abbrev=False
     )
 
+    endpoint = commands.add_parser(
+        "endpoint", help="what an endpoint honours, ignores and refuses", allow_abbrev=False
+    )
+    endpoint.add_argument("model", help="a judge, as in gpt-4o-mini or llama3@http://host:8000/v1")
+    endpoint.add_argument("--base-url", default="")
+    endpoint.add_argument("--prices", default="", help="a price file (YAML)")
+    endpoint.add_argument("--out", default="", help="keep the card in this JSON file")
+    endpoint.add_argument("--against", default="", help="compare with an earlier card")
+
     journal = commands.add_parser(
         "journal", help="is a journal as it was written, and what did it cost?", allow_abbrev=False
     )
@@ -370,6 +379,7 @@ _COMMANDS = {
         "monitor": "monitor:monitor_command",
         "demo": "demo:demo_command",
         "journal": "journal:journal_command",
+        "endpoint": "endpoint:endpoint_command",
         "doctor": "doctor:doctor_command",
         "doctor FILE": "doctor_file:doctor_file",
     }.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import platform
 import shlex
@@ -88,7 +89,7 @@ def _store() -> list[str]:
 
 
 def _judges(arguments: argparse.Namespace) -> list[str]:
-    from judgestats.judges.preflight import check_judges
+    from judgestats.judges.endpoint_card import first_answer
     from judgestats.judges.spec import parse_judge, without_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
@@ -100,13 +101,13 @@ def _judges(arguments: argparse.Namespace) -> list[str]:
     for name in names:
         try:
             spec = parse_judge(name, base_url=arguments.base_url or None)
-            said = check_judges({name: spec}, timeout_s=15.0)
+            seen = asyncio.run(first_answer(spec, timeout_s=30.0)) if not spec.in_process else ""
         except JudgestatsError as error:
             shown = without_address(name)
             console.say(f"Judge {shown}: {error}")
             faults.append(f"judge {shown}: see above")
         else:
-            where = "simulated, in this process" if spec.in_process else "; ".join(said.values())
+            where = "simulated, in this process" if spec.in_process else seen
             console.say(f"Judge {name}: {where}")
     if not has_key:
         console.say(

@@ -1,0 +1,67 @@
+"""The card tells what is honoured from what is ignored and what is refused."""
+
+import asyncio
+import json
+
+import pytest
+
+from judgestats.cli import main
+from judgestats.errors import JudgeError
+from judgestats.judges.endpoint_card import examined, first_answer
+from judgestats.judges.simulated.server import serving
+from judgestats.judges.simulated.wire import send_bytes
+from judgestats.judges.spec import parse_judge
+
+
+def card(url, model="sim-noisy"):
+    return asyncio.run(examined(parse_judge(f"{model}@{url}", environ={})))
+
+
+def test_a_server_that_does_what_it_is_asked(server):
+    url, app = server(quota_headers=True)
+    seen = card(url)
+    assert {seen.features[f] for f in ("json_schema", "tools", "n")} == {"honoured"}
+    assert "effect is seen (0 against 1)" in seen.features["temperature"]
+    assert seen.calls == app.received <= 16
+    assert seen.tokens["in"] > 0
+    assert "x-ratelimit-limit-requests" in seen.rate_limits
+    assert seen.cost_usd == 0.0
+
+
+def test_what_is_ignored_is_not_taken_for_honoured(server):
+    url, _ = server(ignore_schema=True, ignore_n=True, ignore_temperature=True)
+    seen = card(url)
+    assert seen.features["json_schema"] == seen.features["n"] == "ignored"
+    assert "no effect is seen" in seen.features["temperature"]
+
+
+def test_what_is_refused_has_the_servers_words(server):
+    url, _ = server(refuse_schema=True, refuse_tools=True, refuse_n=True, refuse_temperature=True)
+    seen = card(url)
+    assert all(seen.features[f].startswith("refused (") for f in ("json_schema", "tools", "n"))
+    assert seen.features["temperature"] == "refused at 0"
+    assert seen.repeats_at_0 == 0
+
+
+def test_cards_of_two_days_are_compared(server, tmp_path, capsys):
+    url, _ = server()
+    file = tmp_path / "card.json"
+    model = f"sim-noisy@{url}"
+    assert main(["endpoint", model, "--out", str(file)]) == 0
+    assert "json_schema" in capsys.readouterr().out
+    kept = json.loads(file.read_text())
+    kept["features"]["n"] = "refused (before)"
+    file.write_text(json.dumps(kept))
+    assert main(["endpoint", model, "--against", str(file)]) == 1
+    assert "n: refused (before)" in capsys.readouterr().out
+
+
+def test_a_page_or_an_unknown_model_is_no_judge(server):
+    async def page(scope, receive, send):
+        await send_bytes(send, 200, b"<!doctype html><title>Log in</title>", b"text/html", [])
+
+    with serving(page) as url, pytest.raises(JudgeError, match="no chat completions there"):
+        asyncio.run(first_answer(parse_judge(f"m@{url}", environ={}), timeout_s=10.0))
+    url, _ = server()
+    with pytest.raises(JudgeError, match="does not know the model"):
+        asyncio.run(first_answer(parse_judge(f"gpt-99@{url}", environ={}), timeout_s=10.0))
