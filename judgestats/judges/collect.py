@@ -171,7 +171,7 @@ async def collect(
             for name in dict.fromkeys(t.condition.judge for t in tasks):
                 lane_of(name)
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
-        ticker = asyncio.create_task(_tick(show, collector.account))
+        ticker = asyncio.create_task(_tick(show, collector.account, lanes))
         try:
             with signals(collector) if handle_signals else contextlib.nullcontext(), _calm_gc():
                 await collector.run(sources, grace_s=2.0)
@@ -312,10 +312,10 @@ def _sources(tasks: Iterable[Task], terms: Terms) -> list[tuple[Source, int]]:
     ]
 
 
-async def _tick(show: Reporter, account: Account) -> None:
+async def _tick(show: Reporter, account: Account, lanes: Mapping[tuple[str, str], Lane]) -> None:
     while True:
         await asyncio.sleep(EVERY_S)
-        show.show(account)
+        show.show(account, "; ".join(dict.fromkeys(p for e in lanes.values() if (p := e.pause))))
 
 
 @contextlib.contextmanager

@@ -80,6 +80,11 @@ class AdaptiveLimit:
             self._open_at = until
             loop.call_at(until, self._wake)
 
+    @property
+    def paused_s(self) -> float:
+        """Seconds for which nobody enters; 0 where there is no pause."""
+        return max(0.0, self._open_at - asyncio.get_running_loop().time())
+
     def reopen(self) -> None:
         """End a pause: those who wait are let in, to find that no more is to be asked."""
         self._open_at = 0.0

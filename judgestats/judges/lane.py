@@ -160,6 +160,12 @@ class Lane:
             for event in self._resting.values():
                 event.set()
 
+    @property
+    def pause(self) -> str:
+        """How long the endpoint asks everybody to wait, in words; empty below a second."""
+        seconds = self.limit.paused_s
+        return f"{self.spec.base_url} asks to wait {seconds:,.0f} s" if seconds >= 1 else ""
+
     def refuse(self, why: str) -> None:
         """Ask this model for no more: whatever is asked, it would be refused."""
         self.refused = why

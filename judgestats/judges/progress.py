@@ -25,8 +25,8 @@ class Reporter:
     def start(self, total: int | None) -> None:
         """Begin; `total` judgments are planned (None = unknown)."""
 
-    def show(self, account: Account) -> None:
-        """Show the state."""
+    def show(self, account: Account, waiting: str = "") -> None:
+        """Show the state; `waiting` says which endpoint asks for how long a wait."""
 
     def end(self, account: Account) -> None:
         """Show the last state and leave the terminal as it was."""
@@ -42,14 +42,15 @@ class Calls(Reporter):
     def __init__(self, function: Callable[[Account], None]) -> None:
         self._function = function
 
-    def show(self, account: Account) -> None:
+    def show(self, account: Account, waiting: str = "") -> None:
         """Show the state."""
+        del waiting
         self._function(account)
 
     end = show
 
 
-def _figures(account: Account, seconds: float) -> str:
+def _figures(account: Account, seconds: float, waiting: str = "") -> str:
     rate = account.answered / seconds if seconds > 0 else 0.0
     cost = account.total_cost_usd
     price = "cost unknown" if math.isnan(cost) else f"${cost:.4f}"
@@ -57,7 +58,7 @@ def _figures(account: Account, seconds: float) -> str:
     text = f"{rate:,.0f}/s · {tokens:,.0f} tokens · {price} · {account.failed} failed"
     if account.cached:
         text += f" · {account.cached:,} from the journal"
-    return text
+    return f"{text} · {waiting}" if waiting else text
 
 
 class Bar(Reporter):
@@ -84,14 +85,14 @@ class Bar(Reporter):
         self._progress.update(self._task, total=total, planned=planned)
         self._progress.start()
 
-    def show(self, account: Account) -> None:
+    def show(self, account: Account, waiting: str = "") -> None:
         """Show the state."""
         planned = "?" if self._total is None else f"{max(self._total, account.rows):,}"
         self._progress.update(
             self._task,
             completed=account.rows,
             planned=planned,
-            figures=_figures(account, time.perf_counter() - self._began),
+            figures=_figures(account, time.perf_counter() - self._began, waiting),
         )
         self._progress.refresh()
 
@@ -108,26 +109,29 @@ class Lines(Reporter):
         self._stream = stream
         self._label = label
         self._began = self._last = time.perf_counter()
+        self._waiting = ""
         self._total: int | None = None
 
     def start(self, total: int | None) -> None:
         """Begin."""
         self._total = total
 
-    def show(self, account: Account) -> None:
-        """Show the state, if the last line is old enough."""
+    def show(self, account: Account, waiting: str = "") -> None:
+        """Show the state, if the last line is old enough, or a wait begins."""
         now = time.perf_counter()
-        if now - self._last >= _LINE_EVERY_S:
+        begins = bool(waiting) and not self._waiting
+        self._waiting = waiting
+        if begins or now - self._last >= _LINE_EVERY_S:
             self._last = now
-            self._line(account)
+            self._line(account, waiting)
 
     def end(self, account: Account) -> None:
         """Show the last state."""
         self._line(account)
 
-    def _line(self, account: Account) -> None:
+    def _line(self, account: Account, waiting: str = "") -> None:
         total = "" if self._total is None else f"/{max(self._total, account.rows):,}"
-        figures = _figures(account, time.perf_counter() - self._began)
+        figures = _figures(account, time.perf_counter() - self._began, waiting)
         self._stream.write(f"{self._label}: {account.rows:,}{total} · {figures}\n")
         self._stream.flush()
 

@@ -277,3 +277,12 @@ def test_an_endpoint_that_goes_down_is_named_and_answers_are_kept(plan, tmp_path
         )
     assert caught.value.exit_code == 2
     assert collect_judgments(plan(items=2, url=url), journal=path).account.cached == 8
+
+
+def test_a_wait_is_told_at_once(plan, server, capsys):
+    url, _ = server(rate_limited=0.5, retry_after_s=1.5, seed=3)
+    collected = collect_judgments(
+        plan(items=2, replicates=1, url=url), progress=True, concurrency=2
+    )
+    assert collected.account.answered == 2
+    assert f"{url} asks to wait" in capsys.readouterr().err
