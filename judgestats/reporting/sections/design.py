@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.once import NOT_REPEATED
-from judgestats.judgments.settings import setting_sent
+from judgestats.judgments.settings import as_text, setting_sent
 from judgestats.reporting.escape import (
     clean,
     escape_html,
@@ -122,7 +122,7 @@ def overview(run: Run) -> Markdown:
     if judges:
         named = escape_markdown(", ".join(judges))
         at = d.get("temperatures") or []
-        shared = f", all at T = {float(at[0]):g}" if len(at) == 1 and count > 1 else ""
+        shared = f", all at T = {as_text(at[0])}" if len(at) == 1 and count > 1 else ""
         under = f"{_count(count, 'condition')}{shared}"
         parts.append(f"{_count(len(judges), 'judge')} ({named}) under {under}")
     else:
@@ -166,9 +166,11 @@ def _answered_by(run: Run) -> str:
         str(a.get("model", "")) + (" (simulated)" if a.get("simulated") else "")
         for a in told.get("answerers") or []
     ]
-    heat = ", ".join(number(t, digits=2) for t in told.get("temperatures") or [])
+    asked = told.get("temperatures") or []
+    heat = ", ".join("default" if t is None else number(t, digits=2) for t in asked)
     sampling = f"temperature {heat}"
-    for name, value in (told.get("settings") or {}).items():
+    earlier = {"top_k": told["top_k"]} if told.get("top_k") else {}  # as 0.1.0 kept it
+    for name, value in (told.get("settings") or earlier).items():
         sampling += f", {name} {value}"
     left = int(told.get("questions_left_out") or 0)
     lost = f"; {_count(left, 'question')} left out, not answered by all" if left else ""
