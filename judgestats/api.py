@@ -123,13 +123,15 @@ def audit(data: Any, **options: Any) -> Analysis:
     return replace(found, question=" ".join([*understood, found.question]))
 
 
-def drift(first: Any, second: Any, **options: Any) -> Analysis:
+def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> Analysis:
     """Has a judge changed between two runs, files or frames?
 
     Parameters
     ----------
     first, second : path, DataFrame, list of dict, or run
         As `read_judgments` takes them, or runs (ids or folders) of judgestats.
+    baseline : the same, optional
+        The first run done again with nothing changed.
     **options
         As `judgestats.analysis.drift.drift` takes them.
 
@@ -137,7 +139,8 @@ def drift(first: Any, second: Any, **options: Any) -> Analysis:
     -------
     Analysis
     """
-    return drift_frames(_judged(first), _judged(second), **options)
+    again = None if baseline is None else _judged(baseline)
+    return drift_frames(_judged(first), _judged(second), baseline=again, **options)
 
 
 def _judged(data: Any) -> pd.DataFrame:

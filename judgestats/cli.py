@@ -147,6 +147,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="'FIRST -> SECOND'",
         help="conditions that belong together (repeat); by default those of the same name",
     )
+    drift.add_argument(
+        "--baseline",
+        default="",
+        metavar="RUN",
+        help="the first run done again with nothing changed: changes are counted beyond its own",
+    )
+    drift.add_argument(
+        "--fail-if-changed", action="store_true", help="exit 1 where a change is shown (for CI)"
+    )
     drift.add_argument("--resamples", type=int, default=999)
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")

@@ -1,32 +1,59 @@
-"""The same judge and items at two dates or versions: what has changed, paired by item."""
+"""The same judge and items at two dates or versions: what changed beyond asking again."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.selections import add_estimate
-from judgestats.analysis.told import told_coefficient, told_percent
 from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
+from judgestats.results import About
 from judgestats.results.records import Role
-from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, format_p
-from judgestats.stats.spread.spread_between_conditions import spread_test
+from judgestats.stats import adjust_family, run_change, spread_test
+from judgestats.stats.agreement.run_change import RunKind
+from judgestats.stats.inference.permutation import ENOUGH, permutations_needed
+from judgestats.stats.inference.result import Result, TestResult
 
 __all__ = ["drift", "match_conditions"]
 
-_QUESTION = "Has the judge changed between the two runs?"
+_QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
+_FAMILY = "change between the runs, one test for each condition and aspect"
+_NO_BASELINE = (
+    "No unchanged re-run of the first run was given (--baseline): a service that varies from day "
+    "to day by itself counts as changed."
+)
+_FEW_VALUES = 20
+"""Scores of more distinct values are compared by mean and spread alone, not as verdicts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Aspect:
+    """What may have changed between two runs: a column compared as numbers or as verdicts."""
+
+    id: str
+    title: str
+    column: str
+    kind: RunKind
+
+
+_MEAN = _Aspect(id="shift", title="Shift of the mean score", column="score", kind="scores")
+_SCORES = _Aspect(
+    id="flips", title="Scores changed beyond repetition", column="score", kind="verdicts"
+)
+_VERDICTS = _Aspect(
+    id="flips", title="Verdicts changed beyond repetition", column="choice", kind="verdicts"
+)
 
 
 def match_conditions(
@@ -84,6 +111,7 @@ def drift(
     before: pd.DataFrame,
     after: pd.DataFrame,
     *,
+    baseline: pd.DataFrame | None = None,
     pairs: Mapping[str, str] | None = None,
     n_resamples: int = 999,
     seed: int = 0,
@@ -95,22 +123,33 @@ def drift(
     ----------
     before, after : DataFrame
         Parsed judgments of the two runs.
+    baseline : DataFrame, optional
+        The first run done again with nothing changed (an A/A re-run): shifts of the mean and
+        changed verdicts are then counted beyond what that re-run changed. A service that varies
+        from day to day changes without being changed.
     pairs : mapping, optional
         See `match_conditions`.
-    n_resamples, seed : int
+    n_resamples : int
+        Permutations of each test; more are drawn where the family needs them.
+    seed : int
     level : float
 
     Returns
     -------
     Analysis
-        For scores: shift of the mean, ratio of within-item variances, reliability in each run, and
-        how many items change their most frequent score. For verdicts: reliability in each run and
-        how many items change their most frequent verdict. All paired by item, with intervals.
+        Tests of one family (Holm), paired by item: the mean score, the spread of repeated scores,
+        and verdicts that differ between the runs more often than within them. Beside them the
+        ratio of variances, and the reliability in each run. A headline each.
 
     Raises
     ------
     InputError
         The runs share no condition, or fewer than three items.
+
+    Notes
+    -----
+    Means and verdicts: p exchanges replications between the runs within items; spread: whole
+    cells. Runs that judged once show the direction of a shift at most.
 
     Examples
     --------
@@ -121,160 +160,187 @@ def drift(
     ...              score=float(2 + i % 5 + (i + r) % 2 + bump), status="ok")
     ...         for i in range(12) for r in range(4)]))
     >>> found = drift(run(0), run(1), n_resamples=99)
-    >>> [round(row.estimate, 6) for row in found["shift.J, T=1"].rows]
-    [1.0]
+    >>> round(found["shift.J, T=1"].effect.estimate, 6), found.headlines[0].claim
+    (1.0, 'differs')
     """
     chosen = match_conditions(before, after, pairs=pairs)
-    joined = _joined(before, after, chosen)
-    results: list[NamedResult] = []
-    scored = joined["score"].notna().any()
-    if scored:
-        array = score_array(joined)
-        described = score_conditions(
-            joined, array, level=level, n_permutations=n_resamples, seed=seed
-        )
-        table, metrics = described.table, dict(described.metrics)
-        limits = tuple(common_limits(joined, table, array))
-        results += described.results
-    else:
-        plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
-        audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
-        table, metrics = audited.conditions, dict(audited.condition_metrics)
-        limits = audited.limitations
-        results += audited.results
-    found: list[NamedResult] = []
+    joined, counts = _joined(before, after, chosen)
+    scored = bool(joined["score"].notna().any())
+    if not scored:
+        joined = joined.assign(choice=outcomes(joined["choice"]))
+    table, described, limits, metrics = _described(
+        joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored
+    )
+    if baseline is None:
+        limits = (*limits, _NO_BASELINE)
+    again = None if baseline is None else _rerun(baseline, chosen, scored=scored)
+    tests: list[NamedResult] = []
     for first, second in chosen.items():
-        pair = joined[joined["condition"].isin([f"first: {first}", f"second: {second}"])]
-        found += _pair(first, second, pair, n_resamples, seed, level, scored=bool(scored))
+        own = joined[joined["condition"].isin([f"first: {first}", f"second: {second}"])]
+        rerun = None if again is None else again[again["condition"] == first]
+        tests += _pair(
+            first, second, own, rerun, n_resamples, len(chosen), scored=scored, level=level,
+            seed=seed,
+        )  # fmt: skip
+    primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
+    family = adjust_family(primary, family=_FAMILY)
+    headlines = drift_headlines(tests, family)
     return Analysis(
         experiment="drift",
         question=_QUESTION,
-        sentence=_sentence(found, _reliabilities(table, chosen)),
+        sentence=drift_sentence(headlines, tests, counts),
+        headlines=headlines,
         conditions=table,
-        results=(*found, *results),
+        results=(
+            *tests,
+            NamedResult(
+                id="drift.family", title="Change between the runs, adjusted", role="primary",
+                result=family, headline=True,
+            ),
+            *described,
+        ),
         limitations=limits,
         condition_metrics=metrics,
-    )
+    )  # fmt: skip
 
 
-def _joined(before: pd.DataFrame, after: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
+def _described(
+    joined: pd.DataFrame, *, n_resamples: int, seed: int, level: float, scored: bool
+) -> tuple[pd.DataFrame, list[NamedResult], tuple[str, ...], dict[str, Any]]:
+    """Each run by itself: the table of conditions, reliabilities, limits and metrics."""
+    if scored:
+        array = score_array(joined)
+        found = score_conditions(joined, array, level=level, n_permutations=n_resamples, seed=seed)
+        limits = tuple(common_limits(joined, found.table, array))
+        return found.table, list(found.results), limits, dict(found.metrics)
+    plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
+    audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
+    described = [replace(r, role="descriptive", headline=False) for r in audited.of_role("primary")]
+    metrics = dict(audited.condition_metrics)
+    return audited.conditions, described, audited.limitations, metrics
+
+
+def _joined(
+    before: pd.DataFrame, after: pd.DataFrame, chosen: Mapping[str, str]
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Both runs on the items they share, and how many items were matched and left out."""
     one = before[before["condition"].isin(chosen)]
     two = after[after["condition"].isin(chosen.values())]
     one = one.assign(condition="first: " + one["condition"])
     two = two.assign(condition="second: " + two["condition"])
-    shared = set(one["item_id"]) & set(two["item_id"])
+    names = [set(f["item_id"]) for f in (one, two)]
+    shared = names[0] & names[1]
     if len(shared) < 3:
         raise InputError(
             f"drift: the runs share {len(shared)} items; at least 3 are needed. Judge the same "
             "items in both runs (the same items file, limit and seed)."
         )
     joined = pd.concat([one, two], ignore_index=True)
-    return joined[joined["item_id"].isin(shared)].reset_index(drop=True)
+    counts = {
+        "matched": len(shared),
+        "only_first": len(names[0] - shared),
+        "only_second": len(names[1] - shared),
+    }
+    return joined[joined["item_id"].isin(shared)].reset_index(drop=True), counts
+
+
+def _rerun(baseline: pd.DataFrame, chosen: Mapping[str, str], *, scored: bool) -> pd.DataFrame:
+    """The unchanged re-run, which holds every condition that is compared."""
+    absent = [c for c in chosen if c not in set(baseline["condition"])]
+    if absent:
+        raise InputError(
+            f"drift: the baseline has no condition {absent[0]!r}. It is the first run done again: "
+            "give a run of the same conditions."
+        )
+    return baseline if scored else baseline.assign(choice=outcomes(baseline["choice"]))
 
 
 def _pair(
     first: str,
     second: str,
-    pair: pd.DataFrame,
+    own: pd.DataFrame,
+    rerun: pd.DataFrame | None,
     n_resamples: int,
-    seed: int,
-    level: float,
+    n_pairs: int,
     *,
     scored: bool,
+    level: float,
+    seed: int,
 ) -> list[NamedResult]:
-    name = _name(first, second)
-    listed: list[tuple[str, str, Role, Result]] = []
-    names = (f"second: {second}", f"first: {first}")
+    """The tests of one condition, and the ratio of its variances."""
+    name = first if first == second else f"{first} -> {second}"
+    labels = (f"first: {first}", f"second: {second}")
+    aspects = [_VERDICTS]
     if scored:
-        array = score_array(pair, conditions=names)
+        aspects = [_MEAN, *([_SCORES] if own["score"].nunique() <= _FEW_VALUES else [])]
+    n_tests = n_pairs * (len(aspects) + scored)
+    listed: list[tuple[str, str, Role, Result]] = []
+    for aspect in aspects:
+        change = _change(own, rerun, labels, aspect, n_resamples, n_tests, level=level, seed=seed)
+        listed.append((aspect.id, aspect.title, "primary", change))
+    if scored:
+        array = score_array(own, conditions=labels[::-1])
         spread = spread_test(
-            array.scores,
-            conditions=("second", "first"),
-            cluster=array.clusters,
-            reference="first",
-            level=level,
-            n_permutations=n_resamples,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
-        if spread.shifts is not None:
-            listed.append(("shift", "Shift of the mean score", "primary", spread.shifts))
+            array.scores, conditions=("second", "first"), cluster=array.clusters,
+            reference="first", level=level, n_permutations=n_resamples, n_comparisons=n_tests,
+            n_resamples=n_resamples, seed=seed,
+        )  # fmt: skip
         listed += [
-            ("ratio", "Ratio of within-item variances", "primary", spread.ratios),
-            ("spread", "Spread, paired by item", "secondary", spread.blocked_f),
+            ("spread", "Spread of repeated scores", "primary", spread.blocked_f),
+            ("ratio", "Ratio of within-item variances", "secondary", spread.ratios),
         ]
-    listed.append(("flips", "Items whose usual verdict changed", "primary", _flips(pair, names)))
+    judges = set(own["judge"])
+    about = About(
+        judge=str(judges.pop()) if len(judges) == 1 else "",
+        stratum=name,
+        conditions=labels,
+        varied="run",
+    )
     return [
         NamedResult(
-            id=f"{kind}.{name}", title=f"{title} ({name})", role=role, result=result, headline=True
+            id=f"{kind}.{name}", title=f"{title} ({name})", role=role, result=result, about=about,
+            levels={"first": labels[0], "second": labels[1]},
         )
         for kind, title, role, result in listed
-    ]
+    ]  # fmt: skip
 
 
-def _flips(pair: pd.DataFrame, names: tuple[str, str]) -> Estimate:
-    """Share of items whose most frequent verdict (smallest on a tie) differs between the runs."""
-    read = pair[pair["status"] == "ok"]
-    values = (
-        read["score"].map(lambda v: f"{v:g}")
-        if read["score"].notna().any()
-        else outcomes(read["choice"])
+def _change(
+    own: pd.DataFrame,
+    rerun: pd.DataFrame | None,
+    labels: tuple[str, str],
+    aspect: _Aspect,
+    n_resamples: int,
+    n_tests: int,
+    *,
+    level: float,
+    seed: int,
+) -> TestResult:
+    """`run_change` of one aspect, with as many permutations as its family needs."""
+    units = own.drop_duplicates(["item_id", "order"])
+    rows = pd.MultiIndex.from_frame(units[["item_id", "order"]])
+    cluster = units["cluster"].to_numpy(object)
+    one, two = (_table(own[own["condition"] == label], rows, aspect.column) for label in labels)
+    drawn = n_resamples
+    while True:
+        found = run_change(
+            one, two, kind=aspect.kind, cluster=cluster if len(set(cluster)) < len(rows) else None,
+            baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
+            level=level, n_permutations=drawn, seed=seed,
+        )  # fmt: skip
+        # A p-value that many permutations reach is resolved; only small ones need more of them.
+        most = max(drawn, permutations_needed(n_comparisons=n_tests))
+        if rerun is not None or drawn == most or not found.p_value * (drawn + 1) <= ENOUGH:
+            return found
+        drawn = most
+
+
+def _table(run: pd.DataFrame, rows: pd.MultiIndex, column: str) -> NDArray[np.object_]:
+    """What one run said, (item, order) x replications; None where nothing was read."""
+    read = run[run["status"] == "ok"]
+    place = read.groupby(["item_id", "order"], sort=False).cumcount()
+    table = read.assign(place=place).pivot(
+        index=["item_id", "order"], columns="place", values=column
     )
-    usual = (
-        read.assign(said=values)
-        .groupby(["item_id", "condition"])["said"]
-        .agg(lambda said: sorted(said.mode())[0])
-        .unstack("condition")
-        .reindex(columns=list(names))
-    )
-    known = pair.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[usual.index]
-    cluster: NDArray[np.object_] | None = None
-    if known.nunique() < len(usual):
-        cluster = known.to_numpy(object)
-    found = flip_rate(usual.fillna("").to_numpy(object), cluster=cluster)
-    return found.replace(
-        label="Share of items whose most frequent verdict changed between the runs",
-        sample=dataclasses.replace(found.sample, n_replications=None),  # the two are the runs
-    )
-
-
-def _name(first: str, second: str) -> str:
-    return first if first == second else f"{first} -> {second}"
-
-
-def _reliabilities(table: pd.DataFrame, chosen: Mapping[str, str]) -> dict[str, str]:
-    """The reliability of one score in the first and in the second run, by pair of conditions."""
-    if "icc1" not in table:
-        return {}
-    told = {row["condition"]: told_coefficient(row, "icc1") for row in table.to_dict("records")}
-    return {
-        _name(first, second): (
-            f"reliability of one score {told[f'first: {first}']}, then {told[f'second: {second}']}"
-        )
-        for first, second in chosen.items()
-    }
-
-
-def _sentence(found: list[NamedResult], reliabilities: Mapping[str, str]) -> str:
-    parts = []
-    for named in found:
-        kind, name = named.id.split(".", 1)
-        result = named.result
-        if kind in {"shift", "ratio"} and isinstance(result, Comparisons):
-            row = result.rows[0]
-            what = "mean moved by" if kind == "shift" else "variance multiplied by"
-            if math.isnan(row.estimate):
-                parts.append(f"{name}: {what} an undefined amount ({row.reason})")
-                continue
-            parts.append(f"{name}: {what} {row.told()}, p {format_p(row.p_value)}")
-        elif kind == "flips" and isinstance(result, Estimate):
-            share: dict[str, float] = {}
-            add_estimate(share, "changed", result)
-            if name in reliabilities:
-                parts.append(f"{name}: {reliabilities[name]}")
-            parts.append(f"{name}: {told_percent(share, 'changed')} of items changed their verdict")
-    told = "; ".join(parts)
-    return (
-        f"Second run against first, paired by item: {told}. An interval that holds no change "
-        "does not show that there is none."
-    )
+    table = table.reindex(index=rows, columns=range(max(1, table.shape[1]))).astype(object)
+    return table.where(table.notna(), None).to_numpy(object)

@@ -20,12 +20,18 @@ def drift_command(arguments: argparse.Namespace) -> int:
     Parameters
     ----------
     arguments : Namespace
-        ``first``, ``second``, ``pair``, ``resamples``, ``seed`` and ``out``.
+        ``first``, ``second``, ``baseline``, ``pair``, ``fail_if_changed``, ``resamples``, ``seed``
+        and ``out``.
 
     Returns
     -------
     int
-        0.
+        1 where a change is shown and `fail_if_changed` asks for it, else 0.
+
+    Raises
+    ------
+    InputError
+        The runs cannot be compared; or nothing could be tested where `fail_if_changed` asks.
     """
     from judgestats.analysis.drift import drift
 
@@ -39,6 +45,7 @@ def drift_command(arguments: argparse.Namespace) -> int:
     found = drift(
         run_judgments(arguments.first),
         run_judgments(arguments.second),
+        baseline=run_judgments(arguments.baseline) if arguments.baseline else None,
         pairs=pairs or None,
         n_resamples=arguments.resamples,
         seed=arguments.seed,
@@ -48,4 +55,9 @@ def drift_command(arguments: argparse.Namespace) -> int:
     if arguments.out:
         write_json(Path(arguments.out), found.to_dict())
         console.say(f"Results: {arguments.out}")
-    return 0
+    if not arguments.fail_if_changed:
+        return 0
+    claims = {headline.claim for headline in found.headlines}
+    if claims == {"undefined"}:
+        raise InputError(f"drift: --fail-if-changed: nothing could be tested. {found.sentence}")
+    return int("differs" in claims)

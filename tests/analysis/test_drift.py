@@ -31,42 +31,116 @@ def run(*, seed, bump=0.0, spread=1.0, judge="J", items=40, replications=6):
     return parsed_frame(pd.DataFrame(rows))
 
 
+def choices(*, seed, moved=0, items=40, replications=4, orders=("",)):
+    """Verdicts of which every item is one in four times something else; some items turn around."""
+    rng = np.random.default_rng(seed)
+    frame = run(seed=seed, items=items, replications=replications).assign(score=np.nan)
+    number = frame["item_id"].str[1:].astype(int)
+    first = (number < items / 2) ^ (number % 10 < moved)
+    other = rng.random(len(frame)) < 0.25
+    frame["choice"] = np.where(first ^ other, "a", "b")
+    return pd.concat([frame.assign(order=o) for o in orders], ignore_index=True)
+
+
+def claims(found):
+    return {h.hypothesis: h.claim for h in found.headlines}
+
+
 def test_a_shift_of_the_mean_and_nothing_else():
     found = drift(run(seed=1), run(seed=2, bump=0.5), n_resamples=199)
-    [shift] = found["shift.J, T=1"].rows
+    shift = found["shift.J, T=1"].effect
     assert shift.interval.low < 0.5 < shift.interval.high
     assert shift.interval.low > 0
-    assert shift.p_value < 0.05
-    [ratio] = found["ratio.J, T=1"].rows
-    assert ratio.interval.low < 1 < ratio.interval.high
-    for word in ("mean moved by", "variance multiplied by", "reliability of one score .", "then ."):
-        assert word in found.sentence
-    assert "of items changed their verdict" in found.sentence
+    assert claims(found) == {"shift": "differs", "spread": "open"}
+    [moved, spread] = found.headlines
+    assert (moved.direction, moved.rests_on) == ("higher", ("shift.J, T=1",))
+    assert moved.p_adjusted < 0.05 < spread.p_adjusted
+    assert found.sentence.startswith("The judge has changed: J, T=1, mean score: moved by 0.")
+    assert "no change is shown beside it for J, T=1 in spread of repeated scores" in found.sentence
+    assert ". " not in found.sentence  # one sentence
+    records = found.records()
+    assert set(records.family("drift.family").members) == {"shift.J, T=1", "spread.J, T=1"}
+    assert records["shift.J, T=1"].p_adjusted == moved.p_adjusted
 
 
 def test_a_wider_spread_lowers_reliability():
     found = drift(run(seed=1), run(seed=2, spread=2.0), n_resamples=199)
     [ratio] = found["ratio.J, T=1"].rows
     assert ratio.interval.low < 4 < ratio.interval.high
-    assert found["spread.J, T=1"].p_value < 0.05
+    assert claims(found) == {"shift": "open", "spread": "differs"}
+    assert found.headlines[1].rests_on == ("spread.J, T=1", "ratio.J, T=1")
     first, second = found.conditions["icc1"]
     assert second < first
-    [shift] = found["shift.J, T=1"].rows
-    assert shift.interval.low < 0 < shift.interval.high
 
 
-def test_verdicts_that_flip_are_counted_by_item():
-    before = run(seed=1).assign(score=np.nan)
-    before["choice"] = np.where(before["item_id"].str[1:].astype(int) < 20, "a", "b")
-    after = before.copy()
-    moved = after["item_id"].isin([f"i{i}" for i in range(10)])
-    after.loc[moved, "choice"] = "b"
+@pytest.mark.parametrize("orders", [("",), ("ab", "ba")])
+def test_verdicts_are_counted_beyond_what_repetition_changes(orders):
+    same = drift(choices(seed=1, orders=orders), choices(seed=2, orders=orders), n_resamples=199)
+    change = same["flips.J, T=1"]
+    # 37.5 % of two verdicts on an item differ, in one run as between the runs.
+    assert change.details["within"] == pytest.approx(0.375, abs=0.08)
+    assert change.effect.interval.low < 0 < change.effect.interval.high
+    assert claims(same) == {"flips": "open"}
+    assert "No change is shown" in same.sentence
+    assert "ruled out there: changes of more than" in same.sentence
+    turned = drift(
+        choices(seed=1, orders=orders), choices(seed=2, moved=5, orders=orders), n_resamples=199
+    )
+    # Half of the items go from .75 to .25: half the squared distance of the shares is .125.
+    assert turned["flips.J, T=1"].effect.estimate == pytest.approx(0.125, abs=0.06)
+    assert claims(turned) == {"flips": "differs"}
+    assert "more differ than between repetitions" in turned.sentence
+
+
+def test_items_without_a_counterpart_and_unread_ones_are_told():
+    before, after = choices(seed=1, items=32), choices(seed=2, items=5)
+    after.loc[after["item_id"] == "i0", ["status", "choice"]] = ["refused", ""]
     found = drift(before, after, n_resamples=99)
-    flips = found["flips.J, T=1"]
-    assert flips.estimate == pytest.approx(10 / 40)
-    assert flips.interval.low < 0.25 < flips.interval.high
-    assert "40 items" in str(flips)
-    assert "replications" not in str(flips)
+    left = "27 only in the first run left out, up to 1 of them not read in both"
+    assert f"on the 5 items that both runs judged ({left})" in found.sentence
+
+
+def test_an_unchanged_rerun_is_the_baseline_of_a_service_that_varies():
+    def day(seed):
+        rng = np.random.default_rng(seed)
+        frame = run(seed=seed)
+        mood = dict(zip(frame["item_id"].unique(), rng.normal(0, 1, 40), strict=True))
+        score = frame["score"] + frame["item_id"].map(mood)
+        return frame.assign(score=score.round().clip(1, 10))
+
+    plain = drift(day(1), day(2), n_resamples=199)
+    assert claims(plain)["flips"] == "differs"
+    assert any("--baseline" in text for text in plain.limitations)
+    beyond = drift(day(1), day(2), baseline=day(3), n_resamples=199)
+    assert claims(beyond)["flips"] == "open"
+    assert not any("--baseline" in text for text in beyond.limitations)
+    changed = day(2).assign(score=lambda f: (f["score"] - 2).clip(1, 10))
+    assert claims(drift(day(1), changed, baseline=day(3), n_resamples=199))["shift"] == "differs"
+    with pytest.raises(InputError, match="baseline has no condition 'J, T=1'"):
+        drift(day(1), day(2), baseline=run(seed=3, judge="K"))
+
+
+def test_runs_that_judged_once_show_the_direction_at_most():
+    before, after = run(seed=1, replications=1), run(seed=2, replications=1, bump=1.0)
+    found = drift(before, after, n_resamples=199)
+    assert claims(found) == {"shift": "differs", "spread": "undefined"}
+    assert "each run judged once, so that at most the direction of a shift" in found.sentence
+    once = drift(choices(seed=1, replications=1), choices(seed=2, replications=1), n_resamples=99)
+    assert claims(once) == {"flips": "undefined"}
+    assert "The judge" not in once.sentence
+
+
+def test_many_conditions_against_themselves_are_one_family_and_a_short_print():
+    both = [
+        pd.concat([run(seed=10 * s + j, judge=f"J{j}", items=12, replications=3) for j in range(8)])
+        for s in (1, 2)
+    ]
+    found = drift(*(f.reset_index(drop=True) for f in both), n_resamples=49)
+    assert len(found.headlines) == 16
+    assert {h.claim for h in found.headlines} == {"open"}
+    assert found.records().family("drift.family").can_reject
+    assert "for any of 8 conditions" in found.sentence
+    assert len(str(found).splitlines()) < 60
 
 
 def test_another_version_is_named_and_the_same_items_are_needed():
@@ -74,7 +148,7 @@ def test_another_version_is_named_and_the_same_items_are_needed():
     with pytest.raises(InputError, match="--pair 'FIRST -> SECOND'"):
         drift(run(seed=1), both)
     pair = drift(run(seed=1), both, pairs={"J, T=1": "L, T=1"}, n_resamples=99)
-    assert "J, T=1 -> L, T=1: mean moved by" in pair.sentence
+    assert "J, T=1 -> L, T=1" in pair.sentence
     with pytest.raises(InputError, match="no condition 'M'"):
         drift(run(seed=1), both, pairs={"J, T=1": "M"})
     other = run(seed=2).assign(item_id=lambda f: "other " + f["item_id"])
@@ -83,20 +157,33 @@ def test_another_version_is_named_and_the_same_items_are_needed():
 
 
 def test_the_command(workplace, capsys):
-    folders = []
-    for name, frame in (("a", run(seed=1, items=8)), ("b", run(seed=2, items=8, bump=1.0))):
+    frames = {
+        "a": run(seed=1, items=8),
+        "b": run(seed=2, items=8, bump=1.0),
+        "once": choices(seed=1, items=8, replications=1),
+    }
+    folders = {}
+    for name, frame in frames.items():
         data = workplace / name / "data"
         data.mkdir(parents=True)
         frame.to_parquet(data / "judgments.parquet", index=False)
         (workplace / name / "results.json").write_text("{}")
-        folders.append(str(workplace / name))
-    words = ["drift", *folders, "--resamples", "99", "--out", "drift.json"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "Second run against first, paired by item" in said
-    assert "further results stand in drift.json" in said
-    assert json.loads((workplace / "drift.json").read_text())["sentence"]
-    assert main(["drift", folders[0], "nowhere"]) == 2
+        folders[name] = str(workplace / name)
+    words = ["drift", folders["a"], folders["b"], "--resamples", "99"]
+    assert main([*words, "--out", "drift.json"]) == 0
+    out = capsys.readouterr().out
+    assert "The judge has changed" in out
+    assert "further results stand in drift.json" in out
+    assert json.loads((workplace / "drift.json").read_text())
+    assert main([*words, "--fail-if-changed"]) == 1
+    assert main(["drift", folders["a"], folders["a"], "--fail-if-changed"]) == 0
+    capsys.readouterr()
+    once = ["drift", folders["once"], folders["once"]]
+    assert main(once) == 0
+    assert main([*once, "--fail-if-changed"]) == 2
+    assert "nothing could be tested" in capsys.readouterr().err
+    assert main([*words, "--baseline", folders["a"]]) == 0
+    assert main(["drift", folders["a"], "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
-    assert main(["drift", *folders, "--pair", "J"]) == 2
+    assert main([*words[:3], "--pair", "J"]) == 2
     assert "--pair expects" in capsys.readouterr().err

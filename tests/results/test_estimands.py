@@ -52,6 +52,8 @@ def named(functions: set[str], keyword: str) -> dict[str, str]:
 
 
 FILLED = {
+    "1_place_1": "accuracy_place_1",
+    "change_of_1": "change_of_scores",
     "1_score": "grade_score",
     "1_with_human": "pearson_with_human",
     "1_1": "spearman_rho",

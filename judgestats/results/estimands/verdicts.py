@@ -145,6 +145,12 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="relation of ranks of two judges' ratings"),
     _r("kendall_of_judges", "Kendall's tau-b", function="human_correlation", symbol="τb",
         meaning="pairs of items in the same order less those against it"),
+    _good("accuracy_place_{place}", "accuracy at place {place}", function="accuracy_by_slot",
+        meaning="share of verdicts that are right where the right option stands there"),
+    _share("choices_place_{place}", "choices of place {place}", function="accuracy_by_slot",
+        meaning="how often what stands there is chosen"),
+    _good("win_rate_{system}", "win rate of {system}", function="win_rates",
+        meaning="how often it is preferred, a tie half"),
     _bad("unread_share", "unread", function="",
         meaning="share of judgments that could not be read"),
 )  # fmt: skip

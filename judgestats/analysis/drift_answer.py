@@ -1,0 +1,224 @@
+"""What drift claims: a headline a test, and one sentence made from the headlines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from judgestats.analysis.outcome import NamedResult
+from judgestats.results import Claim, Headline
+from judgestats.results.numbers import apa_number, told
+from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Sample,
+    TestResult,
+    format_p,
+)
+
+__all__ = ["drift_headlines", "drift_sentence"]
+
+_ESTIMANDS = {
+    "shift": "change_of_scores",
+    "flips": "change_of_verdicts",
+    "spread": "variance_ratio",
+}
+_ASPECTS = {"shift": "mean score", "spread": "spread of repeated scores", "flips": "verdicts"}
+ALPHA = 0.05
+UNREAD = "not read in both runs"
+"""The reason under which `run_change` counts the items that it leaves out."""
+
+
+def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headline, ...]:
+    """One headline a test: something changed, no change is shown, or it could not be tested.
+
+    Parameters
+    ----------
+    tests : sequence of NamedResult
+        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``ratio.*`` beside them.
+    family : Family
+        Of all tests.
+
+    Returns
+    -------
+    tuple of Headline
+        Not to have found a change is not to have shown that there is none: nothing is claimed to be
+        equivalent. The test's details hold what is ruled out.
+    """
+    headlines = []
+    for named in tests:
+        kind, _, name = named.id.partition(".")
+        if not isinstance(named.result, TestResult):
+            continue
+        p = family.p_adjusted[named.id]
+        claim: Claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+        effect = _effect(named, tests)
+        headlines.append(
+            Headline(
+                id=f"headline.{named.id}",
+                hypothesis=kind,
+                claim=claim,
+                about=named.about,
+                estimand=_ESTIMANDS[kind],
+                direction=_direction(kind, effect),
+                rests_on=(named.id, *((f"ratio.{name}",) if kind == "spread" else ())),
+                family="drift.family",
+                p_adjusted=p,
+                reason=named.result.reason,
+            )
+        )
+    return tuple(headlines)
+
+
+def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comparison | None:
+    """The size of the change that a test is about: its own effect, or the ratio of variances."""
+    kind, _, name = named.id.partition(".")
+    if kind != "spread":
+        return named.result.effect if isinstance(named.result, TestResult) else None
+    [ratio] = [r.result for r in tests if r.id == f"ratio.{name}"]
+    return ratio.rows[0] if isinstance(ratio, Comparisons) else None
+
+
+def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "higher", "lower"]:
+    """Of the second run against the first; verdicts have no order."""
+    nothing = 1.0 if kind == "spread" else 0.0
+    if effect is None or kind == "flips":
+        return ""
+    if effect.estimate > nothing:
+        return "higher"
+    return "lower" if effect.estimate < nothing else ""
+
+
+def drift_sentence(
+    headlines: Sequence[Headline], tests: Sequence[NamedResult], counts: Mapping[str, int]
+) -> str:
+    """The answer in one sentence.
+
+    Parameters
+    ----------
+    headlines : sequence of Headline
+    tests : sequence of NamedResult
+        What they rest on.
+    counts : mapping
+        Items ``matched``, and ``only_first`` and ``only_second`` left out.
+
+    Returns
+    -------
+    str
+        What changed, by how much; what did not show a change, and which changes are ruled out;
+        which items it stands on.
+    """
+    by_id = {r.id: r for r in tests}
+    resting = [by_id[h.rests_on[0]] for h in headlines]
+    changed = [h for h in headlines if h.claim == "differs"]
+    still = [h for h in headlines if h.claim == "open"]
+    parts = []
+    if changed:
+        what = ", ".join(_changed(h, by_id[h.rests_on[0]], tests) for h in changed)
+        parts.append(f"the judge has changed: {what}")
+    if still:
+        smallest = format_p(min(h.p_adjusted for h in still))
+        beside = " beside it" if changed else ""
+        parts.append(f"no change is shown{beside} {_where(still)} (smallest adjusted p {smallest})")
+        if ruled := list(_ruled_out([by_id[h.rests_on[0]] for h in still], tests)):
+            parts.append(f"ruled out there: {_listed(ruled)}")
+    if _once(resting):
+        parts.append(
+            "each run judged once, so that at most the direction of a shift can be told, not "
+            "whether single judgments or their spread changed beyond repetition"
+        )
+    else:
+        parts += _untested([h for h in headlines if h.claim == "undefined"])
+    parts.append(_counted(counts, resting))
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _untested(headlines: Sequence[Headline]) -> Iterator[str]:
+    """What could not be tested, and why; one reason stands for all that share it."""
+    by_reason: dict[str, list[str]] = {}
+    for headline in headlines:
+        by_reason.setdefault(headline.reason, []).append(_ASPECTS[headline.hypothesis])
+    for reason, aspects in by_reason.items():
+        yield f"not tested: {_listed(list(dict.fromkeys(aspects)))}, since {reason}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _where(headlines: Sequence[Headline]) -> str:
+    names = list(dict.fromkeys(h.about.stratum for h in headlines))
+    what = _listed(list(dict.fromkeys(_ASPECTS[h.hypothesis] for h in headlines)))
+    return f"for {names[0] if len(names) == 1 else f'any of {len(names)} conditions'} in {what}"
+
+
+def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult]) -> str:
+    """One change with its size, interval and p."""
+    effect = _effect(named, tests)
+    size = ""
+    if effect is not None and not math.isnan(effect.estimate):
+        low, high = (
+            (effect.interval.low, effect.interval.high) if effect.interval else (math.nan, math.nan)
+        )
+        if headline.hypothesis == "flips":
+            share = told(100 * effect.estimate, 100 * low, 100 * high, digits=1)
+            number, _, interval = share.partition(" ")
+            size = f"{number} % more differ than between repetitions {interval}".rstrip()
+        elif headline.hypothesis == "spread":
+            size = f"variance multiplied by {told(effect.estimate, low, high)}"
+        else:
+            size = f"moved by {told(effect.estimate, low, high)} points"
+    what = _ASPECTS[headline.hypothesis]
+    return (
+        f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "
+        f"(adjusted p {format_p(headline.p_adjusted)})"
+    )
+
+
+def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) -> Iterator[str]:
+    """By aspect, the changes outside every interval; none where one has no interval."""
+    by_kind: dict[str, list[Estimate | Comparison | None]] = {}
+    for named in open_tests:
+        by_kind.setdefault(named.id.partition(".")[0], []).append(_effect(named, tests))
+    for kind, effects in by_kind.items():
+        intervals = [e.interval for e in effects if e is not None and e.interval is not None]
+        if len(intervals) < len(effects):
+            continue
+        low, high = min(i.low for i in intervals), max(i.high for i in intervals)
+        if not low < high < math.inf:
+            continue
+        if kind == "shift":
+            yield f"shifts of the mean above {apa_number(max(-low, high))} points"
+        elif kind == "flips":
+            yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"
+        else:
+            yield f"variances below {apa_number(low)} or above {apa_number(high)} times the first"
+
+
+def _once(tests: Sequence[NamedResult]) -> bool:
+    """Whether no run judged anything twice."""
+    return all(_sample(t).n_replications_max in {None, 1} for t in tests)
+
+
+def _sample(named: NamedResult) -> Sample:
+    if not isinstance(named.result, TestResult):
+        raise TypeError(f"{named.id} is no test")
+    return named.result.sample
+
+
+def _counted(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:
+    """The items compared, those without a counterpart, those unread in one of the runs."""
+    lost = [
+        f"{counts[key]} only in the {which} run left out"
+        for key, which in (("only_first", "first"), ("only_second", "second"))
+        if counts[key]
+    ]
+    unread = max(_sample(t).excluded.get(UNREAD, 0) for t in tests)
+    if unread:
+        lost.append(f"up to {unread} of them not read in both")
+    text = f"compared by item on the {counts['matched']} items that both runs judged"
+    return f"{text} ({', '.join(lost)})" if lost else text

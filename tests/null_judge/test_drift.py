@@ -1,0 +1,58 @@
+"""The same judge twice: drift claims no change more often than it may, and finds one of size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgestats.analysis.drift import drift
+from judgestats.judgments.design import Condition
+from tests.null_judge.worlds import World, compared, labelled_items, scored
+
+ONE, TWO = (Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2))
+PAIR = {ONE.label: TWO.label}
+RUNS = 20
+
+
+def share_of_false_claims(frames) -> float:
+    """Share of comparisons of a judge with itself in which any headline claims a change."""
+    false = 0
+    for seed, frame in enumerate(frames):
+        first = frame["condition"] == ONE.label
+        found = drift(frame[first], frame[~first], pairs=PAIR, n_resamples=99, seed=seed)
+        assert {h.claim for h in found.headlines} <= {"open", "differs", "undefined"}
+        false += any(h.claim == "differs" for h in found.headlines)
+        assert ("has changed" in found.sentence) == any(
+            h.claim == "differs" for h in found.headlines
+        )
+    return false / RUNS
+
+
+@pytest.mark.parametrize("replications", [2, 3, 10])
+def test_a_judge_that_scores_twice_has_not_changed(replications):
+    world = World(replications=replications)
+    frames = (scored(np.random.default_rng(s), world, [ONE, TWO]) for s in range(RUNS))
+    assert share_of_false_claims(frames) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
+
+
+def test_a_judge_that_compares_twice_has_not_changed():
+    world = World(replications=3)
+
+    def frame(seed):
+        rng = np.random.default_rng(seed)
+        return compared(rng, world, [ONE, TWO], labelled_items(rng, world))
+
+    assert share_of_false_claims(map(frame, range(RUNS))) <= 0.05 + 2 * np.sqrt(0.0475 / RUNS)
+
+
+def test_a_change_of_size_is_found_among_all_tests():
+    world = World(sizes=(2,) * 30, replications=3)
+    found = 0
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
+        frame = scored(rng, world, [ONE, TWO], shift={TWO.label: -0.5})
+        first = frame["condition"] == ONE.label
+        out = drift(frame[first], frame[~first], pairs=PAIR, n_resamples=99, seed=seed)
+        [shift] = [h for h in out.headlines if h.hypothesis == "shift"]
+        found += shift.claim == "differs" and shift.direction == "lower"
+    assert found == 8
