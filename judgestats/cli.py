@@ -176,8 +176,8 @@ def _parser() -> argparse.ArgumentParser:
         "--condition",
         action="append",
         default=[],
-        metavar="TEXT",
-        help="only conditions whose name holds this text (repeat)",
+        metavar="NAME",
+        help="only this condition, judge, or level of a factor, as T=0 (repeat)",
     )
 
     export = commands.add_parser(
@@ -199,8 +199,8 @@ def _parser() -> argparse.ArgumentParser:
         "--condition",
         action="append",
         default=[],
-        metavar="TEXT",
-        help="only conditions whose name holds this text (repeat)",
+        metavar="NAME",
+        help="only this condition, judge, or level of a factor, as T=0 (repeat)",
     )
     export.add_argument(
         "--balance", action="store_true", help="as many of each kind (vanilla, cce) as the least"

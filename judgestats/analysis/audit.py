@@ -291,8 +291,9 @@ _ONCE_METRICS = frozenset(
 
 def _primary(named: NamedResult) -> NamedResult:
     return NamedResult(
-        id=named.id, title=named.title, role="primary", result=named.result, headline=True
-    )
+        id=named.id, title=named.title, role="primary", result=named.result, headline=True,
+        about=named.about,
+    )  # fmt: skip
 
 
 def _compare(array: ScoreArray, declared: AnalysisPlan) -> SpreadResult | None:
@@ -325,7 +326,14 @@ def comparison_results(found: SpreadResult) -> list[NamedResult]:
     if found.shifts is not None:
         listed.append(("shift.all", "Differences of mean scores", found.shifts))
     return [
-        NamedResult(id=identity, title=title, role="secondary", result=result, headline=True)
+        NamedResult(
+            id=identity,
+            title=title,
+            role="secondary",
+            result=result,
+            headline=True,
+            hypothesis="spread" if identity.partition(".")[0] in {"ranks", "posthoc"} else "",
+        )
         for identity, title, result in listed
     ]
 

@@ -14,6 +14,8 @@ from functools import singledispatch
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
+
 from judgestats.results import (
     ESTIMANDS,
     About,
@@ -44,7 +46,7 @@ from judgestats.stats.reliability.published_omega import PublishedOmega
 from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
-__all__ = ["Place", "records_of"]
+__all__ = ["Place", "records_of", "table_record"]
 
 _SYMBOLS = MappingProxyType(
     {
@@ -110,22 +112,25 @@ def records_of(result: of.Result, place: Place) -> tuple[Record, ...]:
     -------
     tuple of Record
     """
-    frame = result.tidy()
-    columns = tuple(
-        Column(key=str(c), label=str(c).replace("_", " "), unit=_unit(str(c), frame[c]))
-        for c in frame.columns
-    )
-    speaks = type(result).sentence is not of.Result.sentence
-    table = Table(
+    table = table_record(
+        result.tidy(),
         **place.common(),
-        columns=columns,
-        rows=tuple(tuple(plain(list(row))) for row in frame.itertuples(index=False, name=None)),
-        text=result.sentence() if speaks else "",
+        text=_own_text(result),
         sample=_sample(getattr(result, "sample", None)),
         notes=_notes(getattr(result, "notes", ())),
         reason=str(getattr(result, "reason", "") or ""),
     )
     return (table,)
+
+
+def table_record(frame: pd.DataFrame, **fields: Any) -> Table:
+    """A frame as the record of a table, its columns with their units; `fields` are the others."""
+    columns = tuple(
+        Column(key=str(c), label=str(c).replace("_", " "), unit=_unit(str(c), frame[c]))
+        for c in frame.columns
+    )
+    rows = tuple(tuple(plain(list(row))) for row in frame.itertuples(index=False, name=None))
+    return Table(**fields, columns=columns, rows=rows)
 
 
 def _unit(key: str, values: Any) -> str:
@@ -266,8 +271,16 @@ def _(result: of.Comparisons, place: Place) -> tuple[Record, ...]:
         sample=_sample(result.sample),
         notes=_notes(result.notes),
         details=plain(details),
+        text=_own_text(result),
     )
     return (whole, *rows)
+
+
+def _own_text(result: Any) -> str:
+    """What a class of result says itself, where its members' records do not say it."""
+    plain_pairs = type(result).sentence is of.Comparisons.sentence
+    speaks = type(result).sentence is not of.Result.sentence
+    return result.sentence() if speaks and not plain_pairs else ""
 
 
 def _comparison(
@@ -330,7 +343,8 @@ _OF_ESTIMATES = {f.name for f in dataclasses.fields(Estimates)}
 @records_of.register
 def _(result: PositionAndNoise, place: Place) -> tuple[Record, ...]:
     terms = (result.noise, result.between, result.position, result.noise_share)
-    return _set("position_and_noise", "Position apart from repetition noise", terms, place)
+    name = "Position apart from repetition noise"
+    return _set("position_and_noise", name, terms, place, result)
 
 
 def _set(
@@ -338,7 +352,7 @@ def _set(
     method: str,
     terms: tuple[of.Estimate, ...],
     place: Place,
-    result: Any = None,
+    result: Any,
     details: Mapping[str, Any] | None = None,
 ) -> tuple[Record, ...]:
     parts = tuple(
@@ -353,6 +367,7 @@ def _set(
         sample=_sample(getattr(result, "sample", None)),
         notes=_notes(getattr(result, "notes", ())),
         details=plain(details or {}),
+        text=_own_text(result),
     )
     return (whole, *parts)
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.results import About
 from judgestats.stats.inference.result import Result
 
 __all__ = ["left_out", "named", "whole_counts"]
@@ -27,6 +28,7 @@ def named(kind: str, title: str, condition: str, result: Result) -> NamedResult:
         title=f"{title} ({condition})",
         role="primary",
         result=result,
+        about=About(conditions=(condition,)),
         headline=kind in {"icc1", "omega", "fleiss_kappa", "ac1", "vote_share", "flip_rate"},
     )
 

@@ -16,6 +16,7 @@ from judgestats.analysis.ratings import judges_results, ratings_of, ratings_resu
 from judgestats.analysis.told import told_coefficient
 from judgestats.analysis.validity import score_validity
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About
 from judgestats.stats.inference.result import Estimate, format_number
 from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 
@@ -132,7 +133,7 @@ def other_results(
         found += [
             NamedResult(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
-                headline=True,
+                headline=True, about=About(conditions=(name,)),
             )
             for i, title, result in (
                 *ratings_results(name, array, ratings, declared),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,12 @@ import pandas as pd
 from judgestats.analysis.conversion import Place
 from judgestats.analysis.recording import results_of
 from judgestats.results import About, Condition, Figure, Headline, Results
+from judgestats.results.numbers import format_number
 from judgestats.results.records import Role
+from judgestats.results.sentences import family_sentence, words_of
+from judgestats.results.values import plain
 from judgestats.stats.inference.adjust import Family
-from judgestats.stats.inference.result import Result, TestResult, format_number, to_plain
+from judgestats.stats.inference.result import Result
 
 __all__ = ["Analysis", "NamedResult", "Recommendation"]
 
@@ -27,8 +31,7 @@ class NamedResult:
     `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
     what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
     names under which conditions are compared to the conditions' labels. `headline` results are
-    spelled out in the terminal's summary; all stand in the report. `p_adjusted` is that of the
-    family which the test belongs to; `Analysis` fills it in.
+    spelled out in the terminal's summary; all stand in the report.
     """
 
     id: str
@@ -37,7 +40,6 @@ class NamedResult:
     result: Result
     family: str = ""
     headline: bool = False
-    p_adjusted: float = math.nan
     hypothesis: str = ""
     about: About = field(default_factory=About)
     levels: Mapping[str, str] = field(default_factory=dict)
@@ -53,28 +55,6 @@ class NamedResult:
             about=self.about,
             levels=self.levels,
         )
-
-    @property
-    def text(self) -> str:
-        """The result as a sentence, its verdict by the adjusted p where there is one."""
-        if isinstance(self.result, TestResult):
-            return self.result.sentence(p_adjusted=self.p_adjusted)
-        return self.result.sentence()
-
-    def to_dict(self) -> dict[str, Any]:
-        """What reports and other programs read."""
-        notes = getattr(self.result, "notes", ())
-        return {
-            "id": self.id,
-            "title": self.title,
-            "role": self.role,
-            "family": self.family,
-            "text": self.text,
-            "print": str(self.result),
-            "tidy": to_plain(self.result.tidy()),
-            "glance": to_plain(self.result.glance()),
-            "warnings": [to_plain(n) for n in notes],
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +125,6 @@ class Analysis:
     condition_records: tuple[Condition, ...] = ()
     figures: tuple[Figure, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "results", _with_families(self.results))
-
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
         return tuple(r for r in self.results if r.role in roles)
@@ -159,23 +136,21 @@ class Analysis:
         known = ", ".join(r.id for r in self.results)
         raise KeyError(f"no result is called {result_id!r}. There are: {known}")
 
-    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
-        """The analysis as records, with the facts of its run: see `results_of`."""
-        return results_of(self, facts)
+    @cached_property
+    def _records(self) -> Results:
+        return results_of(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for the prints of results.json."""
-        return {
-            "experiment": self.experiment,
-            "question": self.question,
-            "sentence": self.sentence,
-            "conditions": to_plain(self.conditions),
-            "results": [r.to_dict() for r in self.results],
-            "limitations": list(self.limitations),
-            "recommendation": to_plain(self.recommendation) if self.recommendation else None,
-            "metrics": to_plain(self.metrics),
-            "arrays": to_plain(self.arrays),
-        }
+    def records(self, facts: Mapping[str, Any] | None = None) -> Results:
+        """The analysis as records, with the facts of its run.
+
+        Parameters
+        ----------
+        facts : mapping, optional
+            Of the run: kind, title, judges, design, account, command.
+        """
+        own = dict(facts or {})
+        kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
+        return replace(self._records, kind=kind, title=title, facts=plain(own))
 
     def __str__(self) -> str:
         return summary(self)
@@ -188,20 +163,6 @@ class Analysis:
             f"<h4>{html.escape(self.question)}</h4>{table}"
             f"<p><strong>{html.escape(self.sentence)}</strong></p>"
         )
-
-
-def _with_families(results: Sequence[NamedResult]) -> tuple[NamedResult, ...]:
-    """The results, each test that stands in a family with the p adjusted there."""
-    adjusted = {
-        id(test): named.result.p_adjusted[label]
-        for named in results
-        if isinstance(named.result, Family)
-        for label, test in named.result.tests.items()
-    }
-    return tuple(
-        replace(r, p_adjusted=adjusted[id(r.result)]) if id(r.result) in adjusted else r
-        for r in results
-    )
 
 
 def summary(
@@ -223,8 +184,14 @@ def summary(
     lines = ["", f"\t{analysis.experiment}", "", *_wrapped(analysis.question), "", "Conditions:"]
     lines.append(_table(analysis.conditions))
     told = [r for r in analysis.results if r.headline]
+    found = analysis.records()
     for named in told:
-        lines += ["", f"{named.title}:", *_wrapped(named.text, indent="  ")]
+        text = (
+            family_sentence(named.id, found)
+            if isinstance(named.result, Family)
+            else str(words_of(found[named.id], found))
+        )
+        lines += ["", f"{named.title}:", *_wrapped(text, indent="  ")]
     rest = len(analysis.results) - len(told)
     if rest:
         lines += ["", f"({rest} further results {elsewhere}.)"]

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from judgestats.analysis.conversion import records_of
+from judgestats.analysis.conversion import records_of, table_record
 from judgestats.errors import InputError
 from judgestats.results import (
+    CONDITIONS,
     Comparison,
     Condition,
     Family,
+    Figure,
     Note,
     Recommendation,
     Record,
     Results,
     ResultSet,
+    Table,
     Test,
 )
 from judgestats.results.values import plain
@@ -38,20 +41,8 @@ _STATUS = "n_"
 _COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
 
 
-def results_of(analysis: Analysis, facts: Mapping[str, Any] | None = None) -> Results:
-    """What ``results.json`` holds of an analysis.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    facts : mapping, optional
-        Of the run: kind, title, judges, design, account, command.
-
-    Returns
-    -------
-    Results
-    """
-    facts = dict(facts or {})
+def results_of(analysis: Analysis) -> Results:
+    """What ``results.json`` holds of an analysis, the facts of its run aside."""
     named = (*analysis.results, *analysis.described)
     records: list[Record] = []
     ids: dict[int, str] = {}
@@ -68,9 +59,7 @@ def results_of(analysis: Analysis, facts: Mapping[str, Any] | None = None) -> Re
         experiment=analysis.experiment,
         question=analysis.question,
         answer=analysis.sentence,
-        title=str(facts.pop("title", "")),
-        kind=facts.pop("kind", "experiment"),
-        results=tuple(records),  # type: ignore[arg-type]
+        results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
         families=tuple(families),
         headlines=tuple(analysis.headlines),
         conditions=analysis.condition_records or tuple(_conditions(analysis.conditions)),
@@ -78,8 +67,7 @@ def results_of(analysis: Analysis, facts: Mapping[str, Any] | None = None) -> Re
         limitations=tuple(
             Note(code="limitation", message=text, severity="info") for text in analysis.limitations
         ),
-        figures=tuple(analysis.figures),
-        facts=plain(facts),
+        figures=(*analysis.figures, *_arrays(analysis.arrays)),
     )
 
 
@@ -179,6 +167,24 @@ def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
         return float(min(floors))
     p = adjusting.p_adjust(list(floors), method=method)  # type: ignore[arg-type]
     return float(p.min())
+
+
+def _table(conditions: pd.DataFrame) -> Iterable[Table]:
+    """The table of conditions as a record."""
+    if len(conditions.columns):
+        yield table_record(
+            conditions,
+            id=CONDITIONS,
+            hypothesis=CONDITIONS,
+            role="descriptive",
+            title="Conditions",
+        )
+
+
+def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
+    """What figures need beside the results, each under its name."""
+    for name, values in arrays.items():
+        yield Figure(id=name, estimand="", axes={}, values=plain(values))
 
 
 def _conditions(table: pd.DataFrame) -> Iterable[Condition]:

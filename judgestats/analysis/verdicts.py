@@ -24,6 +24,7 @@ from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.judgments.shapes import status_table
+from judgestats.results import About
 from judgestats.stats.agreement.alignment import alignment_credit
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
@@ -145,6 +146,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 role="primary",
                 result=result,
                 headline=True,
+                about=About(conditions=(name,)),
             )
             for kind, title, result in found
         ]

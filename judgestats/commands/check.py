@@ -9,8 +9,18 @@ from dataclasses import dataclass
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.results import Condition
 
-__all__ = ["WHOLE_RUN", "Demand", "Finding", "check_command", "judge_run", "read_demands"]
+__all__ = [
+    "WHOLE_RUN",
+    "Demand",
+    "Finding",
+    "check_command",
+    "chosen",
+    "judge_run",
+    "read_demands",
+    "without_sampling",
+]
 
 WHOLE_RUN = "whole run"
 """What `metrics_of` calls the run above its conditions."""
@@ -139,13 +149,78 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
     return findings
 
 
+def chosen(conditions: Sequence[Condition], names: Sequence[str]) -> list[str]:
+    """The labels of the conditions that are named.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+    names : sequence of str
+        Each a whole label, a judge, or a factor with its level (``T=0``, ``reasoning=low``).
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    InputError
+        A name names none.
+
+    Examples
+    --------
+    >>> cs = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
+    ...       for t in (0.0, 0.3)]
+    >>> chosen(cs, ["T=0"]), chosen(cs, ["a"]), chosen(cs, ["a, T=0.3"])
+    (['a, T=0'], ['a, T=0', 'a, T=0.3'], ['a, T=0.3'])
+    """
+    kept: set[str] = set()
+    for name in names:
+        named = {c.label for c in conditions if _is_called(c, name)}
+        if not named:
+            raise InputError(
+                f"check: no condition is called {name!r}. Name a whole condition, a judge, or a "
+                f"factor with its level, as in T=0. There are: "
+                f"{'; '.join(c.label for c in conditions)}."
+            )
+        kept |= named
+    return [c.label for c in conditions if c.label in kept]
+
+
+def _is_called(condition: Condition, name: str) -> bool:
+    if name in {condition.label, condition.judge}:
+        return True
+    factor, sign, level = name.partition("=")
+    key = "temperature" if factor.strip() == "T" else factor.strip()
+    if not sign or key not in condition.factors:
+        return False
+    held = condition.factors[key]
+    if isinstance(held, (int, float)):
+        try:
+            return float(level) == held
+        except ValueError:
+            return False
+    return level.strip() == ("default" if held is None else str(held))
+
+
+_OF_REPETITION = (
+    "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
+)  # fmt: skip
+"""Numbers that say nothing where sampling is off: the same reply again is no agreement."""
+
+
+def without_sampling(conditions: Sequence[Condition]) -> list[str]:
+    """The labels of the conditions at temperature 0."""
+    return [c.label for c in conditions if c.factors.get("temperature") == 0]
+
+
 def check_command(arguments: argparse.Namespace) -> int:
     """Check a run against demands and print a table of what passed.
 
     Parameters
     ----------
     arguments : Namespace
-        ``run``, ``min`` and ``max``; ``condition`` keeps the conditions whose name holds a text.
+        ``run``, ``min`` and ``max``; ``condition`` keeps the conditions named (see `chosen`).
 
     Returns
     -------
@@ -153,16 +228,25 @@ def check_command(arguments: argparse.Namespace) -> int:
         0 where all demands hold, 1 where one does not.
     """
     demands = read_demands(arguments.min, arguments.max)
-    from judgestats.tracking.fetch import metrics_of
+    from judgestats.tracking.fetch import metrics_of, results_of_run
 
     runs = metrics_of(arguments.run)
+    conditions = results_of_run(arguments.run).conditions
+    still: list[str] = []
     if arguments.condition:
-        runs = {n: m for n, m in runs.items() if any(c in n for c in arguments.condition)}
-        if not runs:
-            raise InputError(
-                f"check: no condition's name holds {', '.join(map(repr, arguments.condition))}."
-            )
-    findings = judge_run(runs, demands)
+        kept = chosen(conditions, arguments.condition)
+        runs = {name: metrics for name, metrics in runs.items() if name in kept}
+    else:
+        still = [name for name in without_sampling(conditions) if name in runs]
+    sampled = {name: metrics for name, metrics in runs.items() if name not in still}
+    findings = []
+    left: dict[str, None] = {}
+    for demand in demands:
+        repeated = demand.metric.startswith(_OF_REPETITION)
+        own = sampled if repeated and any(demand.metric in m for m in sampled.values()) else runs
+        findings += judge_run(own, [demand])
+        if own is not runs:
+            left.setdefault(demand.metric)
     width = max(len(f.where) for f in findings)
     for f in findings:
         sign = ">=" if f.demand.side == "min" else "<="
@@ -173,11 +257,16 @@ def check_command(arguments: argparse.Namespace) -> int:
             f"{'pass' if f.passed else 'FAIL'}  {f.where:<{width}}  {f.demand.metric} = "
             f"{said} (demanded: {sign} {f.demand.bound:g})"
         )
+    if left and still:
+        console.say(
+            f"left out (sampling is off there, so repeating says nothing of {', '.join(left)}): "
+            f"{'; '.join(still)}"
+        )
     failed = sum(not f.passed for f in findings)
     console.say(f"{len(findings) - failed} of {len(findings)} demands hold.")
     if any(math.isnan(f.estimate) for f in findings):
         console.say(
             "A number that is undefined in a condition fails there. Where it cannot exist (the "
-            "order of a single response), name the conditions meant: --condition TEXT."
+            "order of a single response), name the conditions meant: --condition NAME."
         )
     return 1 if failed else 0

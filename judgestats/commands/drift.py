@@ -8,7 +8,7 @@ from pathlib import Path
 from judgestats.analysis.outcome import summary
 from judgestats.errors import InputError
 from judgestats.experiment import console
-from judgestats.experiment.folder import write_json
+from judgestats.results import write_results
 from judgestats.tracking.fetch import run_judgments
 
 __all__ = ["drift_command"]
@@ -53,7 +53,7 @@ def drift_command(arguments: argparse.Namespace) -> int:
     written = f"stand in {arguments.out}" if arguments.out else "are written by --out FILE"
     console.say(summary(found, elsewhere=written))
     if arguments.out:
-        write_json(Path(arguments.out), found.to_dict())
+        write_results(Path(arguments.out), found.records({"kind": "drift"}))
         console.say(f"Results: {arguments.out}")
     if not arguments.fail_if_changed:
         return 0

@@ -15,8 +15,8 @@ import pandas as pd
 from judgestats import __version__
 from judgestats.analysis.outcome import Analysis
 from judgestats.protocols.reading import READER_VERSION
-from judgestats.results import to_plain as as_plain
 from judgestats.results import write_csv
+from judgestats.results import write_results as write_records
 from judgestats.stats.inference.result import to_plain
 
 __all__ = ["file_name", "session", "write_json", "write_results", "write_tables"]
@@ -90,9 +90,7 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
         What the analysis does not know: judges, design, account, command.
     """
     records = analysis.records(about)
-    write_json(
-        folder / "results.json", {**analysis.to_dict(), **about, "record": as_plain(records)}
-    )
+    write_records(folder / "results.json", records)
     write_csv(folder / "results.csv", records)
     frames = [
         named.result.tidy().assign(result=named.id, role=named.role) for named in analysis.results

@@ -94,7 +94,7 @@ def render_report(
         metadata = {"title": f"{len(loaded)} runs compared"}
     if moments:
         metadata["date"] = f"{max(moments):%Y-%m-%d %H:%M} UTC"
-    kind = "compare" if several else str(first.results.get("kind") or "experiment")
+    kind = "compare" if several else first.records.kind
     made = render(
         document_path(document or kind),
         to=to,

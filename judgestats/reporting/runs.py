@@ -19,9 +19,9 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.versions import read_frame
-from judgestats.results import Results, from_plain
+from judgestats.results import CONDITIONS, Record, Results, Table, read_results
 
-__all__ = ["Run", "load_run", "number_of", "rows_of"]
+__all__ = ["Run", "load_run", "number_of", "rows_of", "rows_of_table"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,22 @@ class Run:
     ----------
     folder : Path
         Where they are.
-    results : mapping
-        The content of ``results.json``.
+    records : Results
+        What ``results.json`` holds.
     """
 
     folder: Path
-    results: Mapping[str, Any]
+    records: Results
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the run says beside its results: judges, design, account, command."""
+        return self.records.facts
+
+    @cached_property
+    def arrays(self) -> dict[str, Any]:
+        """What figures need beside the results, by name: nested lists."""
+        return {figure.id: figure.values for figure in self.records.figures}
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.folder / name
@@ -90,7 +100,9 @@ class Run:
     @cached_property
     def conditions(self) -> pd.DataFrame:
         """One row a condition; None is NaN in number columns."""
-        frame = pd.DataFrame(list(self.results.get("conditions") or []))
+        if CONDITIONS not in self.records:
+            return pd.DataFrame()
+        frame = pd.DataFrame(rows_of_table(self.records[CONDITIONS]))
         for column in frame.columns:
             values = frame[column]
             if values.dtype == object and all(
@@ -99,28 +111,15 @@ class Run:
                 frame[column] = pd.to_numeric(values)
         return frame
 
-    @cached_property
-    def records(self) -> Results:
-        """The results as records.
-
-        Raises
-        ------
-        InputError
-            The run was made by 0.1.0, or its results were changed.
-        """
-        return from_plain(
-            self.results.get("record", self.results), where=str(self.folder / "results.json")
-        )
-
     @property
     def title(self) -> str:
         """What the run is called."""
-        return str(self.results.get("title") or self.results.get("experiment") or "judgestats run")
+        return self.records.title or self.records.experiment or "judgestats run"
 
     @property
     def question(self) -> str:
         """What was asked."""
-        return str(self.results.get("question", ""))
+        return self.records.question
 
     @property
     def several_judges(self) -> bool:
@@ -154,18 +153,18 @@ class Run:
     @property
     def simulated_judges(self) -> list[str]:
         """The names of the judges that were simulated."""
-        listed = self.results.get("judges") or []
+        listed = self.facts.get("judges") or []
         return [str(j.get("name", "")) for j in listed if j.get("simulated")]
 
     @property
     def simulated(self) -> bool:
         """Whether any judge was simulated."""
-        return bool(self.results.get("simulated", False))
+        return bool(self.facts.get("simulated", False))
 
     @property
     def design(self) -> dict[str, Any]:
         """The design's numbers."""
-        return dict(self.results.get("design") or {})
+        return dict(self.facts.get("design") or {})
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -188,25 +187,33 @@ class Run:
                 return last.replace(microsecond=0)
         return None
 
-    def of_role(self, *roles: str) -> list[dict[str, Any]]:
-        """The results of some roles, in order."""
-        return [r for r in self.results.get("results") or [] if r.get("role") in roles]
+    def of_role(self, *roles: str) -> list[Record]:
+        """The results of some roles that are part of no other, in order."""
+        listed = self.records.select(role=roles, top=True)
+        return [record for record in listed if record.id != CONDITIONS]
 
-    def with_prefix(self, prefix: str) -> list[dict[str, Any]]:
-        """The results whose id begins with ``prefix.``, in order."""
-        listed = self.results.get("results") or []
-        return [r for r in listed if str(r.get("id", "")).partition(".")[0] == prefix]
+    def named(self, kind: str) -> list[Record]:
+        """The results of one kind, which their ids begin with (``kind.``), in order."""
+        listed = self.records.select(top=True)
+        return [record for record in listed if record.id.partition(".")[0] == kind]
 
     def warnings(self) -> Iterator[tuple[str, str, str]]:
         """All warnings of all results: (result's title, code, message)."""
-        for result in self.results.get("results") or []:
-            for note in result.get("warnings") or []:
-                yield str(result.get("title", "")), str(note.get("code", "")), str(note["message"])
+        for record, note in self.records.notes():
+            yield record.title, note.code, note.message
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """A frame's rows as dicts."""
     return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+
+
+def rows_of_table(record: Record) -> list[dict[str, Any]]:
+    """A table's rows as dicts; none of a result that is no table."""
+    if not isinstance(record, Table):
+        return []
+    keys = [column.key for column in record.columns]
+    return [dict(zip(keys, row, strict=True)) for row in record.rows]
 
 
 def number_of(value: Any) -> float:
@@ -245,10 +252,4 @@ def load_run(run: str | os.PathLike[str]) -> Run:
         scratch = Path(tempfile.mkdtemp(prefix="judgestats-run-"))
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
         folder, _ = run_folder(str(run), scratch)
-    try:
-        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{run}: its results.json cannot be read ({error}).") from error
-    if not isinstance(results, dict) or "results" not in results:
-        raise InputError(f"{run}: results.json was not written by judgestats.")
-    return Run(folder=folder.resolve(), results=results)
+    return Run(folder=folder.resolve(), records=read_results(folder / "results.json"))

@@ -43,9 +43,10 @@ from judgestats.results.records import (
     Table,
     Test,
 )
-from judgestats.results.results import VERSION, Results
+from judgestats.results.results import CONDITIONS, VERSION, Results
 
 __all__ = [
+    "CONDITIONS",
     "ESTIMANDS",
     "TESTS",
     "VERSION",

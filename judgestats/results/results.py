@@ -28,10 +28,13 @@ from judgestats.results.records import (
 )
 from judgestats.results.values import Plain
 
-__all__ = ["VERSION", "Results", "inconsistency"]
+__all__ = ["CONDITIONS", "VERSION", "Results", "inconsistency"]
 
 VERSION = 2
 """Of the file. 0.1.0 wrote none."""
+
+CONDITIONS = "conditions"
+"""Id of the table that describes the conditions, a row each, at full precision."""
 
 Kind = TypeVar("Kind", bound=Record)
 

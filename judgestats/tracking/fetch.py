@@ -12,10 +12,11 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.versions import read_frame
+from judgestats.results import Results, read_results
 from judgestats.tracking.runs import INCOMPLETE
 from judgestats.tracking.store import open_store, store_faults
 
-__all__ = ["metrics_of", "run_folder", "run_judgments"]
+__all__ = ["metrics_of", "results_of_run", "run_folder", "run_judgments"]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -46,7 +47,7 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
         if folder.is_dir():
             raise InputError(f"{run}: the folder holds no results.json of a judgestats run.")
         folder = _download(run, scratch)
-    try:
+    try:  # a run of 0.1.0 is found too: its judgments are read
         results = json.loads((folder / "results.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{run}: its results.json cannot be read ({error}).") from error
@@ -92,6 +93,26 @@ def _download(run: str, scratch: Path) -> Path:
                 "of a larger run, or it did not finish."
             )
         return Path(store.client.download_artifacts(found.info.run_id, "", str(scratch)))
+
+
+def results_of_run(run: str) -> Results:
+    """The records of a run.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    Results
+    """
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        if Path(run).is_dir():
+            return read_results(run_folder(run, Path(scratch))[0] / "results.json")
+        client = open_store(existing=True).client
+        with store_faults("a run's results were read"):
+            return read_results(Path(client.download_artifacts(run, "results.json", scratch)))
 
 
 def metrics_of(run: str) -> dict[str, dict[str, float]]:

@@ -13,6 +13,7 @@ from judgestats.analysis.replications.claims import Options
 from judgestats.analysis.replications.schroeder2024 import STUDY, examine
 from judgestats.errors import InputError
 from judgestats.judgments.studies.schroeder2024 import authors_verdict, read_schroeder2024
+from judgestats.results import to_plain
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
@@ -131,7 +132,7 @@ def test_the_replication_is_an_analysis_with_unique_ids(three):
     ids = [r.id for r in analysis.results]
     assert len(set(ids)) == len(ids)
     assert {"primary", "replicated"} <= {r.role for r in analysis.results}
-    json.dumps(analysis.to_dict(), allow_nan=False)
+    json.dumps(to_plain(analysis.records()), allow_nan=False)
     assert len(three.conditions) == 3 * 4 * 3
 
 

@@ -1,7 +1,5 @@
 """`judgestats analyze FOLDER`: streamed by itself, the same run as any other."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,10 +31,9 @@ def test_a_folder_is_streamed(folder, capsys) -> None:
     assert "Counted 72 judgments of 12 items in 12 clusters by 2 judges in one pass" in said
     assert "null references" in " ".join(said.split())
     (found,) = folder.parent.glob("mlruns/*/*/artifacts/results.json")
-    results = json.loads(found.read_text())
-    assert results["design"]["streamed"] is True
-    assert [r["n_ok"] for r in results["conditions"]] == [36, 36]
     run = load_run(found.parent)
+    assert run.design["streamed"] is True
+    assert list(run.conditions["n_ok"]) == [36, 36]
     assert "12 items from 12 questions were judged" in str(data.items(run))
     assert "All 72 judgments were answered and read" in str(data.exclusions(run))
 

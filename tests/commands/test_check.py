@@ -2,10 +2,14 @@
 
 import math
 
+import pandas as pd
 import pytest
 
-from judgestats.commands.check import WHOLE_RUN, judge_run, read_demands
+from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.unread import with_unread_shares
+from judgestats.commands.check import WHOLE_RUN, chosen, judge_run, read_demands
 from judgestats.errors import InputError
+from judgestats.results import Condition, Results
 
 ICC = "reliability/icc1"
 LO, HI = f"ci/{ICC}.lo", f"ci/{ICC}.hi"
@@ -62,3 +66,69 @@ def test_an_unknown_number_is_named_with_the_known_ones():
 def test_a_demand_that_is_none_is_refused(text):
     with pytest.raises(InputError, match="METRIC=NUMBER"):
         read_demands([text], [])
+
+
+HEATS = tuple(
+    Condition(label=f"sim, T={t:g}", judge="sim", factors={"temperature": t, "mode": m})
+    for t, m in ((0.0, "low"), (0.3, "low"), (1.0, None))
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("T=0", ["sim, T=0"]),
+        ("temperature=0.30", ["sim, T=0.3"]),
+        ("sim, T=1", ["sim, T=1"]),
+        ("sim", ["sim, T=0", "sim, T=0.3", "sim, T=1"]),
+        ("mode=low", ["sim, T=0", "sim, T=0.3"]),
+        ("mode=default", ["sim, T=1"]),
+    ],
+)
+def test_a_condition_is_named_exactly(name, labels):
+    assert chosen(HEATS, [name]) == labels
+
+
+@pytest.mark.parametrize("name", ["T=hot", "T", "si", "T=0.35", ""])
+def test_a_name_of_no_condition_is_refused_with_those_there_are(name):
+    with pytest.raises(InputError, match=r"no condition is called .* sim, T=0.3"):
+        chosen(HEATS, [name])
+
+
+def checked(monkeypatch, runs, *words):
+    from judgestats.tracking import fetch
+
+    found = Results(experiment="x", question="?", results=(), conditions=HEATS)
+    monkeypatch.setattr(fetch, "metrics_of", lambda _: runs)
+    monkeypatch.setattr(fetch, "results_of_run", lambda _: found)
+    parsed = ["run", *words]
+    from judgestats.cli import main
+
+    return main(["check", *parsed])
+
+
+def test_conditions_without_sampling_are_left_out_of_reliability_and_named(monkeypatch, capsys):
+    own = {ICC: 0.9, LO: 0.8, HI: 0.95, "quality/unread_share": 0.0}
+    share = {"ci/quality/unread_share.lo": 0.0, "ci/quality/unread_share.hi": 0.1}
+    runs = {WHOLE_RUN: {}, "sim, T=0.3": own | share, "sim, T=1": own | share}
+    runs["sim, T=0"] = {ICC: 1.0, "quality/unread_share": 0.0} | share  # no bound: no spread
+    assert checked(monkeypatch, runs, "--min", f"{ICC}=.7", "--max", "quality/unread_share=.2") == 0
+    text = capsys.readouterr().out
+    assert "left out" in text
+    assert text.count("sim, T=0 ") == 1  # its unread share is demanded all the same
+    assert checked(monkeypatch, runs, "--min", f"{ICC}=.7", "--condition", "T=0") == 1
+    assert "T=0.3" not in capsys.readouterr().out
+
+
+def test_a_share_is_decided_on_the_end_of_its_interval():
+    rows = [{"condition": "a", "item_id": i, "cluster": i, "status": "ok"} for i in range(8)]
+    bare = Analysis(
+        experiment="x", question="?", sentence="", results=(), conditions=pd.DataFrame(),
+        condition_metrics={"a": {"quality/unread_share": 0.0}},
+    )  # fmt: skip
+    analysis = with_unread_shares(bare, pd.DataFrame(rows), level=0.95)
+    table = found(analysis.condition_metrics, most=["quality/unread_share=.02"])
+    assert table["a"].estimate == 0
+    assert table["a"].decided_on == pytest.approx(1 - 0.025 ** (1 / 8))  # Clopper and Pearson
+    assert not table["a"].passed
+    assert analysis.records()["unread.a"].estimate == 0

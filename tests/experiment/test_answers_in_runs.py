@@ -58,7 +58,7 @@ def given(workplace):
 
 def artifacts(workplace, outcome):
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
-    return folder, json.loads((folder / "results.json").read_text())
+    return folder, json.loads((folder / "results.json").read_text())["facts"]
 
 
 def test_models_answer_and_their_file_can_be_used_again(workplace, given):

@@ -120,7 +120,7 @@ def test_a_second_run_would_ask_for_nothing_and_the_record_is_whole(outcome):
     found, _, frame, _, results, dry, prompts = outcome
     assert dry.requests == 0
     assert sum(judge.cached for judge in dry.judges) == len(frame)
-    assert results["sentence"] == found.sentence
+    assert results["answer"] == found.sentence
     assert len(prompts) == 4  # vanilla, removal, crowd, key points
 
 

@@ -205,7 +205,7 @@ def test_a_second_run_asks_nothing_and_a_dry_run_sends_nothing(workplace, capsys
     run_experiment(design, given)
     again = run_experiment(design, given)
     [folder] = workplace.glob(f"mlruns/*/{again.run_id}/artifacts")
-    account = json.loads((folder / "results.json").read_text())["account"]
+    account = json.loads((folder / "results.json").read_text())["facts"]["account"]
     assert (account["requests"], account["cached"]) == (0, 12)
 
 

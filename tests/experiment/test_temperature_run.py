@@ -13,6 +13,7 @@ from judgestats.cli import main
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import run_experiment
 from judgestats.judges.simulated.server import serving
+from judgestats.results import read_results, to_plain
 from tests.judges.picky import Picky
 
 SMALL = {"resamples": "199", "report": "none"}
@@ -78,18 +79,17 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
     names = {name for _, name, _ in runs(workplace)}
     assert {"sim-discerning, T=0.3", "sim-null, T=1"} <= names
     folder = artifacts(workplace, outcome.run_id)
-    results = json.loads((folder / "results.json").read_text())
-    assert results["simulated"] is True
-    assert results["command"].startswith("judgestats run temperature")
-    assert results["sentence"] == outcome.analysis.sentence
+    results = read_results(folder / "results.json")
+    assert results.facts["simulated"] is True
+    assert results.facts["command"].startswith("judgestats run temperature")
+    assert results.answer == outcome.analysis.sentence
     plan = json.loads((folder / "plan.json").read_text())
     assert [h["role"] for h in plan["hypotheses"]].count("primary") == 1
     frame = pd.read_parquet(folder / "data" / "judgments.parquet")
-    assert len(frame) == results["account"]["answered"]
+    assert len(frame) == results.facts["account"]["answered"]
     assert list((folder / "prompts").glob("*.txt"))
     assert (folder / "data" / "items.jsonl").exists()
-    declared = {r["id"].split(".")[0] for r in results["results"]}
-    assert {h["id"] for h in plan["hypotheses"]} <= declared
+    assert {h["id"] for h in plan["hypotheses"]} <= {r.hypothesis for r in results.results}
 
 
 def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
@@ -97,21 +97,18 @@ def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
     first = run_experiment(load_design("temperature"), given)
     second = run_experiment(load_design("temperature"), given)
     one, two = (
-        json.loads((artifacts(workplace, r.run_id) / "results.json").read_text())
-        for r in (first, second)
+        read_results(artifacts(workplace, r.run_id) / "results.json") for r in (first, second)
     )
-    assert one["account"]["asked"] == two["account"]["cached"] > 0
-    assert two["account"]["requests"] == 0
-    assert one["results"] == two["results"]
+    assert one.facts["account"]["asked"] == two.facts["account"]["cached"] > 0
+    assert two.facts["account"]["requests"] == 0
+    assert to_plain(one)["results"] == to_plain(two)["results"]
 
 
 def test_more_replicates_pay_only_for_what_is_new(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "limit": "5"}
     run_experiment(load_design("temperature"), {**given, "replicates": "2"})
     more = run_experiment(load_design("temperature"), {**given, "replicates": "3"})
-    account = json.loads((artifacts(workplace, more.run_id) / "results.json").read_text())[
-        "account"
-    ]
+    account = read_results(artifacts(workplace, more.run_id) / "results.json").facts["account"]
     assert (account["cached"], account["answered"]) == (20, 10)
 
 

@@ -33,8 +33,12 @@ def two(make_run: Callable[..., Path]) -> list[Run]:
     return [load_run(make_run(("sim-typical",), seed=s)) for s in (0, 1)]
 
 
+def with_facts(run: Run, **changes: object) -> Run:
+    return replace(run, records=replace(run.records, facts={**run.facts, **changes}))
+
+
 def with_design(run: Run, **changes: object) -> Run:
-    return replace(run, results={**run.results, "design": {**run.design, **changes}})
+    return with_facts(run, design={**run.design, **changes})
 
 
 def test_differences_are_found(two: list[Run]) -> None:
@@ -51,13 +55,13 @@ def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     assert compare.refusals(*two) == []
     other = with_design(two[1], scale=[1, 5])
     assert "scales differ (1 to 10 and 1 to 5)" in compare.refusals(two[0], other)[0]
-    far = Run(two[1].folder, two[1].results)
+    far = Run(two[1].folder, two[1].records)
     far.__dict__["judgments"] = two[1].judgments.assign(item_id="only one")
     assert "share no items" in compare.refusals(two[0], far)[0]
-    words = Run(two[1].folder, two[1].results)
+    words = Run(two[1].folder, two[1].records)
     words.__dict__["judgments"] = two[1].judgments.assign(score=math.nan)
     assert "one holds scores" in compare.refusals(two[0], words)[0]
-    edited = Run(two[1].folder, two[1].results)
+    edited = Run(two[1].folder, two[1].records)
     edited.__dict__["items"] = ({**two[0].items[0], "turns": ["another question"]},)
     assert "another text" in compare.refusals(two[0], edited)[0]
     shown = compare.paired([two[0], far])
@@ -148,7 +152,7 @@ def test_labels_and_further_responses_do_not_make_items_differ(
         (folder / "data").mkdir(parents=True)
         two[0].judgments.to_parquet(folder / "data" / "judgments.parquet")
         (folder / "data" / "items.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
-        return Run(folder, two[0].results)
+        return Run(folder, two[0].records)
 
     assert compare.refusals(holding(item), holding(richer)) == []
     (reason,) = compare.refusals(holding(item), holding(other))
@@ -157,9 +161,9 @@ def test_labels_and_further_responses_do_not_make_items_differ(
 
 
 def test_the_banner_says_which_runs_are_simulated(two: list[Run]) -> None:
-    real = Run(two[1].folder, {**two[1].results, "simulated": False})
+    real = with_facts(two[1], simulated=False)
     assert "no model was asked. These numbers" in str(design.banner(*two))
     assert "Run 2: SIMULATED" in str(design.banner(real, two[0]))
     judges = [{"name": "sim-a", "simulated": True}, {"name": "gpt", "simulated": False}]
-    mixed = Run(two[0].folder, {**two[0].results, "judges": judges})
+    mixed = with_facts(two[0], judges=judges)
     assert "SIMULATED: sim-a" in str(design.banner(mixed))

@@ -6,8 +6,10 @@ import math
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from judgestats.analysis.conversion import table_record
 from judgestats.analysis.paper_tables import crowd_table
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, crowd, data, findings
@@ -15,6 +17,7 @@ from judgestats.reporting.sections.null_figure import null_strip
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
 from judgestats.reporting.tables import Table
+from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
 
@@ -30,8 +33,15 @@ def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
         }
         for name in (*compared, *extra)
     ]  # fmt: skip
-    found = {"experiment": "crowd", "results": list(results), "conditions": conditions}
-    run = Run(Path("x"), found | {"arrays": arrays, "simulated": not cost})
+    table = table_record(
+        pd.DataFrame(conditions), id=CONDITIONS, hypothesis="", role="descriptive", title=""
+    )
+    figures = (Figure(id=k, estimand="", axes={}, values=v) for k, v in arrays.items())
+    found = Results(
+        experiment="crowd", question="", results=(table, *results), figures=tuple(figures),
+        facts={"simulated": not cost},
+    )  # fmt: skip
+    run = Run(Path("x"), found)
     run.__dict__["plan"] = {"options": {"strategies": ",".join(compared)}}
     return run
 
@@ -83,7 +93,9 @@ def test_a_point_without_a_gain_has_no_price():
         {"strategy": "long", "gain": 1.0, "gain_low": -4.0, "gain_high": 6.0, "tokens": 700.0,
          "tokens_per_point": None, "usd_per_point": None},
     ]  # fmt: skip
-    result = {"id": "cost.j", "role": "descriptive", "title": "Price", "tidy": rows, "glance": [{}]}
+    result = table_record(
+        pd.DataFrame(rows), id="cost.j", hypothesis="cost", role="descriptive", title="Price"
+    )
     run = run_of(results=[result])
     priced, unpriced = crowd.costs(run).cells()
     assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220 [147, 440]", "$0.50"]
@@ -113,11 +125,14 @@ def test_sets_stand_side_by_side_with_their_average():
 
 def test_printed_tables_stand_apart_and_lose_no_column():
     results = [
-        {"id": f"published.table_{n}", "role": "replicated", "title": f"Table {n} as printed",
-         "glance": [{}], "tidy": crowd_table(n).table.to_dict("records")}
+        table_record(
+            crowd_table(n).table, id=f"published.table_{n}", hypothesis="published",
+            role="replicated", title=f"Table {n} as printed",
+        )
         for n in (1, 2, 4)
     ]  # fmt: skip
-    first, second = results_tables(results, run=run_of(), label="x", caption="As printed")
+    found = run_of().records
+    first, second = results_tables(results, found=found, label="x", caption="As printed")
     assert len(first.rows) == 16
     assert {r["result's title"] for r in second.rows} == {
         "Table 2 as printed",
@@ -129,10 +144,10 @@ def test_printed_tables_stand_apart_and_lose_no_column():
 
 
 def test_the_body_says_what_printed_tables_say_and_where_they_are():
-    result = {
-        "id": "published", "role": "replicated", "title": "Table 1 as printed", "glance": [{}],
-        "text": "One row differs.", "tidy": crowd_table(1).table.to_dict("records"),
-    }  # fmt: skip
+    result = table_record(
+        crowd_table(1).table, id="published", hypothesis="published", role="replicated",
+        title="Table 1 as printed", text="One row differs.",
+    )  # fmt: skip
     run = run_of(results=[result])
     body, tables = findings.replicated_section(run), findings.printed_tables(run)
     assert "One row differs" in show(body).text
@@ -188,7 +203,11 @@ def test_a_case_shows_hostile_texts_as_characters():
 
 
 def test_other_experiments_show_none_of_it():
-    run = Run(Path("x"), {"results": [], "conditions": [{"condition": "a", "judge": "j"}]})
+    table = table_record(
+        pd.DataFrame([{"condition": "a", "judge": "j"}]),
+        id=CONDITIONS, hypothesis="", role="descriptive", title="",
+    )  # fmt: skip
+    run = Run(Path("x"), Results(experiment="", question="", results=(table,)))
     assert crowd.strategies(run) is None
     assert crowd.scaling(run) == []
     assert crowd.selection(run) is None
@@ -196,8 +215,14 @@ def test_other_experiments_show_none_of_it():
 
 
 def test_a_figure_that_leaves_rows_out_says_so():
-    line = {"estimate": 0.5, "null_mean": 0.0, "null_q95": 0.1}
-    results = [{"id": f"r{i}", "title": f"{i}", "tidy": [line]} for i in range(40)]
+    null = Null(hypothesis="", permuted="", mean=0.0, q95=0.1, p=0.01, draws=99)
+    results = [
+        Estimate(
+            id=f"r{i}", hypothesis="r", role="primary", title=f"{i}", estimand="icc_1_1",
+            estimate=0.5, null=null,
+        )
+        for i in range(40)
+    ]  # fmt: skip
     drawn = null_strip(run_of(results=results))
     assert len(drawn.figure.rows) == 36
     assert "The first 36 of 40 are drawn" in drawn.caption

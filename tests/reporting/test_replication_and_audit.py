@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.experiment.folder import session, write_json, write_results
+from judgestats.experiment import folder as files
+from judgestats.experiment.folder import session, write_json
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, data, design, figures
+from judgestats.results import Results, Test, read_results, write_results
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "judges": [{"name": "steady", "model": "steady"}], "design": {"clusters": 15, "items": 30},
         "command": "judgestats analyze pairs.csv",
     }  # fmt: skip
-    write_results(folder, analysis, about)
+    files.write_results(folder, analysis, about)
     return folder
 
 
@@ -101,21 +104,30 @@ def test_a_semicolon_in_a_name_parts_no_clause(verdicts: Path) -> None:
     run = load_run(verdicts)
     names = ["x; y, T=1", "z, T=1", "w, T=1"]
     said = "; ".join(f"{n}: reliability .8" for n in names)
-    results = run.results | {"sentence": said, "conditions": [{"condition": n} for n in names]}
-    shown = str(design.answer(Run(folder=run.folder, results=results)))
+    other = Run(folder=run.folder, records=replace(run.records, answer=said))
+    other.__dict__["conditions"] = pd.DataFrame({"condition": names})
+    shown = str(design.answer(other))
     assert sum(line.startswith("- ") for line in shown.split("\n")) == 3
 
 
 def test_replication(run_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     folder.mkdir()
-    results = json.loads((run_folder / "results.json").read_text())
-    kept = [r for r in results["results"] if r["id"].startswith(("spread.", "published"))][:3]
-    for i, result in enumerate(kept):
-        result["id"] = f"grows.{'then' if i == 2 else 'now'}.{i}"
-        result["role"] = "replicated" if i == 2 else "primary"
-    results |= {
-        "kind": "replication", "results": kept, "title": "A study", "simulated": False,
+    results = read_results(run_folder / "results.json")
+    tests = [r for r in results.select(Test, top=True) if r.id.startswith("spread.")]
+    kept = [
+        replace(
+            test,
+            id=f"grows.{'then' if i == 2 else 'now'}.{i}",
+            family="",
+            effects=(),
+            p_adjusted=math.nan,
+            role="replicated" if i == 2 else "primary",
+        )
+        for i, test in enumerate([*tests, tests[0]])
+    ]
+    facts = {
+        "simulated": False,
         "claims": [
             {"id": "grows", "claim": "Spread grows <b>", "published": "p < .0001",
              "test_then": "Spearman", "test_now": "blocked F", "verdict": "stands",
@@ -124,7 +136,11 @@ def test_replication(run_folder: Path, tmp_path: Path) -> None:
              "test_now": "TOST", "verdict": "not examined", "because": "No data: x."},
         ],
     }  # fmt: skip
-    (folder / "results.json").write_text(json.dumps(results))
+    study = Results(
+        kind="replication", results=tuple(kept), title="A study", facts=facts,
+        experiment="replicate study", question="?",
+    )  # fmt: skip
+    write_results(folder / "results.json", study)
     made = render_report(folder, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin")
     text = text_of(made["html"].read_text())
     for part in (

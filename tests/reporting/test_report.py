@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import shutil
 import subprocess
@@ -29,6 +28,7 @@ from judgestats.reporting.sections import (
     sensitivity,
 )
 from judgestats.reporting.show import Markdown, section, show
+from judgestats.results import Figure, Results, Test, read_results
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -51,7 +51,7 @@ def pdf_text(path: Path) -> str:
 
 def test_it_has_what_a_statistician_expects(report: dict[str, Path], run_folder: Path) -> None:
     page = without_pictures(report["html"].read_text())
-    results = json.loads((run_folder / "results.json").read_text())
+    results = read_results(run_folder / "results.json")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
     for heading in (
         "Question and design", "Judges and prompts", "What could not be read", "Description",
@@ -60,9 +60,8 @@ def test_it_has_what_a_statistician_expects(report: dict[str, Path], run_folder:
         "References", "Prompts", "Primary results in full", "All pairs", "Warnings", "Session",
     ):  # fmt: skip
         assert heading in text, heading
-    found = next(r for r in results["results"] if r["id"] == "spread.sim-typical")
-    glance = found["glance"][0]
-    assert f"= {glance['statistic']:.2f}" in text
+    found = results.get("spread.sim-typical", Test)
+    assert f"= {found.statistic.value:.2f}" in text
     assert "95% CI" in text
     assert "unparseable" in text
     assert "fail to reject" not in text
@@ -93,9 +92,13 @@ def test_every_page_of_a_simulated_run_says_so(report: dict[str, Path]) -> None:
     assert all(f"{i + 1} / {len(pages)}" in page for i, page in enumerate(pages))
 
 
+def nothing(**facts: object) -> Results:
+    return Results(experiment="", question="", results=(), facts=facts)
+
+
 def test_no_banner_where_no_judge_was_simulated() -> None:
-    assert str(design.banner(Run(Path("x"), {"results": [], "simulated": False}))) == ""
-    assert "<simulated>" in str(design.banner(Run(Path("x"), {"results": [], "simulated": True})))
+    assert str(design.banner(Run(Path("x"), nothing(simulated=False)))) == ""
+    assert "<simulated>" in str(design.banner(Run(Path("x"), nothing(simulated=True))))
 
 
 # -- untrusted text ------------------------------------------------------------------------------
@@ -182,7 +185,7 @@ def test_runs_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not written by judgestats"):
         load_run(tmp_path / "other")
     (tmp_path / "other" / "results.json").write_text("{")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cut short"):
         load_run(tmp_path / "other")
 
 
@@ -204,7 +207,7 @@ def test_documents(tmp_path: Path, run_folder: Path) -> None:
 def test_left_out_is_what_it_says(run_folder: Path) -> None:
     run = load_run(run_folder)
     table = sensitivity.left_out(run)
-    arrays = run.results["arrays"]
+    arrays = run.arrays
     values = np.array(arrays["cell_variances"], dtype=float)[:, 1]
     clusters = np.array(arrays["clusters"])
     each = [values[clusters != c].mean() for c in set(clusters)]
@@ -212,13 +215,12 @@ def test_left_out_is_what_it_says(run_folder: Path) -> None:
     assert row["low"] == pytest.approx(min(each))
     assert row["high"] == pytest.approx(max(each))
     primary = sensitivity.left_out_primary(run)
-    found = next(r for r in run.results["results"] if r["id"] == "spread.sim-typical")
-    statistic = found["glance"][0]["statistic"]
+    statistic = run.records.get("spread.sim-typical", Test).statistic.value
     assert primary.rows[0]["all"] == pytest.approx(statistic)  # type: ignore[union-attr]
 
 
 def test_sections_of_a_run_without_anything() -> None:
-    run = Run(Path("nowhere"), {"results": []})
+    run = Run(Path("nowhere"), nothing())
     parts = [
         design.banner(run), design.answer(run), design.question(run), design.overview(run),
         design.plan(run), design.plan_notes(run), design.judges(run), design.temperatures(run),
@@ -257,7 +259,8 @@ def test_credit_with_each_question_left_out(run_folder: Path) -> None:
         "clusters": ["q1", "q1", "q2", "q3"],
         "conditions": ["pairwise"],
     }
-    changed = dataclasses.replace(run, results={**run.results, "arrays": arrays})
+    figures = tuple(Figure(id=k, estimand="", axes={}, values=v) for k, v in arrays.items())
+    changed = dataclasses.replace(run, records=dataclasses.replace(run.records, figures=figures))
     rows = [r for r in sensitivity.left_out_estimates(changed).rows if r["condition"] == "pairwise"]
     assert [(r["all"], r["low"], r["high"], r["question"]) for r in rows] == [
         (0.5, 0.0, 0.75, "q1")

@@ -192,15 +192,15 @@ def test_without_the_builtin_renderer_there_is_no_fallback(
 
 
 def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
+    from judgestats.analysis.conversion import Place, records_of
     from judgestats.analysis.head_to_tail import _published
+    from judgestats.results import Results
     from judgestats.stats.comparison.friedman import friedman_test
 
-    def plain(result: object) -> dict[str, object]:
-        return {
-            "tidy": result.tidy().to_dict("records"),  # type: ignore[attr-defined]
-            "glance": result.glance().to_dict("records"),  # type: ignore[attr-defined]
-        }
-
-    assert shape_of(plain(_published())) == "rows"
+    place = Place(id="x", hypothesis="x", role="primary", title="X")
+    found = Results(experiment="", question="", results=())
+    (printed,) = records_of(_published(), place)
+    assert shape_of(printed, found) == "rows"
     scores = np.random.default_rng(0).normal(size=(9, 3))
-    assert shape_of(plain(friedman_test(scores))) == "tests"
+    test, *_ = records_of(friedman_test(scores), place)
+    assert shape_of(test, found) == "tests"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.results import Results, write_results
 from judgestats.tracking.fetch import run_folder
 
 
@@ -13,6 +14,7 @@ def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path)
     files.mkdir(parents=True)
     with pytest.raises(InputError, match=r"holds no results\.json"):
         run_folder(str(files.parent), tmp_path)
-    (files / "results.json").write_text('{"kind": "audit"}', encoding="utf-8")
+    found = Results(kind="audit", experiment="audit", question="?", results=())
+    write_results(files / "results.json", found)
     assert run_folder(str(files), tmp_path) == (files, "audit")
     assert run_folder(str(files.parent), tmp_path) == (files, "audit")

@@ -93,20 +93,19 @@ def _told(row: dict[str, Any], key: str) -> str:
 
 def recommendation(run: Run) -> Markdown:
     """What to do."""
-    advice = run.results.get("recommendation") or {}
-    text = advice.get("text")
-    if not text:
+    advice = run.records.recommendation
+    if advice is None or not advice.text:
         if "icc1" not in run.conditions:
             return Markdown(_repeats_of_verdicts(run))
         return Markdown(
             "No condition showed a positive reliability, so no number of repeats can be advised."
         )
-    return Markdown(escape_markdown(text))
+    return Markdown(escape_markdown(advice.text))
 
 
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
-    said = [t for t in run.results.get("limitations") or [] if NOT_REPEATED in str(t)]
+    said = [n.message for n in run.records.limitations if NOT_REPEATED in n.message]
     if not said:
         return Markdown("")
     return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in said))

@@ -9,6 +9,8 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Column, Table
+from judgestats.results import Estimate
+from judgestats.results.numbers import bounds_of
 
 __all__ = ["alignment", "costs"]
 
@@ -30,18 +32,20 @@ def alignment(run: Run) -> Captioned | None:
         for row in run.described
     ][:_MOST_ROWS]
     people = math.nan
-    for result in run.with_prefix("alignment"):
-        kind = str(result["id"]).removeprefix("alignment.")
-        line = (result.get("tidy") or [{}])[0]
+    for record in run.named("alignment"):
+        kind = record.id.partition(".")[2]
+        if not isinstance(record, Estimate):
+            continue
         if kind == "people":
-            people = number_of(line.get("estimate"))
+            people = record.estimate
         elif kind in {"always_tie", "random"}:
+            low, high = bounds_of(record.interval)
             rows.append(
                 plots.EffectRow(
                     label=kind.replace("_", " "),
-                    estimate=number_of(line.get("estimate")),
-                    low=number_of(line.get("conf_low")),
-                    high=number_of(line.get("conf_high")),
+                    estimate=record.estimate,
+                    low=low,
+                    high=high,
                     group="Baselines" if run.by_judge else "",
                 )
             )

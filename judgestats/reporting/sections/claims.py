@@ -15,7 +15,7 @@ __all__ = ["each_claim", "overview", "study"]
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
-    return [dict(c) for c in run.results.get("claims") or []]
+    return [dict(c) for c in run.facts.get("claims") or []]
 
 
 _CITED = ("schroeder2024", "llmasjudge")
@@ -25,7 +25,7 @@ _CITED = ("schroeder2024", "llmasjudge")
 def study(run: Run) -> Markdown:
     """Which study, on which data; that no judge was asked."""
     source = run.design.get("item_source")
-    name = str(run.results.get("experiment") or "").removeprefix("replicate ")
+    name = run.records.experiment.removeprefix("replicate ")
     cited = f" [@{name}]" if name in _CITED else ""
     text = f"No judge was asked: the study's own data were analysed again{cited}."
     if source:
@@ -82,15 +82,14 @@ def each_claim(run: Run, *, tables: bool = True) -> list[Showable]:
         ]
         shown.append(Markdown("\n".join(lines)))
         if tables:
-            mine = [
-                r for r in run.results.get("results") or []
-                if str(r.get("id", "")).startswith(f"{identity}.")
-            ]  # fmt: skip
+            mine = run.named(identity)
             slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
             for roles, label, caption in (
                 (("primary", "secondary", "descriptive"), "now", "The tests called for"),
                 (("replicated",), "then", "The study's own tests, reproduced"),
             ):
-                chosen = [r for r in mine if r.get("role") in roles]
-                shown += results_tables(chosen, run=run, label=f"{slug}-{label}", caption=caption)
+                chosen = [r for r in mine if r.role in roles]
+                shown += results_tables(
+                    chosen, found=run.records, label=f"{slug}-{label}", caption=caption
+                )
     return shown

@@ -6,9 +6,9 @@ from judgestats.reporting.escape import escape_markdown, verbatim
 from judgestats.reporting.formats import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of
-from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
+from judgestats.results import Comparison, ResultSet, Test
 
 __all__ = [
     "account",
@@ -22,7 +22,7 @@ __all__ = [
 
 def limitations(run: Run) -> Markdown:
     """The limitations that follow from these data."""
-    listed = run.results.get("limitations") or []
+    listed = [note.message for note in run.records.limitations]
     if not listed:
         return Markdown("The data gave cause for no limitation beyond those of the design.")
     return Markdown("\n".join(f"- {escape_markdown(text)}" for text in listed))
@@ -74,31 +74,35 @@ _INTERVALS = (
 
 
 _NAMED_TESTS = {
-    "page": ("Page's trend test", "@page1963"),
-    "friedman": ("Friedman's test", "@friedman1937"),
-    "kruskal": ("Kruskal and Wallis' test", "@kruskal1952"),
-    "mann-whitney": ("Mann and Whitney's test", "@mann1947"),
-    "wilcoxon": ("Wilcoxon's signed-rank test", "@wilcoxon1945"),
-    "levene": ("Levene's test", "@levene1960"),
-    "mcnemar": ("McNemar's test", "@mcnemar1947"),
-    "spearman": ("Spearman's rank correlation", "@spearman1904"),
+    "page_trend_test": ("Page's trend test", "@page1963"),
+    "friedman_test": ("Friedman's test", "@friedman1937"),
+    "kruskal_test": ("Kruskal and Wallis' test", "@kruskal1952"),
+    "mann_whitney_test": ("Mann and Whitney's test", "@mann1947"),
+    "pairwise_mann_whitney": ("Mann and Whitney's test", "@mann1947"),
+    "wilcoxon_signed_rank": ("Wilcoxon's signed-rank test", "@wilcoxon1945"),
+    "pairwise_wilcoxon": ("Wilcoxon's signed-rank test", "@wilcoxon1945"),
+    "levene_test": ("Levene's test", "@levene1960"),
+    "levene_of_variances": ("Levene's test", "@levene1960"),
+    "mcnemar_test": ("McNemar's test", "@mcnemar1947"),
+    "pairwise_mcnemar": ("McNemar's test", "@mcnemar1947"),
+    "spearman_correlation": ("Spearman's rank correlation", "@spearman1904"),
 }
-"""Word in a result's method: the test and its source."""
+"""Machine name of a test or comparison: what it is called, and its source."""
 
 
 def sources_of_tests(run: Run) -> Markdown:
     """The tests that a replication's results name, with their sources."""
-    said = " ".join(
-        str((r.get("glance") or [{}])[0].get("method") or "")
-        for r in run.results.get("results") or []
-    ).lower()
-    named = [f"{name} [{key}]" for word, (name, key) in _NAMED_TESTS.items() if word in said]
+    kinds = {test.test for test in run.records.select(Test)}
+    kinds |= {s.name for s in run.records.select(ResultSet)}
+    named = list(
+        dict.fromkeys(f"{n} [{key}]" for kind, (n, key) in _NAMED_TESTS.items() if kind in kinds)
+    )
     return Markdown(f"Tests named above: {'; '.join(named)}.") if named else Markdown("")
 
 
 def methods(run: Run) -> Markdown:
     """The methods behind the results that the run has, with their sources."""
-    stems = {str(r.get("id", "")).partition(".")[0] for r in run.results.get("results") or []}
+    stems = {r.id.partition(".")[0] for r in run.records.select(top=True)}
     has = {
         "spread": "spread" in stems,
         "equivalence": "equivalence" in stems,
@@ -108,8 +112,7 @@ def methods(run: Run) -> Markdown:
     }
     parts = [text for key, text in _METHODS.items() if has[key]]
     parts.append(_INTERVALS)
-    tested = any(shape_of(r) in {"tests", "comparisons"} for r in run.results.get("results") or [])
-    if not tested:
+    if not any(isinstance(r, (Test, Comparison)) for r in run.records.results):
         return Markdown("\n\n".join(parts))
     parts.append(
         "Tests of one family are adjusted together by the method that the plan names, Holm's as a "
@@ -121,7 +124,7 @@ def methods(run: Run) -> Markdown:
 
 def account(run: Run) -> Table | Markdown:
     """What was asked, answered, paid."""
-    entries = run.results.get("account") or {}
+    entries = run.facts.get("account") or {}
     labels = {
         "asked": "Judgments asked for",
         "answered": "Answered",
@@ -171,5 +174,5 @@ def session(run: Run) -> Table | Markdown:
 
 def command(run: Run) -> Markdown:
     """The command that repeats the run."""
-    text = str(run.results.get("command") or run.session.get("command") or "")
+    text = str(run.facts.get("command") or run.session.get("command") or "")
     return Markdown(verbatim(text)) if text else Markdown("The run does not say how it was made.")

@@ -6,10 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from judgestats.analysis.drift import drift
-from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.run_comparison import PAIRED_KINDS, compare_judgments
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
@@ -19,7 +16,8 @@ from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.show import Captioned, Markdown, Showable, pointer
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.inference.adjust import p_adjust
+from judgestats.results import Comparison, Estimate, Results, ResultSet
+from judgestats.results.numbers import bounds_of
 
 __all__ = [
     "commands",
@@ -38,7 +36,6 @@ _FEW_SHARED = (
     "items, and the same seed where responses are drawn."
 )
 _SKIPPED = {"conditions", "columns"}
-_KINDS = ("shift", "ratio", "flips")
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
@@ -68,7 +65,7 @@ def summary(runs: Sequence[Run]) -> Table:
                 "name": _run_name(run),
                 "title": run.title + (" (SIMULATED)" if run.simulated else ""),
                 "when": f"{run.moment:%Y-%m-%d %H:%M} UTC" if run.moment else None,
-                "sentence": run.results.get("sentence"),
+                "sentence": run.records.answer,
             }
             for name, run in zip(names_of(runs), runs, strict=True)
         ),
@@ -81,7 +78,7 @@ def commands(runs: Sequence[Run]) -> Markdown:
     """The command that repeats each run."""
     parts = []
     for name, run in zip(names_of(runs), runs, strict=True):
-        text = str(run.results.get("command") or run.session.get("command") or "")
+        text = str(run.facts.get("command") or run.session.get("command") or "")
         parts.append(f"{name}:\n\n{verbatim(text or 'not recorded')}")
     return Markdown("\n\n".join(parts))
 
@@ -143,7 +140,7 @@ def _facts(run: Run) -> dict[str, str]:
     scale = run.design.get("scale")
     if scale:
         facts["scale"] = " to ".join(_text(v) for v in scale)
-    judges = run.results.get("judges") or []
+    judges = run.facts.get("judges") or []
     facts["judges"] = ", ".join(str(j.get("name", "")) for j in judges)
     facts["models reported"] = ", ".join(
         dict.fromkeys(str(m) for j in judges for m in j.get("model_reported") or [])
@@ -279,12 +276,13 @@ def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> lis
             shown.append(Markdown(f"**Not tested**, since {told}."))
             continue
         try:
-            found = drift(runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed)
+            found = compare_judgments(
+                runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed
+            )
         except InputError as error:
             shown.append(Markdown(f"**Not tested**: {escape_markdown(str(error))}"))
             continue
-        kept = [r for r in found.results if r.id.split(".", 1)[0] in _KINDS]
-        lines = _paired_rows(kept)
+        lines = _paired_rows(found)
         table = _paired_table(lines, number)
         about = "the conditions that both runs judged"
         shown += [Markdown(_told(lines, number)), pointer(table, about=about), table]
@@ -304,22 +302,22 @@ def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> lis
     return shown
 
 
-def _paired_rows(results: Sequence[NamedResult]) -> list[dict[str, Any]]:
+def _paired_rows(found: Results) -> list[dict[str, Any]]:
     """One row a condition: shift of the mean, ratio of variances, items whose verdict changed."""
     rows: dict[str, dict[str, Any]] = {}
-    for named in results:
-        kind, _, condition = named.id.partition(".")
+    for record in found.results:
+        if not isinstance(record, (Comparison, Estimate)) or record.hypothesis not in PAIRED_KINDS:
+            continue
+        whole = found[record.part_of] if record.part_of else record
+        if not isinstance(whole, (ResultSet, Estimate)):
+            continue  # the effect size of a comparison
+        kind, _, condition = whole.id.partition(".")
         row = rows.setdefault(condition, {"condition": condition})
-        line = named.to_dict()["tidy"][0]
-        row[kind] = number_of(line.get("estimate"))
-        row[f"{kind}_low"] = number_of(line.get("conf_low"))
-        row[f"{kind}_high"] = number_of(line.get("conf_high"))
-        row[f"{kind}_p"] = number_of(line.get("p_value"))
-        row["n"] = line.get("n")
-    for kind in ("shift", "ratio"):
-        p = np.array([row.get(f"{kind}_p", math.nan) for row in rows.values()])
-        for row, adjusted in zip(rows.values(), p_adjust(p), strict=True):
-            row[f"{kind}_p"] = float(adjusted)
+        row[kind] = record.estimate
+        row[f"{kind}_low"], row[f"{kind}_high"] = bounds_of(record.interval)
+        if isinstance(record, Comparison):
+            row[f"{kind}_p"] = record.p_adjusted
+        row["n"] = record.sample.n_items if record.sample is not None else None
     return list(rows.values())
 
 
@@ -362,7 +360,7 @@ def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
             f"{kind}_ci": interval(
                 row.get(f"{kind}_low"), row.get(f"{kind}_high"), leading_zero=kind != "flips"
             )
-            for kind in _KINDS
+            for kind in PAIRED_KINDS
         }
         | {
             "ratio_ci": positive_interval(

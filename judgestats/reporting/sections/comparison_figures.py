@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 from judgestats.reporting import plots
-from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Captioned
+from judgestats.results import Comparison, Results, ResultSet, Test, estimand_of
+from judgestats.results.numbers import bounds_of
 
 __all__ = ["critical_differences", "equivalence", "variance_ratios"]
 
@@ -15,17 +18,17 @@ _MOST_ROWS = 36
 
 def critical_differences(run: Run) -> list[Captioned]:
     """Mean ranks of spread with Nemenyi's critical difference, a diagram a judge."""
-    results = {str(r["id"]): r for r in run.results.get("results") or []}
+    found = run.records
     shown: list[Captioned] = []
-    for identity, result in results.items():
-        if not identity.startswith("posthoc.nemenyi."):
+    for record in found.select(ResultSet, top=True):
+        if record.name != "nemenyi":
             continue
-        judge = identity.removeprefix("posthoc.nemenyi.")
-        ranks = _mean_ranks(results.get(f"ranks.{judge}", {}).get("print", ""))
-        rows = result.get("tidy") or []
+        pairs = [r for r in found.members(record) if isinstance(r, Comparison)]
+        judge = record.about.stratum or record.about.judge or "all conditions"
+        ranks = _mean_ranks(record, pairs, found)
         if len(ranks) < 2:
             continue
-        apart = tuple((str(r["a"]), str(r["b"])) for r in rows if number_of(r["p_adjusted"]) < 0.05)
+        apart = tuple((r.a, r.b) for r in pairs if r.p_adjusted < 0.05)
         number = len(shown) + 1
         shown.append(
             Captioned(
@@ -43,33 +46,28 @@ def critical_differences(run: Run) -> list[Captioned]:
     return shown
 
 
-def _mean_ranks(text: str) -> dict[str, float]:
-    """Mean ranks out of a printed Friedman test (``mean rank T=0.5    3.14``)."""
-    ranks: dict[str, float] = {}
-    for line in text.splitlines():
-        head, _, tail = line.strip().rpartition(" ")
-        if head.startswith("mean rank "):
-            try:
-                ranks[head.removeprefix("mean rank ").strip()] = float(tail)
-            except ValueError:
-                continue
-    return ranks
+def _mean_ranks(
+    compared: ResultSet, pairs: Sequence[Comparison], found: Results
+) -> dict[str, float]:
+    """Mean ranks of the levels that are compared, from the rank test of the same hypothesis."""
+    levels = {name for pair in pairs for name in (pair.a, pair.b)}
+    for test in found.select(Test, hypothesis=compared.hypothesis):
+        ranks = {k.removeprefix("mean rank "): v for k, v in test.groups.items()}
+        if test.about == compared.about and levels == set(ranks):
+            return ranks
+    return {}
 
 
 def variance_ratios(run: Run) -> Captioned | None:
     """Ratios of within-item variances with intervals, by judge."""
     rows = []
-    for result in run.with_prefix("ratio"):
-        group = str(result.get("title", ""))
-        for line in result.get("tidy") or []:
-            estimate = number_of(line.get("estimate"))
-            if not estimate > 0:
-                continue
+    for whole, pair in _pairs(run, "ratio"):
+        if pair.estimate > 0:
+            low, high = bounds_of(pair.interval)
             rows.append(
                 plots.EffectRow(
-                    label=f"{line['a']} / {line['b']}", estimate=estimate,
-                    low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
-                    group=group,
+                    label=f"{pair.a} / {pair.b}", estimate=pair.estimate, low=low, high=high,
+                    group=whole.title,
                 )
             )  # fmt: skip
     if not rows:
@@ -90,32 +88,31 @@ def variance_ratios(run: Run) -> Captioned | None:
 
 def equivalence(run: Run) -> list[Captioned]:
     """Ratios, and differences, against the margin declared beforehand: a figure for each."""
-    kinds: dict[tuple[float, float], list[plots.EffectRow]] = {}
-    for result in run.with_prefix("equivalence"):
-        _, comma, judge = str(result.get("title", "")).rpartition(", ")
-        place = f"{judge}: " if comma else ""  # the rows of a family say it themselves
-        for line in result.get("tidy") or []:
-            margin = (number_of(line.get("margin_low")), number_of(line.get("margin_high")))
-            estimate = number_of(line.get("estimate"))
-            ratio = margin[0] > 0  # a margin of differences lies around 0, one of ratios around 1
-            if not margin[0] < margin[1] or math.isnan(estimate) or (ratio and not estimate > 0):
-                continue
-            kinds.setdefault(margin, []).append(
-                plots.EffectRow(
-                    label=f"{place}{line['a']} {'/' if ratio else '-'} {line['b']}",
-                    estimate=estimate,
-                    low=number_of(line.get("conf_low")), high=number_of(line.get("conf_high")),
-                )
-            )  # fmt: skip
+    kinds: dict[tuple[float, float, bool], list[plots.EffectRow]] = {}
+    for _, pair in _pairs(run, "equivalence"):
+        if pair.margin is None or math.isnan(pair.estimate):
+            continue
+        margin = (pair.margin.low, pair.margin.high)
+        ratio = estimand_of(pair.margin.estimand).is_ratio
+        if not margin[0] < margin[1] or (ratio and not pair.estimate > 0):
+            continue
+        low, high = bounds_of(pair.interval)
+        # the rows of a family across judges say themselves whose they are
+        place = f"{pair.about.judge}: " if pair.about.judge else ""
+        kinds.setdefault((*margin, ratio), []).append(
+            plots.EffectRow(
+                label=f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}",
+                estimate=pair.estimate, low=low, high=high,
+            )
+        )  # fmt: skip
     shown: list[Captioned] = []
-    for margin, rows in kinds.items():
-        ratio = margin[0] > 0
+    for (low, high, ratio), rows in kinds.items():
         number = f"-{len(shown) + 1}" if shown else ""
         neutral, what = (1, "Ratio of within-item variances") if ratio else (0, "Difference")
         shown.append(
             Captioned(
                 figure=plots.Equivalence(
-                    rows=tuple(rows[:_MOST_ROWS]), margin=margin, log=ratio, x_label=what
+                    rows=tuple(rows[:_MOST_ROWS]), margin=(low, high), log=ratio, x_label=what
                 ),
                 label=f"fig-equivalence{number}",
                 caption=(
@@ -125,3 +122,12 @@ def equivalence(run: Run) -> list[Captioned]:
             )
         )
     return shown
+
+
+def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:
+    """The pairs of the results of a kind, each with its whole."""
+    for whole in run.named(kind):
+        if isinstance(whole, ResultSet):
+            for pair in run.records.members(whole):
+                if isinstance(pair, Comparison):
+                    yield whole, pair

@@ -9,7 +9,7 @@ from typing import Any
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
 from judgestats.reporting.formats import DASH, integer, interval, is_missing, money, number
-from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.runs import Run, number_of, rows_of, rows_of_table
 from judgestats.reporting.show import Captioned, Showable
 from judgestats.reporting.tables import Column, Table
 
@@ -21,8 +21,7 @@ _MOST_SETS = 8
 
 
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
-    arrays: Mapping[str, Any] = dict(run.results.get("arrays") or {})
-    found = arrays.get(name)
+    found = run.arrays.get(name)
     return list(found) if isinstance(found, list) else []
 
 
@@ -121,9 +120,9 @@ def sets(run: Run) -> Table | None:
 def costs(run: Run) -> Table | None:
     """What a point of accuracy beyond the vanilla judge's costs, where one is shown."""
     rows = []
-    for result in run.with_prefix("cost"):
-        judge = str(result.get("id", "")).partition(".")[2]
-        for row in result.get("tidy") or []:
+    for table in run.named("cost"):
+        judge = table.id.partition(".")[2]
+        for row in rows_of_table(table):
             bounds = interval(
                 number_of(row.get("gain_low")), number_of(row.get("gain_high")), digits=1
             )
@@ -253,8 +252,7 @@ def selection(run: Run) -> Table | None:
 
 def case(run: Run) -> list[Showable]:
     """One pair, side by side."""
-    arrays: Mapping[str, Any] = dict(run.results.get("arrays") or {})
-    found = arrays.get("case")
+    found = run.arrays.get("case")
     if not isinstance(found, dict) or not found:
         return []
     letter = "earlier" if found["label"] == "a" else "later"

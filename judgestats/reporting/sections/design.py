@@ -63,7 +63,7 @@ def _what_is_simulated(runs: Sequence[Run]) -> str:
         return f"{named}: SIMULATED, no model was asked. Those numbers show the method only."
     if len(runs) == 1:
         names = runs[0].simulated_judges
-        asked = len(runs[0].results.get("judges") or [])
+        asked = len(runs[0].facts.get("judges") or [])
         if 0 < len(names) < asked:
             return (
                 f"SIMULATED: {shorten(', '.join(names), limit=60)} (no model was asked). Those "
@@ -74,18 +74,18 @@ def _what_is_simulated(runs: Sequence[Run]) -> str:
 
 def answer(run: Run) -> Markdown:
     """The answer and the recommendation, in one box at the top."""
-    text = " ".join(clean(run.results.get("sentence", "")).split())
+    text = " ".join(clean(run.records.answer).split())
     text, once, _ = text.partition(NOT_REPEATED)  # holds for all: not part of the last of a list
     text = text.strip()
     said = _clauses(text, run)
-    listed = len(said) > 2 and run.results.get("kind") == "audit"
+    listed = len(said) > 2 and run.records.kind == "audit"
     parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in said)
              if listed else escape_markdown(f"{text} {once}".strip())]  # fmt: skip
     if listed and once:
         parts.append(escape_markdown(once))
-    advice = (run.results.get("recommendation") or {}).get("text")
-    if advice:
-        parts.append(f"**Recommendation.** {escape_markdown(advice)}")
+    advice = run.records.recommendation
+    if advice is not None and advice.text:
+        parts.append(f"**Recommendation.** {escape_markdown(advice.text)}")
     body = "\n\n".join(part for part in parts if part)
     return Markdown(f'::: {{.callout-important title="In short"}}\n\n{body}\n\n:::\n')
 
@@ -101,7 +101,7 @@ def _clauses(text: str, run: Run) -> list[str]:
 
 
 def _judge_names(run: Run) -> list[str]:
-    return [str(j.get("name", "")) for j in run.results.get("judges") or []]
+    return [str(j.get("name", "")) for j in run.facts.get("judges") or []]
 
 
 _WITHIN = "\x00"
@@ -116,7 +116,7 @@ def question(run: Run) -> Markdown:
 def overview(run: Run) -> Markdown:
     """The design in a sentence or two."""
     d = run.design
-    judges = [str(j.get("name", "")) for j in run.results.get("judges") or []]
+    judges = [str(j.get("name", "")) for j in run.facts.get("judges") or []]
     count = len(run.conditions)
     parts = []
     if judges:
@@ -159,7 +159,7 @@ def overview(run: Run) -> Markdown:
 
 def _answered_by(run: Run) -> str:
     """Who gave the answers that are judged, where models were asked for them in this run."""
-    told = run.results.get("answers") or {}
+    told = run.facts.get("answers") or {}
     if not told:
         return ""
     models = [
@@ -198,8 +198,8 @@ def _count(n: int, noun: str) -> str:
 
 def plan(run: Run) -> Table | Markdown:
     """The hypotheses, as they were written to the run before the first judgment."""
-    hypotheses = run.plan.get("hypotheses") or run.results.get("families") or []
-    if not hypotheses and run.results.get("kind") == "audit":
+    hypotheses = run.plan.get("hypotheses") or run.facts.get("families") or []
+    if not hypotheses and run.records.kind == "audit":
         return Markdown(
             "Nothing is tested: the judgments allow neither a comparison nor an estimate of "
             "consistency, so they are described."
@@ -226,7 +226,7 @@ def plan(run: Run) -> Table | Markdown:
         caption=(
             "The analysis plan. The judgments were there before it; it follows from the program "
             "and from which columns there are, not from what they say."
-            if run.results.get("kind") in {"audit", "replication"}
+            if run.records.kind in {"audit", "replication"}
             else "The analysis plan, written to the run before the first judgment was asked for."
         ),
         label="tbl-plan",
@@ -268,7 +268,7 @@ def plan_notes(run: Run) -> Markdown:
 
 def judges(run: Run) -> Table | Markdown:
     """Who judged, as asked for and as reported by the server."""
-    listed = run.results.get("judges") or []
+    listed = run.facts.get("judges") or []
     if not listed:
         return Markdown("The run does not say which judges were asked.")
     rows = []
@@ -302,7 +302,7 @@ def judges(run: Run) -> Table | Markdown:
         rows=tuple(rows),
         caption=(
             "The judges, as the file names them."
-            if run.results.get("kind") == "audit"
+            if run.records.kind == "audit"
             else "The judges, as asked for and as their servers reported themselves."
         )
         + (

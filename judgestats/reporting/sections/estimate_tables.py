@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.formats import DASH, interval, is_missing, number
-from judgestats.reporting.runs import number_of
 from judgestats.reporting.tables import Column, Table
-from judgestats.results.estimands import name_of, without_zero
+from judgestats.results import Estimate, Record, Results, ResultSet, estimand_of
+from judgestats.results.numbers import bounds_of
 
-__all__ = ["estimates_table", "said_once", "with_condition"]
+__all__ = ["estimates_table", "said_once", "subject_of"]
 
 
-def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
-    """Estimates: value, interval, null reference; grouped where titles name a condition."""
+def subject_of(record: Record) -> str:
+    """What a result is about, in words: its stratum, its conditions, or its judge."""
+    about = record.about
+    return about.stratum or " and ".join(about.conditions) or about.judge
+
+
+def estimates_table(
+    records: Sequence[Record], *, found: Results, label: str, caption: str
+) -> Table:
+    """Estimates: value, interval, null reference; grouped by what they are, a row a condition."""
     rows: list[dict[str, Any]] = []
-    for result in results:
-        condition = str(result.get("condition", ""))
-        title = str(result.get("what") or result.get("title", ""))
-        for line in result.get("tidy") or []:
-            rows.append(
-                {
-                    "group": title if condition else _ALL,
-                    "what": condition or title,
-                    "title": str(result.get("title", "")),
-                    "term": name_of(str(line.get("term", ""))),
-                    "value": _bounded(line, "estimate"),
-                    "ci": interval(
-                        number_of(line.get("conf_low")),
-                        number_of(line.get("conf_high")),
-                        digits=3,
-                        leading_zero=not without_zero(str(line.get("term", ""))),
-                    ),
-                    "se": _error(line),
-                    "null": _bounded(line, "null_mean", digits=2),
-                    "q95": _bounded(line, "null_q95", digits=2),
-                    "p": number_of(line.get("p_value")),
-                    "n": line.get("n"),
-                }
-            )
+    for whole in records:
+        members = found.members(whole) if isinstance(whole, ResultSet) else (whole,)
+        for record in members:
+            if isinstance(record, Estimate):
+                rows.append(_row(record, whole))
     order = list(dict.fromkeys(row["group"] for row in rows))
     grouped = order != [_ALL] and len(order) < len(rows)
-    if not grouped:
-        for row in rows:
-            row["what"] = row["title"]
+    times = Counter((row["group"], row["subject"]) for row in rows)
+    for row in rows:
+        alone = row["subject"] and times[row["group"], row["subject"]] == 1
+        row["what"] = row["subject"] if grouped and alone else row["title"]
     if grouped:  # what holds for all conditions stands last
         order.sort(key=lambda name: name == _ALL)
-    if grouped:
         rows.sort(key=lambda row: order.index(row["group"]))
     columns = [
         Column(key="what", label="Condition" if grouped else "Result"),
@@ -64,7 +54,7 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
     columns = [
         c for c in columns if not all(is_missing(row[c.key]) or row[c.key] == DASH for row in rows)
     ]
-    if grouped and all(len({r["term"] for r in rows if r["group"] == g}) == 1 for g in order):
+    if grouped and all(row["group"] == row["term"] for row in rows):
         columns = [c for c in columns if c.key != "term"]  # the group's name says it
     columns, note = said_once(columns, rows, ("term", "n"))
     if any(c.key == "q95" for c in columns):
@@ -82,29 +72,26 @@ def estimates_table(results: Sequence[dict[str, Any]], *, label: str, caption: s
 _ALL = "All conditions together"
 
 
-def _error(line: dict[str, Any]) -> str:
-    """The standard error of an estimate that has no interval to say it."""
-    if not math.isnan(number_of(line.get("conf_low"))):
-        return DASH
-    error = number_of(line.get("std_error"))
-    return DASH if math.isnan(error) else number(error, digits=4)
-
-
-def _bounded(line: dict[str, Any], key: str, *, digits: int = 3) -> str:
-    """An estimate, or its null, without a leading zero where it cannot exceed 1."""
-    bounded = without_zero(str(line.get("term", "")))
-    return number(number_of(line.get(key)), digits=digits, leading_zero=not bounded)
-
-
-def with_condition(result: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A result with what its title says apart from the condition that the title ends with."""
-    title = str(result.get("title", "")).rstrip(")")
-    pairs = [f"{a} and {b}" for a in names for b in names if a != b]
-    for name in sorted([*names, *pairs], key=len, reverse=True):
-        if title.endswith(name):
-            what = title.removesuffix(name).rstrip(" (,:")
-            return result | {"what": what, "condition": name} if what else result
-    return result
+def _row(record: Estimate, whole: Record) -> dict[str, Any]:
+    entry = estimand_of(record.estimand)
+    zero, null = not entry.bounded, record.null
+    low, high = bounds_of(record.interval)
+    alone = math.isnan(low) and not math.isnan(record.std_error)
+    subject = subject_of(record)
+    return {
+        "group": entry.label if subject else _ALL,
+        "subject": subject,
+        "title": whole.title,
+        "term": entry.label,
+        "value": number(record.estimate, digits=3, leading_zero=zero),
+        "ci": interval(low, high, digits=3, leading_zero=zero),
+        # the standard error says how sure an estimate is that has no interval
+        "se": number(record.std_error, digits=4) if alone else DASH,
+        "null": number(null.mean, leading_zero=zero) if null else DASH,
+        "q95": number(null.q95, leading_zero=zero) if null else DASH,
+        "p": null.p if null else math.nan,
+        "n": record.sample.n_items if record.sample is not None else None,
+    }
 
 
 def said_once(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -89,7 +88,7 @@ def scores(run: Run) -> Captioned | None:
 
 def spread(run: Run) -> Captioned | None:
     """Each item's spread under each condition, a panel a judge."""
-    arrays: dict[str, Any] = dict(run.results.get("arrays") or {})
+    arrays = run.arrays
     if "cell_variances" not in arrays:
         return None
     values = np.sqrt(

@@ -30,7 +30,7 @@ def items(run: Run) -> Table | Markdown:
     """What was judged, by category; what differs between conditions is said."""
     frame = run.finals
     if frame.empty:
-        design = run.results.get("design") or {}
+        design = run.facts.get("design") or {}
         if design.get("streamed"):
             return Markdown(
                 f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
@@ -128,7 +128,7 @@ def exclusions(run: Run) -> Table | Markdown:
             Column(key="condition", label="Condition"),
             Column(
                 key="n",
-                label="In the file" if run.results.get("kind") == "audit" else "Planned",
+                label="In the file" if run.records.kind == "audit" else "Planned",
                 format="integer",
             ),
             *(
@@ -151,7 +151,7 @@ def _counted_statuses(run: Run) -> pd.DataFrame:
     table = run.conditions
     columns = {f"n_{s.value}": s.value for s in Status}
     kept = [c for c in columns if c in table]
-    design = run.results.get("design") or {}
+    design = run.facts.get("design") or {}
     if not design.get("streamed") or "n_ok" not in kept:
         return pd.DataFrame()
     return table.set_index("condition")[kept].rename(columns=columns).astype(int)

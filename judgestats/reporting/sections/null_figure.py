@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import full_condition
-from judgestats.reporting.sections.result_tables import with_condition
+from judgestats.reporting.sections.estimate_tables import subject_of
 from judgestats.reporting.show import Captioned
+from judgestats.results import Estimate, estimand_of
+from judgestats.results.numbers import bounds_of
 
 __all__ = ["null_heading", "null_intro", "null_strip"]
 
@@ -59,37 +60,33 @@ def null_strip(run: Run) -> Captioned | None:
     )
 
 
-def _with_null(run: Run) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The lines that carry a null reference, each with its result; of primary ones where some do.
+def _with_null(run: Run) -> list[Estimate]:
+    """The estimates that carry a null reference; of primary ones where some do.
 
     The tables hold the nulls of all others, for which a page has no room.
     """
     found = [
-        (result, line)
-        for result in run.results.get("results") or []
-        for line in result.get("tidy") or []
-        if line.get("null_q95") is not None and line.get("null_mean") is not None
-    ]
-    return [pair for pair in found if pair[0].get("role") == "primary"] or found
+        record for record in run.records.select(Estimate)
+        if record.null is not None and not math.isnan(record.null.mean)
+    ]  # fmt: skip
+    return [record for record in found if record.role == "primary"] or found
 
 
 def _of_results(run: Run) -> list[plots.NullRow]:
     """A row for each result with a null, those of one coefficient together."""
-    names = tuple(str(c) for c in run.conditions.get("condition", ()))
     rows = []
-    for result, line in _with_null(run):
-        named = with_condition(result, names)
-        condition = str(named.get("condition", ""))
-        title = str(named.get("what") or named.get("title") or line.get("term", ""))
+    for record in _with_null(run):
+        condition = subject_of(record)
+        low, high = bounds_of(record.interval)
         rows.append(
             plots.NullRow(
-                label=condition or title,
-                group=title if condition else "",
-                estimate=number_of(line.get("estimate")),
-                low=number_of(line.get("conf_low")),
-                high=number_of(line.get("conf_high")),
-                null_mean=number_of(line.get("null_mean")),
-                null_q95=number_of(line.get("null_q95")),
+                label=condition or record.title,
+                group=estimand_of(record.estimand).label if condition else "",
+                estimate=record.estimate,
+                low=low,
+                high=high,
+                null_mean=record.null.mean if record.null else math.nan,
+                null_q95=record.null.q95 if record.null else math.nan,
             )
         )
     groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
@@ -101,7 +98,7 @@ def _of_results(run: Run) -> list[plots.NullRow]:
 
 def _what_is_shuffled(run: Run) -> str:
     """What the null of each kind of result shuffles."""
-    stems = {str(result.get("id", "")).partition(".")[0] for result, _ in _with_null(run)}
+    stems = {record.id.partition(".")[0] for record in _with_null(run)}
     people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems
     told = []
     if "grade" in stems:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -18,98 +17,100 @@ from judgestats.reporting.formats import (
     number,
     positive_interval,
 )
-from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.estimate_tables import (
-    estimates_table,
-    said_once,
-    with_condition,
-)
+from judgestats.reporting.sections.estimate_tables import estimates_table, said_once, subject_of
 from judgestats.reporting.tables import Column, Table
-from judgestats.results.estimands import name_of, without_zero
-from judgestats.stats.inference.result import format_number
+from judgestats.results import (
+    Comparison,
+    Estimate,
+    Record,
+    Results,
+    ResultSet,
+    Test,
+    estimand_of,
+)
+from judgestats.results import Table as TableRecord
+from judgestats.results.estimands import name_of
+from judgestats.results.numbers import bounds_of
+from judgestats.results.wording import statistic_text
 
 __all__ = [
     "comparisons_table",
-    "estimates_table",
     "results_tables",
     "rows_tables",
     "shape_of",
     "tests_table",
-    "with_condition",
 ]
 
-_SHAPES = ("comparisons", "tests", "estimates", "rows")
+Shape = Literal["tests", "comparisons", "estimates", "rows"]
 
 
-def shape_of(result: dict[str, Any]) -> str:
-    """``comparisons``, ``tests``, ``estimates`` or ``rows``: which table a result belongs to."""
-    rows = result.get("tidy") or [{}]
-    if "contrast" in rows[0]:
+def shape_of(record: Record, found: Results) -> Shape:
+    """Which table a result belongs to; a set goes where its members go."""
+    if isinstance(record, ResultSet):
+        members = found.members(record)
+        return shape_of(members[0], found) if members else "estimates"
+    if isinstance(record, Test):
+        return "tests"
+    if isinstance(record, Comparison):
         return "comparisons"
-    glance = (result.get("glance") or [{}])[0]
-    if "statistic" in glance or {"statistic", "p_value"} <= set(rows[0]):
-        return "tests"  # a printed table may have a column of that name too
-    return "estimates" if "estimate" in rows[0] else "rows"
+    return "estimates" if isinstance(record, Estimate) else "rows"
 
 
 def results_tables(
-    results: Sequence[dict[str, Any]], *, run: Run, label: str, caption: str
+    records: Sequence[Record], *, found: Results, label: str, caption: str
 ) -> list[Table]:
-    """Results as tables, one for each shape: pairs, tests, estimates."""
-    made = {
-        "tests": tests_table,
-        "comparisons": comparisons_table,
-        "estimates": estimates_table,
-    }
-    names = tuple(str(c) for c in run.conditions.get("condition", ()))
-    out = []
+    """Results as tables, one for each shape: tests, pairs, estimates, rows."""
     base = caption.rstrip("?. ")
-    for shape in _SHAPES:
-        chosen = [r for r in results if shape_of(r) == shape]
-        if chosen and shape == "rows":
-            out += rows_tables(chosen, label=f"tbl-{label}-{shape}", caption=base)
-        elif chosen:
-            named = [with_condition(r, names) for r in chosen]
-            out.append(made[shape](named, label=f"tbl-{label}-{shape}", caption=base))
-    return out
+    shapes = {r.id: shape_of(r, found) for r in records}
+    tests = [r for r in records if isinstance(r, Test)]
+    sets = [r for r in records if shapes[r.id] == "comparisons"]
+    estimates = [r for r in records if shapes[r.id] == "estimates"]
+    rows = [r for r in records if isinstance(r, TableRecord)]
+    out: list[Table] = []
+    if tests:
+        out.append(tests_table(tests, found=found, label=f"tbl-{label}-tests", caption=base))
+    if sets:
+        out.append(
+            comparisons_table(sets, found=found, label=f"tbl-{label}-comparisons", caption=base)
+        )
+    if estimates:
+        out.append(
+            estimates_table(estimates, found=found, label=f"tbl-{label}-estimates", caption=base)
+        )
+    return out + rows_tables(rows, label=f"tbl-{label}-rows", caption=base)
 
 
-def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
-    """Tests: statistic with df, p, adjusted p, effect with interval.
+def tests_table(tests: Sequence[Test], *, found: Results, label: str, caption: str) -> Table:
+    """Tests: each with its own statistic, df, p, adjusted p, effect with interval.
 
-    A test that a family repeats with its adjusted p is shown once. What is the same in all rows
-    (the test, the effect, the number of items) is said once, under the table.
+    What is the same in all rows (the test, the effect, the number of items) is said once, under
+    the table; so is a common title, where each row has a subject of its own.
     """
-    symbols = {v: k for r in results for k, v in _printed(str(r.get("print", "")))}
-    families = sum(len(r.get("glance") or []) > 1 for r in results)
+    subjects = [subject_of(t) for t in tests]
+    own = len(set(subjects)) == len(tests) > 1 and all(subjects)
+    alike = own and len({(t.hypothesis, t.test, t.method) for t in tests}) == 1
     rows: list[dict[str, Any]] = []
-    for result in results:
-        lines = result.get("glance") or []
-        for line in lines:
-            title = str(result.get("title", ""))
-            term = str(line.get("term", title)) if len(lines) > 1 else title
-            # families of the same members (a judge at each temperature) are told apart
-            told = f"{title}: {term}" if families > 1 and term != title else term
-            rows.append(
-                {
-                    "what": told,
-                    "test": str(line.get("method") or line.get("test") or ""),
-                    "statistic": _statistic(line, symbols),
-                    "p": number_of(line.get("p_value")),
-                    "p_adjusted": number_of(line.get("p_adjusted")),
-                    "effect": name_of(str(line.get("effect") or "")),
-                    "value": _effect(line),
-                    "ci": interval(
-                        number_of(line.get("conf_low")),
-                        number_of(line.get("conf_high")),
-                        leading_zero=not without_zero(str(line.get("effect") or "")),
-                    ),
-                    "n": integer(number_of(line.get("n"))),
-                    "key": line.get("statistic"),
-                }
-            )
-    adjusted = {row["key"] for row in rows if not math.isnan(row["p_adjusted"])}
-    rows = [r for r in rows if not math.isnan(r["p_adjusted"]) or r["key"] not in adjusted]
+    for test, subject in zip(tests, subjects, strict=True):
+        effects = found.effects(test)
+        effect = effects[0] if effects else None
+        bounded = effect is not None and estimand_of(effect.estimand).bounded
+        bounds = bounds_of(effect.interval if effect else None)
+        n = test.sample.n_items if test.sample is not None else None
+        s = test.statistic
+        known = not math.isnan(s.value)
+        rows.append(
+            {
+                "what": subject if alike else test.title,
+                "test": test.method,
+                "statistic": statistic_text(s.symbol, s.value, s.df) if known else DASH,
+                "p": test.p,
+                "p_adjusted": test.p_adjusted,
+                "effect": name_of(effect.estimand) if effect else "",
+                "value": number(effect.estimate, leading_zero=not bounded) if effect else DASH,
+                "ci": interval(*bounds, leading_zero=not bounded),
+                "n": integer(math.nan if n is None else n),
+            }
+        )
     columns = [
         Column(key="what", label="Result"),
         Column(key="test", label="Test"),
@@ -121,14 +122,12 @@ def tests_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
         Column(key="ci", label="Interval", align="right"),
         Column(key="n", label="Items", align="right"),
     ]
-    if not adjusted:
+    if all(math.isnan(row["p_adjusted"]) for row in rows):
         columns = [c for c in columns if c.key != "p_adjusted"]
     if all(row["value"] == DASH for row in rows):
         columns = [c for c in columns if c.key not in {"effect", "value", "ci"}]
-    note = _without_common_start(rows)
-    columns, said = said_once(columns, rows, ("test", "effect", "n"))
-    note += said
-    if any(0 < row["p"] <= 0.001 and "permut" in _all_text(results) for row in rows):
+    columns, note = said_once(columns, rows, ("test", "effect", "n"))
+    if any(test.p <= test.p_floor for test in tests):
         note += _SMALLEST
     return Table(
         columns=tuple(columns),
@@ -145,80 +144,31 @@ _SMALLEST = (
 )
 
 
-def _all_text(results: Sequence[dict[str, Any]]) -> str:
-    return " ".join(str(r.get("text", "")) + str(r.get("print", "")) for r in results).lower()
-
-
-def _effect(line: dict[str, Any]) -> str:
-    name = str(line.get("effect") or "")
-    return number(number_of(line.get("estimate")), leading_zero=not without_zero(name))
-
-
-def _without_common_start(rows: list[dict[str, Any]]) -> str:
-    """Shorten ``Trend, judge a`` and ``Trend, judge b`` to the judges; the start as a note."""
-    starts = {row["what"].rpartition(", ")[0] for row in rows}
-    if len(rows) < 2 or len(starts) != 1 or not (start := starts.pop()):
-        return ""
-    for row in rows:
-        row["what"] = row["what"].rpartition(", ")[2]
-    return f"{start}. "
-
-
-_PRINTED = re.compile(r"^(\S[^=\n]{0,30}?) = ([-+0-9.e]+)(?:,|$)", re.MULTILINE)
-
-
-def _printed(text: str) -> list[tuple[str, str]]:
-    """The statistic's symbol and its printed value, out of an R-style print."""
-    found = _PRINTED.search(text)
-    return [(found.group(1), found.group(2))] if found else []
-
-
-def _statistic(line: dict[str, Any], symbols: dict[str, str]) -> str:
-    """``F(4, 124) = 20.72``; the symbol is found by the value it was printed with."""
-    value = number_of(line.get("statistic"))
-    if math.isnan(value):
-        return DASH
-    name = symbols.get(format_number(value, digits=5), "")
-    name = "χ²" if name.lower().endswith(("chi-squared", "x-squared")) else name
-    inside = _df(line)
-    shown = f"{name}({inside})" if name and inside else name
-    # counts and sums of ranks are whole or halves: no decimals that say nothing
-    whole = not inside and name != "χ²" and value.is_integer()
-    digits = 0 if whole else 2
-    text = number(value, digits=digits, leading_zero=name not in {"rho", "tau", "r"})
-    return f"{shown} = {text}" if shown else text
-
-
-def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> Table:
+def comparisons_table(sets: Sequence[Record], *, found: Results, label: str, caption: str) -> Table:
     """Pairs: estimate with interval, statistic, p before and after adjustment."""
-    rows: list[dict[str, Any]] = []
-    reasons: dict[str, None] = {}
-    names: dict[str, None] = {}
-    methods: dict[str, None] = {}
-    for result in results:
-        for line in result.get("tidy") or []:
-            if line.get("reason"):
-                reasons.setdefault(str(line["reason"]))
-            names.setdefault(str(line.get("estimate_name", "")))
-            methods.setdefault(str(line.get("method", "")))
-            rows.append(
-                {
-                    "group": str(result.get("title", "")),
-                    "method": str(line.get("method", "")),
-                    "pair": f"{line.get('a', '')} against {line.get('b', '')}",
-                    "estimate": number_of(line.get("estimate")),
-                    "ci": _pair_interval(line),
-                    "statistic": number_of(line.get("statistic")),
-                    "p": number_of(line.get("p_value")),
-                    "p_adjusted": number_of(line.get("p_adjusted")),
-                }
-            )
+    pairs = [
+        (whole, row)
+        for whole in sets
+        for row in (found.members(whole) if isinstance(whole, ResultSet) else (whole,))
+        if isinstance(row, Comparison)
+    ]
+    methods = list(dict.fromkeys(row.method for _, row in pairs))
+    rows: list[dict[str, Any]] = [
+        {
+            "group": f"{whole.title}: {row.method}" if len(methods) > 1 else whole.title,
+            "pair": f"{row.a} against {row.b}",
+            "estimate": row.estimate,
+            "ci": _pair_interval(row),
+            "statistic": row.statistic.value,
+            "p": row.p,
+            "p_adjusted": row.p_adjusted,
+        }
+        for whole, row in pairs
+    ]
+    reasons = list(dict.fromkeys(row.reason for _, row in pairs if row.reason))
+    names = list(dict.fromkeys(name_of(row.estimand) for _, row in pairs))
     why = f" Undefined (–): {'; '.join(reasons)}." if reasons else ""
-    how = "; ".join(m for m in methods if m)
     unknown = f" {WHY_UNKNOWN}" if any(UNKNOWN in row["ci"] for row in rows) else ""
-    several = len(methods) > 1
-    for row in rows:
-        row["group"] = f"{row['group']}: {row['method']}" if several else row["group"]
     columns = [
         Column(key="pair", label="Pair"),
         Column(key="estimate", label="Estimate", format="number:3"),
@@ -229,8 +179,7 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
     ]
     if all(row["ci"] == DASH for row in rows):
         columns = [c for c in columns if c.key != "ci"]
-    adjusts = {str(r.get("adjust", "")) for result in results for r in result.get("tidy") or []}
-    if adjusts <= {"", "none"}:
+    if not any(row.family for _, row in pairs):
         columns = [c for c in columns if c.key != "p_adjusted"]
     elif all(row["p"] == row["p_adjusted"] or math.isnan(row["p"]) for row in rows):
         columns = [c for c in columns if c.key != "p"]
@@ -239,41 +188,40 @@ def comparisons_table(results: Sequence[dict[str, Any]], *, label: str, caption:
         rows=tuple(rows),
         group="group",
         caption=f"{caption}: pairs.",
-        note=f"Estimate: {'; '.join(n for n in names if n)}. Method: {how}.{why}{unknown}",
+        note=f"Estimate: {'; '.join(names)}. Method: {'; '.join(methods)}.{why}{unknown}",
         label=label,
     )
 
 
-def _pair_interval(line: dict[str, Any]) -> str:
+def _pair_interval(row: Comparison) -> str:
     """A comparison's interval; ratios may have an end that is not determined."""
-    low, high = number_of(line.get("conf_low")), number_of(line.get("conf_high"))
-    if "ratio" in str(line.get("estimate_name", "")).lower():
-        return positive_interval(low, high, estimate=number_of(line.get("estimate")))
+    low, high = bounds_of(row.interval)
+    if estimand_of(row.estimand).is_ratio:
+        return positive_interval(low, high, estimate=row.estimate)
     return interval(low, high)
 
 
 _MOST_COLUMNS = 9
 
 
-def rows_tables(results: Sequence[dict[str, Any]], *, label: str, caption: str) -> list[Table]:
+def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> list[Table]:
     """Rows of any other kind, as they are: one table for each set of columns, at most nine.
 
     Results with the same columns (one a judge, say) stand in one table, each under its title.
     """
-    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for result in results:
-        rows = result.get("tidy") or []
-        if rows:
-            alike.setdefault(tuple(map(str, rows[0])), []).append(result)
+    alike: dict[tuple[str, ...], list[TableRecord]] = {}
+    for record in records:
+        if record.rows:
+            alike.setdefault(tuple(c.key for c in record.columns), []).append(record)
     out = []
-    for number_, group in enumerate(alike.values(), start=1):
+    for number_, (keys, group) in enumerate(alike.items(), start=1):
         frame = pd.DataFrame(
-            [{**row, _TITLE: str(r.get("title", ""))} for r in group for row in r["tidy"]]
+            [dict(zip(keys, row, strict=True)) | {_TITLE: r.title} for r in group for row in r.rows]
         )
         kept = [c for c in frame.columns if c != _TITLE and not frame[c].isna().all()]
         kept = kept[:_MOST_COLUMNS]
         several = len(group) > 1
-        titles = "; ".join(dict.fromkeys(str(r.get("title", "")) for r in group))
+        titles = "; ".join(dict.fromkeys(r.title for r in group))
         said = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
         out.append(
             Table.from_frame(
@@ -288,11 +236,3 @@ def rows_tables(results: Sequence[dict[str, Any]], *, label: str, caption: str) 
 
 _TITLE = "result's title"
 """Of the column that groups rows: no result has one of this name."""
-
-
-def _df(line: dict[str, Any]) -> str:
-    values = [number_of(line.get(k)) for k in ("df", "df_residual")]
-    shown = [
-        number(v, digits=0 if float(v).is_integer() else 1) for v in values if not math.isnan(v)
-    ]
-    return ", ".join(shown)

@@ -121,7 +121,7 @@ def _left_out_table(
 
 def _credit_left_out(run: Run) -> Iterator[tuple[str, float, np.ndarray[Any, Any], list[str]]]:
     """Mean credit of each method over pairs: of all of them, and without each question."""
-    arrays: dict[str, Any] = dict(run.results.get("arrays") or {})
+    arrays = run.arrays
     if not {"credit", "clusters", "conditions"} <= set(arrays):
         return
     credit = np.array([[math.nan if v is None else float(v) for v in r] for r in arrays["credit"]])
@@ -227,7 +227,7 @@ def left_out(run: Run) -> Table | Markdown:
     The pooled variance is computed again with each question left out in turn; the extremes are
     shown. The arrays are those of the analysis, nothing is drawn at random.
     """
-    arrays: dict[str, Any] = dict(run.results.get("arrays") or {})
+    arrays = run.arrays
     if "cell_variances" not in arrays:
         return Markdown("")
     variances = np.array(
@@ -307,7 +307,7 @@ def left_out_primary(run: Run) -> Table | Markdown:
 def _primary_strata(run: Run) -> tuple[Stratum, ...]:
     """The conditions that each primary test of spread compares, by its name."""
     table = run.conditions
-    tested = {str(r["id"]).partition(".")[2] for r in run.with_prefix("spread")}
+    tested = {r.id.partition(".")[2] for r in run.named("spread")}
     if "all" in tested:  # an audit compares all conditions at once
         names = tuple(str(c) for c in table["condition"])
         return (Stratum(name="all conditions", conditions=names, labels=names),)

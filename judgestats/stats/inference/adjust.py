@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_p, format_p
+from judgestats.results.numbers import apa_p
+from judgestats.results.wording import family_text
 from judgestats.stats.inference.result import Result, TestResult
 
 __all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]
@@ -20,14 +21,6 @@ __all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]
 Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
 
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
-
-_MOST_NAMED = 8
-"""Tests of a family that its sentence names; a family of dozens would fill a page."""
-_CONTROLS = {
-    "BH": "false discovery rate",
-    "BY": "false discovery rate under any dependence",
-    "none": "nothing (unadjusted)",
-}
 
 FloatArray = NDArray[np.float64]
 
@@ -206,23 +199,7 @@ class Family(Result):
 
     def sentence(self) -> str:
         """Which tests of the family stand after adjustment."""
-        stands = [k for k, p in self.p_adjusted.items() if p < 0.05]
-        controls = _CONTROLS.get(self.adjust, "chance of any false claim in the family")
-        head = (
-            f"Family '{self.name}' ({len(self.tests)} tests, {self.adjust}, which controls the "
-            f"{controls})"
-        )
-        if not stands:
-            return (
-                f"{head}: no test stands at the .05 level, which does not show that nothing is "
-                "there."
-            )
-        told = stands if len(stands) <= _MOST_NAMED else stands[: _MOST_NAMED - 1]
-        named = "; ".join(f"{k} (adjusted p {format_p(self.p_adjusted[k])})" for k in told)
-        more = len(stands) - len(told)
-        also = f"; and {more} more, in the table of the family" if more else ""
-        verb = "stands" if len(stands) == 1 else "stand"
-        return f"{head}: {len(stands)} {verb} at the .05 level: {named}{also}."
+        return family_text(self.name, self.adjust, self.p_adjusted)
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]

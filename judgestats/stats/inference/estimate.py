@@ -10,13 +10,8 @@ from typing import Any
 import pandas as pd
 
 from judgestats.results.estimands import symbol_of, without_zero
-from judgestats.results.numbers import (
-    apa_estimate,
-    apa_number,
-    apa_p,
-    format_number,
-    told,
-)
+from judgestats.results.numbers import format_number, told
+from judgestats.results.wording import estimate_text, null_text
 from judgestats.stats.inference.result_parts import (
     Interval,
     Note,
@@ -121,26 +116,21 @@ class Estimate(Result):
         return self._written(symbol_of(self.name, self.label), digits)
 
     def _written(self, label: str, digits: int = 2) -> str:
-        if math.isnan(self.estimate):
-            return f"{label} undefined ({self.reason})"
-        bounded = without_zero(self.name)
-        shown = apa_estimate(self.estimate, self.interval, digits=digits, bounded=bounded)
-        return f"{label} = {shown}"
+        return estimate_text(
+            label, self.estimate, self.interval,
+            bounded=without_zero(self.name), reason=self.reason, digits=digits,
+        )  # fmt: skip
 
     def sentence(self) -> str:
         """The result as one sentence for a report."""
         if math.isnan(self.estimate):
             return f"{self.label} is undefined: {self.reason}."
-        text = self._written(self.label)
-        if self.null and self.null.reason:
-            text += f"; whether this is more than nothing cannot be tested: {self.null.reason}"
-        elif self.null:
+        text, null = self._written(self.label), self.null
+        if null:
             bounded = without_zero(self.name)
-            p = apa_p(self.null.p_value, smallest=self.null.p_smallest)
-            text += (
-                "; with nothing to find it would average "
-                f"{apa_number(self.null.mean, bounded=bounded)} (95th percentile "
-                f"{apa_number(self.null.q95, bounded=bounded)}), {p}"
+            text += null_text(
+                null.mean, null.q95, null.p_value,
+                bounded=bounded, reason=null.reason, smallest=null.p_smallest,
             )
         return text + f" ({self.sample})."
 

@@ -13,10 +13,10 @@ from judgestats.results.estimands import without_zero
 from judgestats.results.numbers import (
     apa_estimate,
     apa_p,
-    counted,
     format_number,
     told,
 )
+from judgestats.results.wording import pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
 
 __all__ = ["Comparison", "Comparisons"]
@@ -150,24 +150,11 @@ class Comparisons(Result):
 
     def sentence(self) -> str:
         """The result as one sentence for a report."""
-        below = [r for r in self.rows if r.p_adjusted < 0.05]
-        unknown = [r for r in self.rows if math.isnan(r.p_adjusted)]
-        how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(self.adjust, self.adjust)
-        size = counted(len(self.rows), "comparison", "comparisons")
-        head = f"{self.method} ({how}, family: {self.family}, {size})"
-        if unknown and len(unknown) == len(self.rows):
-            why = next((r.reason for r in unknown if r.reason), "undefined")
-            return f"{head}: not computed ({why})."
-        if unknown:
-            head += f", {len(unknown)} of them not computed"
-        if not below:
-            return (
-                f"{head}: no pair is told apart at the .05 level, which does not show that the "
-                f"conditions are equal ({self.sample})."
-            )
-        named = "; ".join(f"{r.a} against {r.b} ({self._row_found(r)})" for r in below[:6])
-        more = f"; and {len(below) - 6} more" if len(below) > 6 else ""
-        return f"{head}: {len(below)} told apart: {named}{more} ({self.sample})."
+        rows = [
+            (f"{r.a} against {r.b} ({self._row_found(r)})", r.p_adjusted, r.reason)
+            for r in self.rows
+        ]
+        return pairs_text(self.method, self.adjust, self.family, rows, sample=str(self.sample))
 
     @staticmethod
     def _row_found(row: Comparison) -> str:

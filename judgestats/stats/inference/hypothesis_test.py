@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.results.numbers import apa_number, apa_p, as_sentence, format_number
+from judgestats.results.numbers import apa_p, format_number
+from judgestats.results.wording import statistic_text, words_of_test
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result_parts import Note, Result, Sample, notes_block
 
@@ -139,17 +140,9 @@ class TestResult(Result):
 
     def _statistic(self, digits: int) -> str:
         """The statistic with its degrees of freedom."""
-        squared = self.statistic_name.lower().endswith(("chi-squared", "x-squared", "χ²"))
-        name = "χ²" if squared else self.statistic_name
-        inside = [
-            apa_number(v, digits=0 if v.is_integer() else 2) for v in map(float, self.df.values())
-        ]
-        if squared and inside:
-            inside.append(f"N = {self.sample.n_items}")
-        whole = not self.df and not squared and float(self.statistic).is_integer()
-        bounded = name in {"r", "rho", "tau", "rs"}
-        value = apa_number(self.statistic, digits=0 if whole else digits, bounded=bounded)
-        return f"{name}({', '.join(inside)}) = {value}" if inside else f"{name} = {value}"
+        return statistic_text(
+            self.statistic_name, self.statistic, self.df, n_items=self.sample.n_items, digits=digits
+        )
 
     def sentence(self, *, p_adjusted: float = math.nan) -> str:
         """The result as one sentence for a report.
@@ -169,26 +162,18 @@ class TestResult(Result):
         """  # noqa: E501
         if math.isnan(self.p_value):
             return f"{self.method}: not computed ({self.reason})."
-        text = f"{self.method}: {self.apa()}"
-        text += f" ({self.sample})."
-        if self.why:
-            text += f" {as_sentence(self.why)}"
-        if self.p_value >= 0.05 and self.null_hypothesis:
-            text += (
-                f" This does not show that {self.null_hypothesis}; it only fails to rule it out."
+        return str(
+            words_of_test(
+                method=self.method,
+                numbers=self.apa(),
+                sample=str(self.sample),
+                p=self.p_value,
+                p_adjusted=p_adjusted,
+                null_hypothesis=self.null_hypothesis,
+                why=self.why,
+                has_effect=bool(self.effect),
             )
-        elif p_adjusted >= 0.05 and self.null_hypothesis:
-            text += (
-                f" Taken alone it speaks against the hypothesis that {self.null_hypothesis}; "
-                "adjusted for the other tests of its family it does not."
-            )
-        elif self.null_hypothesis:
-            text += (
-                f" The data speak against the hypothesis that {self.null_hypothesis}; how large "
-                "the departure is, and whether it matters, p does not say"
-                + (": read the effect." if self.effect else ".")
-            )
-        return text
+        )
 
     def __str__(self) -> str:
         lines = ["", f"\t{self.method}", ""]

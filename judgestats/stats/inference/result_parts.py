@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.results.numbers import format_number, format_p
+from judgestats.results.wording import sample_text
 
 __all__ = ["Interval", "Note", "NullReference", "Result", "Sample", "notes_block", "to_plain"]
 
@@ -90,31 +91,7 @@ class Sample:
     repeated: str = "replication"
 
     def __str__(self) -> str:
-        parts = [_counted(self.n_items, "item")]
-        if self.n_clusters is not None and self.n_clusters != self.n_items:
-            parts.append(_counted(self.n_clusters, "cluster"))
-        if self.n_replications is not None:
-            top = self.n_replications_max
-            span = f"{self.n_replications}-{top}" if top and top != self.n_replications else ""
-            some = (
-                f"{span} {self.repeated}s" if span else _counted(self.n_replications, self.repeated)
-            )
-            parts.append(some)
-        if self.n_excluded:
-            why = "; ".join(f"{k}: {v}" for k, v in self.excluded.items())
-            parts.append(f"{self.n_excluded} excluded" + (f" ({why})" if why else ""))
-        return ", ".join(parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> _counted(1, "item"), _counted(3, "item")
-    ('1 item', '3 items')
-    """
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+        return sample_text(self)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
