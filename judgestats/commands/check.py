@@ -84,7 +84,12 @@ def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
     return demands
 
 
-def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]) -> list[Finding]:
+def judge_run(
+    runs: Mapping[str, Mapping[str, float]],
+    demands: Sequence[Demand],
+    *,
+    whole: Mapping[str, Mapping[str, float]] | None = None,
+) -> list[Finding]:
     """Hold the metrics of runs to demands.
 
     Parameters
@@ -94,6 +99,9 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
     demands : sequence of Demand
         Each applies to every condition if one of them has the metric, else to the whole run. A
         condition whose number is undefined does not pass: nothing is known in its favour.
+    whole : mapping, optional
+        All conditions, where `runs` are some of them: one that bounds a number says that it has
+        an interval.
 
     Returns
     -------
@@ -127,7 +135,7 @@ def judge_run(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]
                 f"{', '.join(known)}."
             )
         end, text = ("lo", "lower bound") if demand.side == "min" else ("hi", "upper bound")
-        bounded = any(f"ci/{demand.metric}.{end}" in m for m in held.values())
+        bounded = any(f"ci/{demand.metric}.{end}" in m for m in (whole or held).values())
         for name, metrics in held.items():
             estimate = metrics.get(demand.metric, math.nan)
             bound = metrics.get(f"ci/{demand.metric}.{end}", math.nan) if bounded else estimate
@@ -230,7 +238,7 @@ def check_command(arguments: argparse.Namespace) -> int:
     demands = read_demands(arguments.min, arguments.max)
     from judgestats.tracking.fetch import metrics_of, results_of_run
 
-    runs = metrics_of(arguments.run)
+    runs = whole = metrics_of(arguments.run)
     conditions = results_of_run(arguments.run).conditions
     still: list[str] = []
     if arguments.condition:
@@ -244,7 +252,7 @@ def check_command(arguments: argparse.Namespace) -> int:
     for demand in demands:
         repeated = demand.metric.startswith(_OF_REPETITION)
         own = sampled if repeated and any(demand.metric in m for m in sampled.values()) else runs
-        findings += judge_run(own, [demand])
+        findings += judge_run(own, [demand], whole=whole)
         if own is not runs:
             left.setdefault(demand.metric)
     width = max(len(f.where) for f in findings)
