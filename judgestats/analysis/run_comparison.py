@@ -42,7 +42,7 @@ def compare_judgments(
         The runs share no condition or too few items.
     """
     found = drift(before, after, n_resamples=n_resamples, seed=seed).records({"kind": "comparison"})
-    kept = [r for r in found.results if r.id.partition(".")[0] in PAIRED_KINDS]
+    kept: list[Record] = [r for r in found.results if r.id.partition(".")[0] in PAIRED_KINDS]
     families = []
     for kind, label in _ADJUSTED.items():
         family = f"{kind}.family"

@@ -171,7 +171,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
 
 def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit, plan_for
-    from judgestats.analysis.unread import with_unread_shares
+    from judgestats.analysis.supplements import supplemented
     from judgestats.api import read_judgments as read_any
 
     runs = [arguments.file, *arguments.further]
@@ -181,7 +181,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         frame = read_any(path, reader=arguments.reader, **words)
     declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
     found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
-    found = with_unread_shares(found, frame, level=declared.level)
+    found = supplemented(found, frame, level=declared.level)
     return _Judged(
         declared=declared,
         found=found,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.unread import with_unread_shares
+from judgestats.analysis.supplements import supplemented
 from judgestats.experiment import console
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
@@ -55,7 +55,7 @@ def record(
         As `render_into`.
     """
     facts = about(prepared, frame, collected, command)
-    analysis = with_unread_shares(analysis, frame, level=prepared.plan.level)
+    analysis = supplemented(analysis, frame, level=prepared.plan.level)
     write_results(folder, analysis, facts)
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]

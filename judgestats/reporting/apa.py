@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Result
 
-__all__ = ["apa"]
+__all__ = ["Citable", "apa"]
 
 
-def apa(result: Result, *, digits: int = 2) -> str:
+@runtime_checkable
+class Citable(Protocol):
+    """What can be put as the APA manual asks: every result of a statistic."""
+
+    def apa(self, *, digits: int = 2) -> str:
+        """The result as a string for one's own paper."""
+
+
+def apa(result: Citable, *, digits: int = 2) -> str:
     """A result in the style of the APA manual (7th edition): the same as ``result.apa()``.
 
     Parameters
     ----------
-    result : Result
+    result : Citable
         An estimate, a test, or a family of either.
     digits : int
         Decimals of estimates and statistics. p-values have three.
@@ -37,7 +46,7 @@ def apa(result: Result, *, digits: int = 2) -> str:
     >>> apa(e)
     'ICC(1,1) = .81, 95% CI [.75, .87]'
     """
-    if not isinstance(result, Result):
+    if not isinstance(result, Citable):
         raise InputError(
             f"apa: result must be an estimate, a test or comparisons, but is "
             f"{type(result).__name__}. Give what a function of judgestats.stats returned."

@@ -24,6 +24,12 @@ from judgestats.results import CONDITIONS, Record, Results, Table, read_results
 __all__ = ["Run", "load_run", "number_of", "rows_of", "rows_of_table"]
 
 
+_SHOWN_ELSEWHERE = frozenset(
+    {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
+)
+"""What describes conditions and data: sections of their own show it."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run's files.
@@ -100,9 +106,7 @@ class Run:
     @cached_property
     def conditions(self) -> pd.DataFrame:
         """One row a condition; None is NaN in number columns."""
-        if CONDITIONS not in self.records:
-            return pd.DataFrame()
-        frame = pd.DataFrame(rows_of_table(self.records[CONDITIONS]))
+        frame = pd.DataFrame(self.table(CONDITIONS))
         for column in frame.columns:
             values = frame[column]
             if values.dtype == object and all(
@@ -189,12 +193,16 @@ class Run:
 
     def of_role(self, *roles: str) -> list[Record]:
         """The results of some roles that are part of no other, in order."""
-        listed = self.records.select(role=roles, top=True)
-        return [record for record in listed if record.id != CONDITIONS]
+        listed = self.records.select(Record, role=roles, top=True)
+        return [record for record in listed if record.hypothesis not in _SHOWN_ELSEWHERE]
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table that the analysis wrote beside its results; none where it did not."""
+        return rows_of_table(self.records[name]) if name in self.records else []
 
     def named(self, kind: str) -> list[Record]:
         """The results of one kind, which their ids begin with (``kind.``), in order."""
-        listed = self.records.select(top=True)
+        listed = self.records.select(Record, top=True)
         return [record for record in listed if record.id.partition(".")[0] == kind]
 
     def warnings(self) -> Iterator[tuple[str, str, str]]:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import temperature
+from judgestats.analysis.supplements import supplemented
 from judgestats.experiment.folder import session, write_json, write_results
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
@@ -66,7 +67,7 @@ def write_run(folder: Path, judges: tuple[str, ...], *, simulated: bool, seed: i
     frame = synthetic_judgments(judges, seed=seed)
     conditions = [Condition(judge=j, temperature=t) for j in judges for t in (0.0, 0.5, 1.0)]
     declared = temperature.plan({"resamples": 99, "seed": 0}, conditions)
-    analysis = temperature.analyse(frame, declared)
+    analysis = supplemented(temperature.analyse(frame, declared), frame, level=declared.level)
     (folder / "data").mkdir(parents=True)
     (folder / "prompts").mkdir()
     (folder / "prompts" / "abc123.txt").write_text(NASTY_PROMPT, encoding="utf-8")

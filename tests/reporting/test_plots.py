@@ -14,6 +14,8 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
+from judgestats import results as records
+from judgestats.analysis.conversion import Place, records_of
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.theme import COLOURS, theme
@@ -300,10 +302,17 @@ def test_from_results() -> None:
         name="nemenyi", method="Nemenyi", adjust="nemenyi", family="f", rows=rows, sample=sample,
         details={"critical_difference": 0.74},
     )  # fmt: skip
-    figure = plots.CriticalDifference.from_results(test, pairs)
+    place = Place(id="x", hypothesis="x", role="primary", title="X")
+    (record,) = records_of(test, place)
+    compared = [r for r in records_of(pairs, place) if isinstance(r, records.Comparison)]
+    figure = plots.CriticalDifference.from_results(
+        record, compared, critical_difference=pairs.details["critical_difference"]
+    )
     assert figure.critical_difference == 0.74
     assert "Not told apart: a to b." in figure.alt
-    estimate = Estimate(name="icc", label="ICC", estimate=0.5, sample=sample)
+    (estimate,) = records_of(
+        Estimate(name="icc_1_1", label="ICC", estimate=0.5, sample=sample), place
+    )
     assert plots.EffectRow.from_estimate(estimate).label == "ICC"
     with pytest.raises(InputError, match="null reference"):
         plots.NullRow.from_estimate(estimate)

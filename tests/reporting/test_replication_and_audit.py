@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
+from judgestats.analysis.supplements import supplemented
 from judgestats.experiment import folder as files
 from judgestats.experiment.folder import session, write_json
 from judgestats.judgments.readers.frame import parsed_frame
@@ -47,7 +48,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verdicts")
     (folder / "data").mkdir()
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
-    analysis = audit(frame, n_resamples=99)
+    analysis = supplemented(audit(frame, n_resamples=99), frame, level=0.95)
     write_json(folder / "session.json", session())
     about = {
         "kind": "audit", "title": "Audit of pairs", "simulated": False,

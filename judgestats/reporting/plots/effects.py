@@ -14,7 +14,8 @@ from judgestats.errors import InputError
 from judgestats.reporting.formats import UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH
-from judgestats.stats.inference.result import Estimate
+from judgestats.results import Estimate, estimand_of
+from judgestats.results.numbers import bounds_of
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
@@ -33,15 +34,10 @@ class EffectRow:
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, *, label: str = "", group: str = "") -> EffectRow:
-        """From a result."""
-        interval = estimate.interval
-        return cls(
-            label=label or estimate.label,
-            estimate=estimate.estimate,
-            low=interval.low if interval else math.nan,
-            high=interval.high if interval else math.nan,
-            group=group,
-        )
+        """From a record."""
+        low, high = bounds_of(estimate.interval)
+        name = label or estimate.label or estimand_of(estimate.estimand).label
+        return cls(label=name, estimate=estimate.estimate, low=low, high=high, group=group)
 
 
 @dataclass(frozen=True, kw_only=True)

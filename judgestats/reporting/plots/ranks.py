@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean
 from judgestats.reporting.plots.base import Figure, nothing_to_show, wrapped
 from judgestats.reporting.theme import COLOURS, INK, PAPER_WIDTH
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.results import Comparison, Test
 
 __all__ = ["CriticalDifference", "cliques"]
 
@@ -91,15 +91,20 @@ class CriticalDifference(Figure):
 
     @classmethod
     def from_results(
-        cls, test: TestResult, comparisons: Comparisons, *, alpha: float = 0.05, caption: str = ""
+        cls,
+        test: Test,
+        pairs: Sequence[Comparison],
+        *,
+        critical_difference: float = math.nan,
+        alpha: float = 0.05,
+        caption: str = "",
     ) -> CriticalDifference:
-        """From a Friedman test and its post hoc comparisons; ranks are the test's `estimates`."""
-        apart = tuple((r.a, r.b) for r in comparisons.rows if r.p_adjusted < alpha)
+        """From the records of a Friedman test and its post hoc comparisons; `groups` are ranks."""
         return cls(
-            labels=tuple(str(k) for k in test.estimates),
-            mean_ranks=tuple(float(v) for v in test.estimates.values()),
-            critical_difference=float(comparisons.details.get("critical_difference", math.nan)),
-            told_apart=apart,
+            labels=tuple(k.removeprefix("mean rank ") for k in test.groups),
+            mean_ranks=tuple(test.groups.values()),
+            critical_difference=critical_difference,
+            told_apart=tuple((r.a, r.b) for r in pairs if r.p_adjusted < alpha),
             from_pairs=True,
             caption=caption,
         )

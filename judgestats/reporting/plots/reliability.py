@@ -13,7 +13,8 @@ from judgestats.errors import InputError
 from judgestats.reporting.formats import number
 from judgestats.reporting.plots.base import Figure, nothing_to_show, padded_limits, wrapped
 from judgestats.reporting.theme import COLOURS, GREY, INK, PAPER_WIDTH, series
-from judgestats.stats.inference.result import Estimate
+from judgestats.results import Estimate, estimand_of
+from judgestats.results.numbers import bounds_of
 
 __all__ = ["NullRow", "NullStrip", "ReliabilityByK", "ReliabilityCurve", "stepped_up"]
 
@@ -150,20 +151,20 @@ class NullRow:
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, *, label: str = "") -> NullRow:
-        """From a result that carries a null reference."""
+        """From a record that carries a null reference."""
         if estimate.null is None:
             raise InputError(
-                f"NullRow: estimate must carry a null reference, but {estimate.name} has none. "
+                f"NullRow: estimate must carry a null reference, but {estimate.id} has none. "
                 "Compute it with null calibration."
             )
-        interval = estimate.interval
+        low, high = bounds_of(estimate.interval)
         return cls(
-            label=label or estimate.label,
+            label=label or estimate.label or estimand_of(estimate.estimand).label,
             estimate=estimate.estimate,
             null_mean=estimate.null.mean,
             null_q95=estimate.null.q95,
-            low=interval.low if interval else math.nan,
-            high=interval.high if interval else math.nan,
+            low=low,
+            high=high,
         )
 
 

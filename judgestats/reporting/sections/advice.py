@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from judgestats.analysis.advice import AVERAGED, TARGETS
+from judgestats.analysis.categories import LEAST_IN_CATEGORY
 from judgestats.analysis.once import NOT_REPEATED
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import DASH, integer, interval, money, number
@@ -12,20 +14,19 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
-from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = ["in_short", "not_repeated", "prices", "recommendation", "uses"]
 
-TARGETS = (0.80, 0.90)
-_AVERAGED = (1, 3, 10)
 _MOST_SHORT = 24
-_Z = 1.959963984540054
 
 
 def in_short(run: Run) -> Table | Markdown:
     """The questions of an audit, a row a condition: the same again, for what, at what price."""
-    rows = [_short_row(row, run) for row in run.described[:_MOST_SHORT]]
+    repeats = _repeats(run)
+    rows = [
+        _short_row(row, run, repeats.get(str(row.get("condition")), {}))
+        for row in run.described[:_MOST_SHORT]
+    ]
     level = f"{100 * run.level:g}% CI"
     columns = [
         Column(key="condition", label="Condition"),
@@ -63,13 +64,12 @@ def in_short(run: Run) -> Table | Markdown:
     )
 
 
-def _short_row(row: dict[str, Any], run: Run) -> dict[str, str]:
+def _short_row(row: dict[str, Any], run: Run, repeats: dict[str, Any]) -> dict[str, str]:
     name = next((c for c in ("icc1", "vote_share", "self_agreement") if c in row), "")
-    single, sem = number_of(row.get(name)), number_of(row.get("sem"))
-    need = _needed(single, TARGETS[-1]) if name in {"icc1", "vote_share"} else math.nan
+    need = number_of(repeats.get("needed_90"))
     price = _price(_cost_of_one(row), need)
     people = next((c for c in ("accuracy", "alignment", "pearson") if c in row), "")
-    apart = _Z * math.sqrt(2.0) * sem
+    apart = number_of(repeats.get("difference_1"))
     return {
         "group": str(row.get("judge", "")) if run.by_judge else "",
         "condition": short_condition(row, run),
@@ -139,7 +139,8 @@ def prices(run: Run) -> Table | Markdown:
     name = next((c for c in ("icc1", "vote_share") if c in table), "")
     # A mean of k is made of the judgments of another condition, whose price stands there.
     priced = [row for row in run.described if not number_of(row.get("k")) > 1]
-    rows = [_price_row(row, run, name) for row in priced]
+    repeats = _repeats(run)
+    rows = [_price_row(row, run, repeats.get(str(row.get("condition")), {})) for row in priced]
     known = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
     tokens = any(not math.isnan(r["tokens"]) for r in rows)
     if not name and not known and not tokens:
@@ -196,26 +197,20 @@ _NO_PRICE = (
 )
 
 
-def _price_row(row: dict[str, Any], run: Run, name: str) -> dict[str, Any]:
-    single = number_of(row.get(name)) if name else math.nan
+def _price_row(row: dict[str, Any], run: Run, repeats: dict[str, Any]) -> dict[str, Any]:
+    single = number_of(repeats.get("single"))
     still = number_of(row.get("constant_share")) >= 0.95 or single >= 1.0
     each = _cost_of_one(row)
-    frame = run.judgments
-    mine = frame[frame["condition"] == row.get("condition")] if not frame.empty else frame
-    tokens = math.nan
-    if len(mine) and {"tokens_in", "tokens_out"} <= set(mine.columns):
-        tokens = float((mine["tokens_in"] + mine["tokens_out"]).mean())
-    calls = len(mine) / mine["item_id"].nunique() if len(mine) else math.nan
     line: dict[str, Any] = {
         "group": str(row.get("judge", "")) if run.by_judge else "",
         "condition": short_condition(row, run),
         "single": single,
         "each": each,
-        "tokens": tokens if tokens > 0 else math.nan,
-        "item": each * calls,
+        "tokens": number_of(repeats.get("tokens")),
+        "item": each * number_of(repeats.get("calls")),
     }
     for target in TARGETS:
-        need = math.nan if still else _needed(single, target)
+        need = math.nan if still else number_of(repeats.get(f"needed_{round(100 * target)}"))
         line[f"k{target}"] = "no spread" if still else _count(need)
         line[f"cost{target}"] = "" if still else _price(each, need)
     return line
@@ -226,24 +221,24 @@ def uses(run: Run) -> Table | Markdown:
     table = run.conditions
     if "sem" not in table or "icc1" not in table:
         return _uses_of_verdicts(run)
-    judged = run.by_judge
+    judged, repeats = run.by_judge, _repeats(run)
     rows: list[dict[str, Any]] = []
     for row in run.described:
-        sem, single = number_of(row.get("sem")), number_of(row.get("icc1"))
+        given = repeats.get(str(row.get("condition")), {})
         line: dict[str, Any] = {
             "group": str(row.get("judge", "")) if judged else "",
             "condition": short_condition(row, run),
             "sd": number_of(row.get("sd_between")),
         }
-        for k in _AVERAGED:
-            line[f"sdc{k}"] = _Z * math.sqrt(2.0 / k) * sem
-            line[f"rel{k}"] = k * single / (1 + (k - 1) * single) if single > 0 else math.nan
+        for k in AVERAGED:
+            line[f"sdc{k}"] = number_of(given.get(f"difference_{k}"))
+            line[f"rel{k}"] = number_of(given.get(f"reliability_{k}"))
         rows.append(line)
     columns = [
         Column(key="condition", label="Condition"),
         Column(key="sd", label="SD between items", format="number:2"),
     ]
-    for k in _AVERAGED:
+    for k in AVERAGED:
         noun = "one judgment" if k == 1 else f"mean of {k}"
         columns += [
             Column(key=f"rel{k}", label=f"Reliability, {noun}", format="coefficient:2"),
@@ -262,33 +257,19 @@ def uses(run: Run) -> Table | Markdown:
     )
 
 
-_LEAST_IN_CATEGORY = 10
-
-
 def _uses_of_verdicts(run: Run) -> Table | Markdown:
     """On which kind of item verdicts agree least and most with people's, by condition."""
-    frame = run.judgments
-    if frame.empty or "label" not in frame or "category" not in frame:
-        return Markdown("")
-    known = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
-    known = known.assign(right=known["choice"].astype(str) == known["label"].astype(str))
     rows: list[dict[str, Any]] = []
+    shares = run.table("categories")
     for row in run.described:
-        mine = known[known["condition"] == row.get("condition")]
-        found: list[tuple[float, str, str, int]] = []
-        for name, group in mine.groupby("category", sort=True):
-            by_item = group.groupby("item_id")["right"].mean()
-            if name and len(by_item) >= _LEAST_IN_CATEGORY:
-                clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
-                value = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy())
-                shown = number(value.estimate, leading_zero=False)
-                if value.interval is not None:
-                    bounds = (value.interval.low, value.interval.high)
-                    shown += " " + interval(*bounds, leading_zero=False)
-                found.append((value.estimate, str(name), shown, len(by_item)))
-        if len(found) < 2:
+        mine = sorted(
+            (number_of(c["accuracy"]), str(c["category"]), _told(c, "accuracy"), c["n_items"])
+            for c in shares
+            if c["condition"] == row.get("condition")
+        )
+        if len(mine) < 2:
             continue
-        low, high = min(found), max(found)
+        low, high = mine[0], mine[-1]
         rows.append(
             {
                 "group": str(row.get("judge", "")) if run.by_judge else "",
@@ -311,7 +292,7 @@ def _uses_of_verdicts(run: Run) -> Table | Markdown:
         group="group" if run.by_judge else "",
         caption=(
             "Where verdicts agree least and most with people's: shares of the same verdict with "
-            f"{100 * run.level:g}% intervals, categories of at least {_LEAST_IN_CATEGORY} items. "
+            f"{100 * run.level:g}% intervals, categories of at least {LEAST_IN_CATEGORY} items. "
             "The least and the most of many categories look more extreme than they are."
         ),
         label="tbl-uses",
@@ -323,10 +304,9 @@ def _cost_of_one(row: dict[str, Any]) -> float:
     return cost / n if n else math.nan
 
 
-def _needed(single: float, target: float) -> float:
-    if not single > 0:
-        return math.inf if single <= 0 else math.nan
-    return max(1.0, math.ceil(float(replications_needed(single, target=target)) - 1e-9))
+def _repeats(run: Run) -> dict[str, dict[str, Any]]:
+    """What repeats give, by condition, as the analysis found it."""
+    return {str(row["condition"]): row for row in run.table("repeats")}
 
 
 def _count(need: float) -> str:

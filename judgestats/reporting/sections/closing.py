@@ -8,7 +8,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, ResultSet, Test
+from judgestats.results import Comparison, Record, ResultSet, Test
 
 __all__ = [
     "account",
@@ -102,7 +102,7 @@ def sources_of_tests(run: Run) -> Markdown:
 
 def methods(run: Run) -> Markdown:
     """The methods behind the results that the run has, with their sources."""
-    stems = {r.id.partition(".")[0] for r in run.records.select(top=True)}
+    stems = {r.id.partition(".")[0] for r in run.records.select(Record, top=True)}
     has = {
         "spread": "spread" in stems,
         "equivalence": "equivalence" in stems,

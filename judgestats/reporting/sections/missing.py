@@ -7,13 +7,18 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.verdict_shares import (
+    commonest_share,
+    same_after_swap,
+    same_as_people,
+)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
-__all__ = ["commonest_share", "missing_policies", "same_after_swap", "same_as_people"]
+__all__ = ["missing_policies"]
 
 
 def missing_policies(run: Run) -> Table | Markdown:
@@ -187,29 +192,3 @@ def _mean_and_variance(frame: pd.DataFrame) -> tuple[float, float, int]:
     if cells.empty:
         return (math.nan, math.nan, 0)
     return (float(cells["mean"].mean()), float(cells["var"].mean()), len(cells))
-
-
-def same_after_swap(frame: pd.DataFrame) -> float:
-    """Share of items with one verdict in each of two orders whose verdicts are the same."""
-    if "order" not in frame or frame["order"].nunique() != 2:
-        return math.nan
-    sets = frame.groupby("item_id").agg(orders=("order", "nunique"), n=("choice", "size"),
-                                        kinds=("choice", "nunique"))  # fmt: skip
-    both = sets[(sets["orders"] == 2) & (sets["n"] == 2)]
-    return float((both["kinds"] == 1).mean()) if len(both) else math.nan
-
-
-def same_as_people(frame: pd.DataFrame) -> float:
-    """Share of verdicts that are people's, where the frame holds theirs."""
-    if "label" not in frame:
-        return math.nan
-    known = frame[frame["label"].astype(str).ne("")]
-    same = known["choice"].astype(str).eq(known["label"].astype(str))
-    return float(same.mean()) if len(known) else math.nan
-
-
-def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:
-    """Share of a unit's verdicts that are its commonest one, averaged over units."""
-    counts = frame.groupby([*keys, "choice"]).size()
-    grouped = counts.groupby(level=keys)
-    return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from judgestats.analysis.rotations import Rotations
+from judgestats.analysis.verdict_shares import in_rotations
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.tables import Column, Table
 
-__all__ = ["in_rotations", "parts", "places"]
-
-
-def in_rotations(frame: pd.DataFrame) -> bool:
-    """Whether judgments are selections whose options were shown in rotations (order ``s/N``)."""
-    return (
-        {"order", "position", "choice"} <= set(frame.columns)
-        and len(frame) > 0
-        and bool(frame["order"].astype(str).str.fullmatch(r"\d+/\d+").all())
-    )
+__all__ = ["parts", "places"]
 
 
 def parts(run: Run) -> Table | None:

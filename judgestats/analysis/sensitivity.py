@@ -1,0 +1,294 @@
+"""How far results hang on single questions: each left out in turn, nothing drawn at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.rotations import Rotations
+from judgestats.analysis.strata import Stratum, strata_of
+from judgestats.analysis.verdict_shares import (
+    commonest_share,
+    in_rotations,
+    same_after_swap,
+    same_as_people,
+)
+from judgestats.judgments.shapes import score_array
+from judgestats.stats.agreement.grade_score_items import grade_score_items
+from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.layouts.cell_statistics import cell_statistics
+from judgestats.stats.layouts.count_table import count_table
+from judgestats.stats.reliability.intraclass import icc
+
+__all__ = ["left_out_estimates", "left_out_primary", "left_out_variances"]
+
+_MOST_LEFT_OUT = 500
+"""With more questions than this no single one can matter much."""
+
+
+def left_out_estimates(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
+    """Reliability, or what verdicts agree with, by condition, each question left out in turn.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+        The parsed judgments; nothing is computed of those judged in stages, where a row is a part
+        of a verdict.
+
+    Returns
+    -------
+    DataFrame
+        ``what``, ``condition``, the number of ``all`` questions, ``low`` and ``high`` with one
+        left out, and the ``question`` that matters most.
+    """
+    staged = "stage" in frame and bool(frame["stage"].ne("final").any())
+    if frame.empty or staged:
+        return pd.DataFrame()
+    kinds = frozenset(map(str, analysis.conditions.columns))
+    rows = []
+    for condition, part in frame.groupby("condition", sort=False):
+        codes, uniques = pd.factorize(part["cluster"].astype(str))
+        names = [str(name) for name in uniques]
+        if not 3 <= len(names) <= _MOST_LEFT_OUT:
+            continue
+        for what, value in _estimators(part, kinds):
+            every = value(np.ones(len(part), dtype=bool))
+            values = np.array([value(codes != code) for code in range(len(names))])
+            if not math.isnan(every) and not np.isnan(values).all():
+                rows.append(_row(what, str(condition), every, values, names))
+    for condition, every, values, names in _credit_left_out(analysis):
+        rows.append(_row("Agreement with people (1 / .5 / 0)", condition, every, values, names))
+    return pd.DataFrame(sorted(rows, key=lambda row: str(row["what"])))
+
+
+def _row(
+    what: str, condition: str, every: float, values: np.ndarray[Any, Any], names: list[str]
+) -> dict[str, Any]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    most = names[int(np.nanargmax(np.abs(values - every)))]
+    return {
+        "what": what, "condition": condition, "all": every, "low": low, "high": high,
+        "question": most if low < high else None,
+    }  # fmt: skip
+
+
+def _credit_left_out(
+    analysis: Analysis,
+) -> Iterator[tuple[str, float, np.ndarray[Any, Any], list[str]]]:
+    """Mean credit of each method over pairs: of all of them, and without each question."""
+    arrays = analysis.arrays
+    if not {"credit", "clusters", "conditions"} <= set(arrays):
+        return
+    credit = np.asarray(arrays["credit"], dtype=float)
+    clusters = np.array([str(c) for c in arrays["clusters"]])
+    names = list(dict.fromkeys(clusters.tolist()))
+    if not 3 <= len(names) <= _MOST_LEFT_OUT:
+        return
+    for j, condition in enumerate(arrays["conditions"]):
+        known = ~np.isnan(credit[:, j])
+        if len(set(clusters[known].tolist())) > 1:
+            kept = [known & (clusters != name) for name in names]
+            values = np.array([credit[rows, j].mean() for rows in kept])
+            yield str(condition), float(credit[known, j].mean()), values, names
+
+
+def _estimators(
+    part: pd.DataFrame, kinds: frozenset[str]
+) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
+    """What can be estimated from a condition's judgments, as functions of the rows kept."""
+    if "score" in part and part["score"].notna().any():
+        array = part.pivot_table(
+            index="item_id", columns="replicate", values="score", aggfunc="first", sort=False
+        )
+        if array.shape[1] < 2:
+            return []
+        values, row = (
+            array.to_numpy(dtype=float),
+            array.index.get_indexer(pd.Index(part["item_id"])),
+        )
+
+        def reliability(kept: np.ndarray[Any, Any]) -> float:
+            shown = np.zeros(len(values), dtype=bool)
+            shown[row[kept]] = True
+            chosen = values[shown]
+            return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
+
+        return [("Reliability of one judgment, ICC(1,1)", reliability)]
+    if "grade_score" in kinds and in_rotations(part):
+        return [("Grade Score", _grade_score(part))]
+    repeated = len(part) > part["item_id"].nunique()
+    one_order = not part.duplicated(["item_id", "replicate"]).any()
+    if "vote_share" in kinds and repeated and one_order:
+        return [("Reliability of one verdict", _vote_share(part))]
+    read = part["choice"].astype(str).ne("").to_numpy()
+    found: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
+    for what, statistic in (
+        ("Same verdict as people", same_as_people),
+        ("Same verdict after a swap", same_after_swap),
+        ("Commonest verdict of an item, share", _repeated_share),
+    ):
+        if not math.isnan(statistic(part[read])):
+            found.append((what, _of_kept(statistic, part, read)))
+    return found
+
+
+def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
+    """Mean of the items' Grade Scores over the items of the rows kept."""
+    found = Rotations(part)
+    scores = grade_score_items(found.positions, n_options=found.n_options)
+    complete = np.asarray(scores["complete"], dtype=bool)
+    values, items = np.asarray(scores["grade_score"], dtype=float)[complete], found.items[complete]
+    ids = part["item_id"].to_numpy()
+
+    def mean(kept: np.ndarray[Any, Any]) -> float:
+        chosen = np.isin(items, ids[kept])
+        return float(values[chosen].mean()) if chosen.any() else math.nan
+
+    return mean
+
+
+def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
+    """Reliability of one verdict (of letters, where they were shown) over the items kept."""
+    column = "position" if "position" in part else "choice"
+    wide = part.pivot(index="item_id", columns="replicate", values=column).fillna("")
+    table = count_table(wide.to_numpy(object), where="left_out_estimates")
+    ids = part["item_id"].to_numpy()
+
+    def reliability(kept: np.ndarray[Any, Any]) -> float:
+        chosen = table.counts[wide.index.isin(set(ids[kept]))]
+        return float(pair_statistic("anova").value(chosen))
+
+    return reliability
+
+
+def _of_kept(
+    statistic: Callable[[pd.DataFrame], float], part: pd.DataFrame, read: np.ndarray[Any, Any]
+) -> Callable[[np.ndarray[Any, Any]], float]:
+    return lambda kept: statistic(part[read & kept])
+
+
+def _repeated_share(frame: pd.DataFrame) -> float:
+    keys = ["item_id", "order"] if "order" in frame else ["item_id"]
+    return (
+        commonest_share(frame, keys)
+        if len(frame) and frame.groupby(keys).size().max() > 1
+        else math.nan
+    )
+
+
+def left_out_variances(analysis: Analysis) -> pd.DataFrame:
+    """How far the pooled within-item variance of each condition hangs on one question.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Its arrays hold the variances of cells.
+
+    Returns
+    -------
+    DataFrame
+        As `left_out_estimates`, with the question that adds most; empty with fewer than three.
+    """
+    arrays = analysis.arrays
+    if "cell_variances" not in arrays:
+        return pd.DataFrame()
+    variances = np.asarray(arrays["cell_variances"], dtype=float)
+    names, codes = np.unique([str(c) for c in arrays["clusters"]], return_inverse=True)
+    if len(names) < 3:
+        return pd.DataFrame()
+    rows = []
+    for j, condition in enumerate(arrays["conditions"]):
+        column = variances[:, j]
+        seen = np.isfinite(column)
+        if not seen.any():
+            continue
+        values = np.where(seen, column, 0.0)
+        without = seen.sum() - np.bincount(codes, weights=seen, minlength=len(names))
+        rest = values.sum() - np.bincount(codes, weights=values, minlength=len(names))
+        means = np.full(len(names), math.nan)
+        np.divide(rest, without, out=means, where=without > 0)
+        low, every = int(np.nanargmin(means)), float(column[seen].mean())
+        rows.append(
+            {
+                "condition": str(condition), "all": every, "low": float(means[low]),
+                "high": float(np.nanmax(means)),
+                "question": str(names[low]) if means[low] < every else None,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def left_out_primary(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
+    """The primary blocked F tests of spread, with each question left out in turn.
+
+    Here the p-value is that of the F distribution: what is shown is how much it moves, not a new
+    result. The statistic of a cell is the mean distance of its scores from their mean.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+
+    Returns
+    -------
+    DataFrame
+        ``test``, F of ``all`` questions, ``low``, ``high``, the largest ``p``, the ``question``
+        without which F is smallest.
+    """
+    rows = []
+    for stratum in _primary_strata(analysis):
+        array = score_array(frame, conditions=stratum.conditions)
+        cells = cell_statistics(array.scores).from_mean
+        whole = np.isfinite(cells).all(axis=1)
+        y, owner = cells[whole], np.array([str(c) for c in array.clusters])[whole]
+        questions = list(dict.fromkeys(owner.tolist()))
+        if not 4 <= len(questions) <= _MOST_LEFT_OUT:
+            continue
+        found = [_blocked_f(y[owner != q]) for q in questions]
+        weakest = int(np.argmin([f for f, _ in found]))
+        rows.append(
+            {
+                "test": stratum.name, "all": _blocked_f(y)[0], "low": found[weakest][0],
+                "high": max(f for f, _ in found), "p": max(p for _, p in found),
+                "question": str(questions[weakest]),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _primary_strata(analysis: Analysis) -> tuple[Stratum, ...]:
+    """The conditions that each primary test of spread compares, by its name."""
+    table = analysis.conditions
+    tested = {
+        r.id.partition(".")[2] for r in analysis.results if r.id.partition(".")[0] == "spread"
+    }
+    if "all" in tested:  # an audit compares all conditions at once
+        names = tuple(str(c) for c in table["condition"])
+        return (Stratum(name="all conditions", conditions=names, labels=names),)
+    if not tested or "judge" not in table or "temperature" not in table:
+        return ()
+    factors = [str(c) for c in table.columns if str(c).startswith("factor_")]
+    for vary in ("temperature", "judge", *factors):
+        strata = strata_of(table, vary=vary)
+        if strata and {s.name for s in strata} <= tested:
+            return strata
+    return ()
+
+
+def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """F of the conditions after removing the blocks, and its p by the F distribution."""
+    n, k = y.shape
+    centred = y - y.mean(axis=1, keepdims=True)
+    between = n * float(np.sum(centred.mean(axis=0) ** 2)) / (k - 1)
+    residual = float(np.sum((centred - centred.mean(axis=0)) ** 2)) / ((n - 1) * (k - 1))
+    if residual <= 0:
+        return (math.nan, math.nan)
+    f = between / residual
+    return (f, float(stats.f.sf(f, k - 1, (n - 1) * (k - 1))))

@@ -1,0 +1,75 @@
+"""What is computed beside the answer: shares unread, sensitivity to single questions, categories.
+
+These tables and estimates are the same for every experiment and audit, and rest on the judgments
+alone; they are described, never tested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from judgestats.analysis.advice import what_repeats_give
+from judgestats.analysis.categories import agreement_by_category
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.sensitivity import (
+    left_out_estimates,
+    left_out_primary,
+    left_out_variances,
+)
+from judgestats.analysis.unread import with_unread_shares
+from judgestats.stats.inference.result import Result
+
+__all__ = ["Rows", "supplemented"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(Result):
+    """A table as a result."""
+
+    table: pd.DataFrame
+
+    def tidy(self) -> pd.DataFrame:
+        """The table."""
+        return self.table
+
+
+def supplemented(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> Analysis:
+    """An analysis with what stands beside the answer of every run.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+        The parsed judgments that it is of.
+    level : float
+        Of intervals.
+
+    Returns
+    -------
+    Analysis
+    """
+    analysis = with_unread_shares(analysis, frame, level=level)
+    tables = {
+        "sensitivity.primary": left_out_primary(analysis, frame),
+        "sensitivity.estimates": left_out_estimates(analysis, frame),
+        "sensitivity.variance": left_out_variances(analysis),
+        "categories": agreement_by_category(frame, level=level),
+        "repeats": what_repeats_give(analysis.conditions, frame),
+    }
+    described = tuple(
+        NamedResult(id=name, title=_TITLES[name], role="descriptive", result=Rows(table=table))
+        for name, table in tables.items()
+        if len(table)
+    )
+    return replace(analysis, described=(*analysis.described, *described))
+
+
+_TITLES = {
+    "sensitivity.primary": "F of the primary test, each question left out in turn",
+    "sensitivity.estimates": "Estimates, each question left out in turn",
+    "sensitivity.variance": "Within-item variance, each question left out in turn",
+    "repeats": "What repeats give, and what a judgment takes",
+    "categories": "Same verdict as people, by category",
+}

@@ -1,0 +1,44 @@
+"""Plain shares of verdicts: the same after a swap, the same as people's, the commonest."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+__all__ = ["commonest_share", "in_rotations", "same_after_swap", "same_as_people"]
+
+
+def in_rotations(frame: pd.DataFrame) -> bool:
+    """Whether judgments are selections whose options were shown in rotations (order ``s/N``)."""
+    return (
+        {"order", "position", "choice"} <= set(frame.columns)
+        and len(frame) > 0
+        and bool(frame["order"].astype(str).str.fullmatch(r"\d+/\d+").all())
+    )
+
+
+def same_after_swap(frame: pd.DataFrame) -> float:
+    """Share of items with one verdict in each of two orders whose verdicts are the same."""
+    if "order" not in frame or frame["order"].nunique() != 2:
+        return math.nan
+    sets = frame.groupby("item_id").agg(orders=("order", "nunique"), n=("choice", "size"),
+                                        kinds=("choice", "nunique"))  # fmt: skip
+    both = sets[(sets["orders"] == 2) & (sets["n"] == 2)]
+    return float((both["kinds"] == 1).mean()) if len(both) else math.nan
+
+
+def same_as_people(frame: pd.DataFrame) -> float:
+    """Share of verdicts that are people's, where the frame holds theirs."""
+    if "label" not in frame:
+        return math.nan
+    known = frame[frame["label"].astype(str).ne("")]
+    same = known["choice"].astype(str).eq(known["label"].astype(str))
+    return float(same.mean()) if len(known) else math.nan
+
+
+def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:
+    """Share of a unit's verdicts that are its commonest one, averaged over units."""
+    counts = frame.groupby([*keys, "choice"]).size()
+    grouped = counts.groupby(level=keys)
+    return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan
