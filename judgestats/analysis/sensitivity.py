@@ -52,9 +52,10 @@ def left_out_estimates(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty or staged:
         return pd.DataFrame()
     kinds = frozenset(map(str, analysis.conditions.columns))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for condition, part in frame.groupby("condition", sort=False):
-        codes, uniques = pd.factorize(part["cluster"].astype(str))
+        owners = part["cluster"].astype(str).to_numpy(dtype=object)
+        codes, uniques = pd.factorize(owners)
         names = [str(name) for name in uniques]
         if not 3 <= len(names) <= _MOST_LEFT_OUT:
             continue
@@ -65,7 +66,8 @@ def left_out_estimates(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
                 rows.append(_row(what, str(condition), every, values, names))
     for condition, every, values, names in _credit_left_out(analysis):
         rows.append(_row("Agreement with people (1 / .5 / 0)", condition, every, values, names))
-    return pd.DataFrame(sorted(rows, key=lambda row: str(row["what"])))
+    rows.sort(key=lambda row: str(row["what"]))
+    return pd.DataFrame(rows)
 
 
 def _row(
