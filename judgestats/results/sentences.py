@@ -66,7 +66,10 @@ def words_of(record: Record, found: Results) -> Worded:
         text, null = _estimate(record, _label(record)), record.null
         if null is not None:
             bounded = without_zero(record.estimand)
-            text += null_text(null.mean, null.q95, null.p, bounded=bounded, reason=null.reason)
+            text += null_text(
+                null.mean, null.q95, null.p,
+                bounded=bounded, reason=null.reason, smallest=null.p_floor,
+            )  # fmt: skip
         return Worded(text + (f" ({sample})." if sample else "."))
     if isinstance(record, (ResultSet, Table)) and record.text:
         return Worded(record.text)
@@ -96,7 +99,7 @@ def apa_of(record: Test | Estimate, found: Results) -> str:
 
 def p_of(record: Test | Comparison, found: Results) -> str:
     """``p = .388 (Holm-adjusted over 7 tests, p = .775)``: a p with that of its own family."""
-    text = apa_p(record.p)
+    text = apa_p(record.p, smallest=record.p_floor)
     if not record.family or math.isnan(record.p_adjusted):
         return text
     family = found.family(record.family)

@@ -129,8 +129,12 @@ class Estimate(Result):
         if null:
             bounded = without_zero(self.name)
             text += null_text(
-                null.mean, null.q95, null.p_value,
-                bounded=bounded, reason=null.reason, smallest=null.p_smallest,
+                null.mean,
+                null.q95,
+                null.p_value,
+                bounded=bounded,
+                reason=null.reason,
+                smallest=null.p_smallest,
             )
         return text + f" ({self.sample})."
 
