@@ -34,7 +34,7 @@ def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
         for name in (*compared, *extra)
     ]  # fmt: skip
     table = table_record(
-        pd.DataFrame(conditions), id=CONDITIONS, hypothesis="", role="descriptive", title=""
+        pd.DataFrame(conditions), id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title=""
     )
     figures = (Figure(id=k, estimand="", axes={}, values=v) for k, v in arrays.items())
     found = Results(
@@ -205,7 +205,7 @@ def test_a_case_shows_hostile_texts_as_characters():
 def test_other_experiments_show_none_of_it():
     table = table_record(
         pd.DataFrame([{"condition": "a", "judge": "j"}]),
-        id=CONDITIONS, hypothesis="", role="descriptive", title="",
+        id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title="",
     )  # fmt: skip
     run = Run(Path("x"), Results(experiment="", question="", results=(table,)))
     assert crowd.strategies(run) is None
