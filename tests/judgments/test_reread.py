@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
 
@@ -11,6 +9,7 @@ from judgestats.cli import main
 from judgestats.errors import InputError
 from judgestats.judgments.reread import reread, unread_causes
 from judgestats.protocols.scale import Scale
+from judgestats.results import Results, write_results
 
 TEN = Scale(1, 10)
 
@@ -74,8 +73,9 @@ def test_the_command_shows_the_differences(tmp_path, capsys):
     (tmp_path / "data").mkdir()
     rows = [row("Score: -7", "ok", score=7.0), row("[[8]]", "ok", score=8.0)]
     pd.DataFrame(rows).to_parquet(tmp_path / "data" / "judgments.parquet")
-    results = {"results": [], "design": {"scale": [1, 10]}}
-    (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    facts = {"design": {"scale": [1, 10]}}
+    results = Results(experiment="x", question="?", results=(), facts=facts)
+    write_results(tmp_path / "results.json", results)
     out = tmp_path / "found.csv"
     assert main(["reread", str(tmp_path), "--out", str(out)]) == 0
     shown = capsys.readouterr().out

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgestats.analysis.run_comparison import PAIRED_KINDS, compare_judgments
+from judgestats.analysis.drift import drift
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.escape import escape_markdown, verbatim
@@ -16,7 +16,7 @@ from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.show import Captioned, Markdown, Showable, pointer
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, Estimate, Results, ResultSet
+from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test
 from judgestats.results.numbers import bounds_of
 
 __all__ = [
@@ -30,6 +30,8 @@ __all__ = [
     "summary",
 ]
 
+PAIRED_KINDS = ("shift", "ratio", "flips")
+"""What is shown of `drift`, by the beginning of a result's id."""
 _MANY_SHARED = 20
 _FEW_SHARED = (
     " With so few shared items only large differences could be found: give the runs the same "
@@ -276,9 +278,9 @@ def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> lis
             shown.append(Markdown(f"**Not tested**, since {told}."))
             continue
         try:
-            found = compare_judgments(
+            found = drift(
                 runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed
-            )
+            ).records({"kind": "comparison"})
         except InputError as error:
             shown.append(Markdown(f"**Not tested**: {escape_markdown(str(error))}"))
             continue
@@ -303,22 +305,28 @@ def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> lis
 
 
 def _paired_rows(found: Results) -> list[dict[str, Any]]:
-    """One row a condition: shift of the mean, ratio of variances, items whose verdict changed."""
+    """One row a condition: shift of the mean, ratio of variances, change beyond repetition.
+
+    p-values are those of the tests, adjusted in the family of the analysis; that of the ratio is
+    the test of spread.
+    """
     rows: dict[str, dict[str, Any]] = {}
-    for record in found.results:
-        if not isinstance(record, (Comparison, Estimate)) or record.hypothesis not in PAIRED_KINDS:
+    for record in found.select(Record, top=True):
+        kind, _, condition = record.id.partition(".")
+        if kind not in {*PAIRED_KINDS, "spread"} or not isinstance(record, (Test, ResultSet)):
             continue
-        whole = found[record.part_of] if record.part_of else record
-        if not isinstance(whole, (ResultSet, Estimate)):
-            continue  # the effect size of a comparison
-        kind, _, condition = whole.id.partition(".")
         row = rows.setdefault(condition, {"condition": condition})
-        row[kind] = record.estimate
-        row[f"{kind}_low"], row[f"{kind}_high"] = bounds_of(record.interval)
-        if isinstance(record, Comparison):
-            row[f"{kind}_p"] = record.p_adjusted
-        row["n"] = record.sample.n_items if record.sample is not None else None
-    return list(rows.values())
+        shown: Sequence[Record]
+        if isinstance(record, Test):
+            row["ratio_p" if kind == "spread" else f"{kind}_p"] = record.p_adjusted
+            shown = found.effects(record)
+        else:
+            shown = found.members(record)
+        if kind != "spread" and shown and isinstance(shown[0], (Estimate, Comparison)):
+            row[kind] = shown[0].estimate
+            row[f"{kind}_low"], row[f"{kind}_high"] = bounds_of(shown[0].interval)
+            row["n"] = record.sample.n_items if record.sample is not None else None
+    return [row for row in rows.values() if set(PAIRED_KINDS) & set(row)]
 
 
 def _told(rows: Sequence[dict[str, Any]], number: int) -> str:
@@ -378,7 +386,7 @@ def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
         Column(key="ratio", label="Ratio of variances", format="number:2"),
         Column(key="ratio_ci", label="Interval", align="right"),
         Column(key="ratio_p", label="p, adjusted", format="p"),
-        Column(key="flips", label="Verdict changed", format="coefficient:2"),
+        Column(key="flips", label="Changed", format="coefficient:2"),
         Column(key="flips_ci", label="Interval", align="right"),
     ]
     kept = [
@@ -390,8 +398,9 @@ def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
         rows=tuple(shown),
         caption=(
             f"Run {number} against Run 1, paired by item. Shift: mean of Run {number} minus mean "
-            "of Run 1. Ratio: its within-item variance over that of Run 1. Verdict changed: share "
-            "of items whose commonest verdict differs. p-values are adjusted over the conditions."
+            "of Run 1. Ratio: its within-item variance over that of Run 1. Changed: share of "
+            "verdicts or scores that changed beyond repetition. p-values are adjusted in one "
+            "family; that of a ratio is the test of spread."
         ),
         note=(
             "– undefined: a variance of 0 in one of the runs. "
