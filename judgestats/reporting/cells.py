@@ -93,6 +93,8 @@ def execute_document(
         has = ", ".join(sorted(known)) or "none: no cell is tagged `parameters`"
         raise RenderError(f"{name}: unknown parameter {unknown[0]!r}; the document has: {has}")
     plan = _plan(document, params)
+    if len(plan) == 1:  # nothing but the renderer's own preparation: no kernel is needed
+        return _assemble(document, {}, work_dir)
     notebook = _notebook(cells=[cell for cell, _ in plan])
     for index, cell in enumerate(notebook.cells):
         cell.id = f"c{index}"  # no random ids

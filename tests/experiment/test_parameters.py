@@ -36,7 +36,7 @@ def parse(**given):
         ("map", "question", "ours=theirs"),
         ("reply", "xml", "one of auto"),
         ("preset", "huge", "no preset"),
-        ("replicats", "3", "Did you mean replicates"),
+        ("replicats", "3", "Did you mean (--)?replicates"),
     ],
 )
 def test_wrong_values_are_told_what_is_right(name, value, said):

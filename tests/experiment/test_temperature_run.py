@@ -136,7 +136,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     parts = [
         "SIMULATED",
         "OPENAI_API_KEY",
-        "base_url=http",
+        "--base-url http",
         "Account:",
         "Conditions:",
         "MLflow run",

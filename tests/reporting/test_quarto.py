@@ -163,6 +163,7 @@ def test_the_built_in_renderer_serves_where_quarto_fails(
     variable: str, value: str, words: str,
 ) -> None:  # fmt: skip
     monkeypatch.setenv(variable, value)
+    document.write_text("---\ntitle: old\n---\n\n# One\n\nNothing to run.\n")
     lines: list[str] = []
     made = render(document, out_dir=tmp_path / "out", notify=lines.append)
     assert len(lines) == 1
