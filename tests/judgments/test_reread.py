@@ -22,6 +22,7 @@ def row(text, status, *, finish="stop", **more):
         "replicate": 0,
         "stage": "final",
         "transport": "answered",
+        "judge": "j",
         "raw_text": text,
         "finish_reason": finish,
         "status": status,
