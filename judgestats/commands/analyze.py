@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shlex
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     console.say(judged.line)
     command = _command(arguments)
     from judgestats.experiment.record import render_into
-    from judgestats.tracking.runs import RunWriter
+    from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import open_store
 
     store = open_store()
@@ -76,10 +75,9 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
     digest = _digest(path)
     with (
-        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
+        run_files() as folder,
         RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
-        folder = Path(scratch)
         write_json(folder / "plan.json", judged.declared)
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)

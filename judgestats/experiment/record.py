@@ -18,7 +18,7 @@ from judgestats.judges.account import Collected
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
 from judgestats.stats.inference.result import to_plain
-from judgestats.tracking.runs import RunWriter, artifact_folder
+from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
@@ -61,6 +61,8 @@ def record(
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    if not collected.complete:
+        run.tags({INCOMPLETE: "true"})
     run.metrics(
         {
             **analysis.metrics,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +88,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
                 else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
                 "calls that follow from answers are collected by this process."
             )
-    from judgestats.tracking.runs import INCOMPLETE, RunWriter
+    from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import open_store
 
     store = open_store()
@@ -97,10 +96,9 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     with (
         Journal(Path(prepared.parameters["journal"])) as journal,  # ours before a run is opened
-        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
+        run_files() as folder,
         RunWriter(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
     ):
-        folder = Path(scratch)
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
         declare(prepared, run, folder, command)
@@ -125,7 +123,6 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-            run.tags({INCOMPLETE: "true"})
         reports = record(prepared, run, folder, frame, analysis, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)

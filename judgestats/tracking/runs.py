@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from judgestats.errors import StoreError
 from judgestats.tracking.store import Store, store_faults
 
-__all__ = ["INCOMPLETE", "RunWriter", "artifact_folder", "key"]
+__all__ = ["INCOMPLETE", "RunWriter", "artifact_folder", "key", "run_files"]
 
 INCOMPLETE = "judgestats.incomplete"
 """Tag of a run whose collection stopped early."""
@@ -105,10 +109,9 @@ class RunWriter:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None:
             self.finish("FINISHED")
-        elif issubclass(kind, KeyboardInterrupt):
-            self.finish("KILLED")
-        else:
-            self.finish("FAILED")
+            return
+        with suppress(StoreError):  # what ended the run is the error to report
+            self.finish("KILLED" if issubclass(kind, KeyboardInterrupt) else "FAILED")
 
     def finish(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED."""
@@ -207,6 +210,27 @@ class RunWriter:
             if not any(word in str(error).lower() for word in ("unique", "duplicate")):
                 raise
             self.store.client.log_inputs(self.run_id, [entry])
+
+
+@contextmanager
+def run_files() -> Iterator[Path]:
+    """A folder for a run's files until they are in the store; kept where the store fails."""
+    folder = Path(tempfile.mkdtemp(prefix="judgestats-"))
+    keep = False
+    try:
+        yield folder
+    except StoreError as error:
+        keep = (folder / "results.json").is_file()
+        if keep:
+            error.add_note(
+                f"The run's files are kept in {folder} (`judgestats report {folder}` makes the "
+                "report of them); with a store, the same command records the run and asks nothing "
+                "again."
+            )
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
 
 
 def artifact_folder(store: Store, run_id: str) -> Path | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -116,6 +119,28 @@ def _check_file(uri: str, *, existing: bool) -> None:
     )
 
 
+def _make(uri: str) -> None:
+    """Make the file of a new sqlite store beside its place, and put it there when it is whole.
+
+    MLflow makes tables and then alters them for seconds; what an interrupt in between leaves can
+    neither be opened nor mended.
+    """
+    file = _sqlite_file(uri)
+    if file is None or file.exists():
+        return
+    from mlflow import MlflowClient
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".judgestats-", dir=file.parent) as beside:
+        made = Path(beside) / file.name
+        MlflowClient(tracking_uri=f"sqlite:///{made}").search_experiments()
+        db = sqlite3.connect(made)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # all of it in the one file
+        db.close()
+        with contextlib.suppress(FileExistsError):  # another process made one meanwhile: it stays
+            os.link(made, file)
+
+
 def _experiment(client: Any, name: str) -> str:
     """The id of the experiment of that name, made where there is none.
 
@@ -163,14 +188,15 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     keep_secrets_of()
     with store_faults("it was opened"):
         _check_file(mlflow.get_tracking_uri(), existing=existing)
-        client = MlflowClient()
         if existing:
             return Store(
-                client=client,
+                client=MlflowClient(),
                 uri=without_secrets(mlflow.get_tracking_uri()),
                 experiment_id="",
                 experiment_name="",
             )
+        _make(mlflow.get_tracking_uri())
+        client = MlflowClient()
         adopted = os.environ.get("MLFLOW_RUN_ID", "")
         if adopted:
             experiment_id = client.get_run(adopted).info.experiment_id

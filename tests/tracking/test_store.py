@@ -115,3 +115,57 @@ def test_runs_that_name_one_dataset_at_once_share_it(workplace, monkeypatch) -> 
     assert said
     (entry,) = mlflow.get_run(run.run_id).inputs.dataset_inputs
     assert (entry.dataset.name, entry.dataset.digest) == ("items", "0123")
+
+
+def test_a_store_whose_making_was_interrupted_is_made_anew(tmp_path, monkeypatch) -> None:
+    """MLflow has made its tables and not yet altered them when Ctrl-C comes."""
+    import mlflow
+    import mlflow.store.db.utils as making
+
+    file, before = tmp_path / "new" / "runs.db", mlflow.get_tracking_uri()
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    mlflow.set_tracking_uri(f"sqlite:///{file}")
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(making, "_upgrade_db", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                open_store()
+        assert list(file.parent.iterdir()) == []
+        store = open_store()
+        assert store.client.get_experiment(store.experiment_id).name == store.experiment_name
+        assert [p.name for p in file.parent.iterdir()] == ["runs.db"]
+    finally:
+        mlflow.set_tracking_uri(before)
+
+
+def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkeypatch) -> None:
+    from judgestats.cli import main
+    from judgestats.experiment import run
+
+    words = ["run", "temperature", "--judges", "sim-typical", "--limit", "3"]
+    words += ["--replicates", "2", "--temperatures", "0,1", "--resamples", "99"]
+    whole, record = (workplace / "mlflow.db").read_bytes(), run.record
+
+    def without_store(*given: object) -> object:
+        (workplace / "mlflow.db").write_bytes(b"")
+        return record(*given)
+
+    monkeypatch.setattr(run, "record", without_store)
+    assert main([*words, "--report", "none"]) == 2
+    told = capsys.readouterr().err
+    assert "failed while metrics were written" in told
+    assert told.count("failed while") == 1
+    assert "Traceback" not in told
+    kept = Path(told.split("files are kept in ")[1].split(" ")[0])
+    assert (kept / "data" / "judgments.parquet").is_file()
+    assert main(["report", str(kept), "--to", "md", "--out", "again"]) == 0
+
+    (workplace / "mlflow.db").write_bytes(whole)
+    monkeypatch.undo()
+    monkeypatch.chdir(workplace)
+    capsys.readouterr()
+    assert main([*words, "--report", "none"]) == 0
+    assert "12 taken from the journal, 0 requests" in capsys.readouterr().out
