@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.once import (
@@ -23,7 +24,6 @@ from judgestats.analysis.once import (
     other_results,
     repeat_limits,
     repetition,
-    told_people,
     with_people,
 )
 from judgestats.analysis.once_verdicts import once_verdict_plan
@@ -31,16 +31,16 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
-from judgestats.analysis.told import told_coefficient, told_sem
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.stats.inference.result import TestResult, format_p
+from judgestats.stats.inference.result import Comparisons, Result
+from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
-__all__ = ["audit", "audit_sentence", "comparison_results", "plan", "plan_for"]
+__all__ = ["audit", "comparison_results", "plan", "plan_for"]
 
 _QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
 _MOST_CONDITIONS = 12
@@ -211,13 +211,14 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
     results += others
     cells = with_people(described.table, others)
-    compared = _compare(array, declared)
-    if compared is not None:
-        results += comparison_results(compared)
+    compared, shifts = _compare(array, cells, declared)
+    results += comparison_results(compared, shifts)
+    headlines = audit_headlines(results)
     return Analysis(
         experiment="audit",
         question=_QUESTION,
-        sentence=audit_sentence(cells, compared.blocked_f if compared else None),
+        sentence=audit_sentence(cells, headlines, results),
+        headlines=headlines,
         conditions=cells,
         results=tuple(results),
         limitations=(
@@ -253,6 +254,7 @@ def _audit_once(
         experiment="audit",
         question=declared.question,
         sentence=once_sentence(table, results),
+        headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
         limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
@@ -296,35 +298,57 @@ def _primary(named: NamedResult) -> NamedResult:
     )  # fmt: skip
 
 
-def _compare(array: ScoreArray, declared: AnalysisPlan) -> SpreadResult | None:
-    """The paired comparison of all conditions, where they share items."""
-    if not 2 <= len(array.conditions) <= _MOST_CONDITIONS:
-        return None
+def _compare(
+    array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[SpreadResult | None, Comparisons | None]:
+    """The paired comparisons of conditions that share items: of spread, and of means.
+
+    At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
+    """
     counted = np.sum(~np.isnan(array.scores), axis=2)
-    shared = np.all(counted >= 2, axis=1)
-    if int(shared.sum()) < 3:
-        return None
-    return spread_test(
-        array.scores,
-        conditions=array.conditions,
-        cluster=array.clusters,
-        level=declared.level,
-        n_permutations=declared.n_resamples,
-        n_resamples=declared.n_resamples,
-        seed=declared.seed,
-    )
+    cold = set(cells.loc[cells["temperature"] == 0, "condition"])
+    warm = [i for i, name in enumerate(array.conditions) if name not in cold]
+
+    def shared(columns: Sequence[int]) -> bool:
+        """Whether at least three items have two scores in each of several conditions."""
+        enough = int(np.all(counted[:, columns] >= 2, axis=1).sum()) >= 3
+        return 2 <= len(columns) <= _MOST_CONDITIONS and enough
+
+    everything = range(len(array.conditions))
+    found, shifts = None, None
+    if shared(warm):
+        found = spread_test(
+            array.scores[:, warm],
+            conditions=[array.conditions[i] for i in warm],
+            cluster=array.clusters,
+            level=declared.level,
+            n_permutations=declared.n_resamples,
+            n_resamples=declared.n_resamples,
+            seed=declared.seed,
+        )
+        shifts = found.shifts
+    if cold and shared(everything):
+        shifts = mean_shift(
+            array.scores,
+            conditions=array.conditions,
+            cluster=array.clusters,
+            level=declared.level,
+        )
+    return found, shifts
 
 
-def comparison_results(found: SpreadResult) -> list[NamedResult]:
+def comparison_results(found: SpreadResult | None, shifts: Comparisons | None) -> list[NamedResult]:
     """The results of a comparison of all conditions, named and with their role."""
-    listed = [
-        ("spread.all", "Spread of all conditions", found.blocked_f),
-        ("ranks.all", "Ranks of spread", found.rank_test),
-        *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
-        ("ratio.all", "Ratios of variances", found.ratios),
-    ]
-    if found.shifts is not None:
-        listed.append(("shift.all", "Differences of mean scores", found.shifts))
+    listed: list[tuple[str, str, Result]] = []
+    if found is not None:
+        listed += [
+            ("spread.all", "Spread of all conditions", found.blocked_f),
+            ("ranks.all", "Ranks of spread", found.rank_test),
+            *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
+            ("ratio.all", "Ratios of variances", found.ratios),
+        ]
+    if shifts is not None:
+        listed.append(("shift.all", "Differences of mean scores", shifts))
     return [
         NamedResult(
             id=identity,
@@ -336,42 +360,6 @@ def comparison_results(found: SpreadResult) -> list[NamedResult]:
         )
         for identity, title, result in listed
     ]
-
-
-def audit_sentence(cells: pd.DataFrame, compared: TestResult | None) -> str:
-    """The answer in one sentence.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row a condition.
-    compared : TestResult or None
-        The blocked F test of spread, where conditions share items.
-
-    Returns
-    -------
-    str
-    """
-    parts = []
-    for _, row in cells.iterrows():
-        if math.isnan(row["icc1"]):
-            parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
-            continue
-        parts.append(
-            f"{row['condition']}: one judgment has reliability {told_coefficient(row, 'icc1')} "
-            f"and a standard error of {told_sem(row)} points{told_people(row.to_dict())}"
-        )
-    text = "; ".join(parts)
-    if compared is not None and not math.isnan(compared.p_value):
-        p = compared.p_value
-        if p < 0.05:
-            text += f"; the conditions differ in spread (paired by item, p {format_p(p)})"
-        else:
-            text += (
-                f"; no difference in spread was detected (paired by item, p {format_p(p)}), which "
-                "does not show that they are equal"
-            )
-    return f"{text}."
 
 
 def _metrics(described: ScoreConditions, compared: SpreadResult | None) -> dict[str, float]:

@@ -96,6 +96,7 @@ def both_audits(
         sentence=" ".join(a.sentence for a in found),
         conditions=pd.concat([a.conditions for a in found], ignore_index=True),
         results=tuple(r for a in found for r in a.results),
+        headlines=tuple(h for a in found for h in a.headlines),
         limitations=tuple(
             dict.fromkeys([*(x for a in found for x in a.limitations), *map(str, refused)])
         ),

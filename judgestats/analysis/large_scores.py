@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.audit import audit_sentence, comparison_results
+from judgestats.analysis.audit import comparison_results
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
 from judgestats.analysis.limits import limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -70,6 +71,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     compared, skipped = _compared(cells, declared)
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
+    headlines = audit_headlines([*results, *compared])
     metrics = {
         "quality/unread_share": float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
     }
@@ -81,7 +83,8 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=_QUESTION,
-        sentence=audit_sentence(table, test),
+        sentence=audit_sentence(table, headlines, compared),
+        headlines=headlines,
         conditions=table,
         results=(*results, *compared),
         limitations=(
@@ -176,7 +179,7 @@ def _compared(cells: Cells, declared: AnalysisPlan) -> tuple[list[NamedResult], 
             n_resamples=declared.n_resamples,
             seed=declared.seed,
         )
-        return comparison_results(found), []
+        return comparison_results(found, found.shifts), []
     blocked = blocked_f_test(
         cells.spread("mean"),
         conditions=cells.conditions,

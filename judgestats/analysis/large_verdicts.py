@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.large_parts import left_out, named, whole_counts
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
@@ -129,6 +130,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         experiment="audit",
         question=declared.question,
         sentence=verdict_sentence(table_of),
+        headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),
         limitations=tuple(limits),

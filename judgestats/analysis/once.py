@@ -358,7 +358,8 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
     )
     if not verdicts:
         text += "How much that tells depends on the reliability, which is not known yet. "
-    if verdicts and set(frame["choice"]) <= {"a", "b", "tie", ""}:
+    pairs = set(frame["choice"]) <= {"a", "b", "tie", ""}
+    if verdicts and pairs and frame["order"].nunique() < 2:
         text += "Judge pairs in both orders too: repeats cannot average out a liking for a place. "
     for assumed in () if verdicts else _ASSUMED:
         plan = plan_study(

@@ -75,7 +75,7 @@ _SAID = (
     ("fleiss_kappa", "kappa of repetitions"),
     ("swap_consistency", "swap consistency"),
     ("alignment", "agreement with people"),
-    ("accuracy", "same verdict as people"),
+    ("accuracy", "same verdict as the labels"),
 )
 _SAID_OF_PASSES = (
     ("pass_rate", "pass rate"),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.limits import few_questions
 from judgestats.analysis.once import NOT_REPEATED, not_repeated, repetition
 from judgestats.analysis.once_verdicts import (
@@ -33,6 +34,7 @@ from judgestats.stats.agreement.position_preference import first_position_prefer
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
 from judgestats.stats.inference.result import Comparisons, Result
@@ -89,7 +91,8 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
                 id="compare",
                 role="secondary",
                 question="Which condition agrees more with people?",
-                test="Friedman (Wilcoxon for two) on the scores, paired by item",
+                test="blocked F test on the scores, p by exchanging conditions within items; "
+                "Friedman (Wilcoxon for two) beside it",
                 family="all pairs of conditions, on the items that all of them judged",
                 adjustment="holm",
             ),
@@ -165,6 +168,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         experiment="audit",
         question=declared.question,
         sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
+        headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -317,8 +321,22 @@ def _compare(
         several = pairwise_wilcoxon(
             table.to_numpy(float), names=names, cluster=cluster, level=declared.level
         )
+    credit = blocked_f_test(
+        table.to_numpy(float),
+        conditions=names,
+        cluster=cluster,
+        n_permutations=declared.n_resamples,
+        level=declared.level,
+        seed=declared.seed,
+    ).replace(
+        name="credit_blocked_f",
+        method="Blocked F test of credit, conditions exchanged within items",
+        null_hypothesis="the conditions agree equally often with people",
+        alternative="some agree more often than others",
+    )
     told: list[tuple[str, str, Result]] = [
-        ("compare.people", "Agreement with people, paired by item", result)
+        ("compare.people", "Agreement with people, paired by item", credit),
+        ("compare.people.ranks", "Ranks of agreement, paired by item", result),
     ]
     if several is not None:
         told.append(("compare.people.pairs", "Which conditions, paired by item", several))

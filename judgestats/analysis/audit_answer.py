@@ -1,0 +1,121 @@
+"""What an audit claims: a headline an estimate and one a comparison, and the sentence from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from judgestats.analysis.once import told_people
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.told import told_coefficient, told_sem
+from judgestats.results import Claim, Headline
+from judgestats.stats.inference.result import Comparisons, Estimate, TestResult, format_p
+
+__all__ = ["audit_headlines", "audit_sentence"]
+
+_COMPARED = {"spread.all": "variance_ratio", "compare.people": "mean_difference"}
+"""The one test of each comparison of conditions, and what differs if it does."""
+ALPHA = 0.05
+
+
+def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
+    """The claims of an audit: estimates are described, only a test of all conditions can differ.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+
+    Returns
+    -------
+    tuple of Headline
+        Of every primary estimate, and of the comparison of spread or of agreement with people.
+    """
+    ids = {r.id for r in results}
+    headlines = []
+    for named in results:
+        found = named.result
+        rests_on: tuple[str, ...] = (named.id,)
+        if isinstance(found, Estimate) and named.role == "primary":
+            undefined = math.isnan(found.estimate)
+            claim: Claim = "undefined" if undefined else "described"
+            estimand, p = found.name, math.nan
+        elif isinstance(found, TestResult) and named.id in _COMPARED:
+            p = found.p_value
+            claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+            estimand = _COMPARED[named.id]
+            beside = ("ratio.all",) if named.id == "spread.all" else ("compare.people.pairs",)
+            rests_on += tuple(i for i in beside if i in ids)
+        else:
+            continue
+        headlines.append(
+            Headline(
+                id=f"headline.{named.id}",
+                hypothesis=named.place.hypothesis,
+                claim=claim,
+                about=named.about,
+                estimand=estimand,
+                rests_on=rests_on,
+                p_adjusted=p,
+                reason=found.reason,
+            )
+        )
+    return tuple(headlines)
+
+
+def audit_sentence(
+    cells: pd.DataFrame, headlines: Sequence[Headline], results: Sequence[NamedResult]
+) -> str:
+    """The answer in one sentence.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+    headlines : sequence of Headline
+    results : sequence of NamedResult
+        What they rest on.
+
+    Returns
+    -------
+    str
+    """
+    parts = []
+    for _, row in cells.iterrows():
+        if math.isnan(row["icc1"]):
+            parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
+            continue
+        parts.append(
+            f"{row['condition']}: one judgment has reliability {told_coefficient(row, 'icc1')} "
+            f"and a standard error of {told_sem(row)} points{told_people(row.to_dict())}"
+        )
+    text = "; ".join(parts)
+    for headline in headlines:
+        if headline.rests_on[0] != "spread.all" or headline.claim == "undefined":
+            continue
+        p = format_p(headline.p_adjusted)
+        if headline.claim == "differs":
+            text += f"; the conditions differ in spread (paired by item, p {p})"
+        else:
+            text += (
+                f"; no difference in spread was detected (paired by item, p {p}"
+                f"{_widest(results)}), which does not show that they are equal"
+            )
+    return f"{text}."
+
+
+def _widest(results: Sequence[NamedResult]) -> str:
+    """The ratio of variances furthest from 1, with its interval."""
+    found = [r.result for r in results if r.id == "ratio.all"]
+    rows = [
+        row
+        for ratios in found
+        if isinstance(ratios, Comparisons)
+        for row in ratios.rows
+        if 0 < row.estimate < math.inf
+    ]
+    if not rows:
+        return ""
+    row = max(rows, key=lambda r: abs(math.log(r.estimate)))
+    return f"; largest ratio of variances {row.a} / {row.b} {row.told()}"
