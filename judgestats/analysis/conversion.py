@@ -221,7 +221,7 @@ def _(result: of.TestResult, place: Place) -> tuple[Record, ...]:
         method=result.method,
         statistic=_statistic(result.statistic_name, result.statistic, result.df),
         p=float(result.p_value),
-        p_floor=_floor(result.details.get("n_permutations")),
+        p_floor=float(result.details.get("p_floor", _floor(result.details.get("n_permutations")))),
         null_hypothesis=result.null_hypothesis,
         alternative=result.alternative,
         why=result.why,

@@ -1,17 +1,22 @@
-"""Comparisons made apart, put into the one family of the hypothesis that they answer together."""
+"""Families: comparisons made apart and adjusted together, and what may be claimed."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TypeVar
 
 from judgestats.errors import InputError
+from judgestats.results import Claim
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.result import Comparisons, Note
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["one_family"]
+__all__ = ["LEVEL", "claim_of", "one_family"]
+
+LEVEL = 0.05
+"""Of every claim."""
 
 SomeComparisons = TypeVar("SomeComparisons", bound=Comparisons)
 
@@ -72,3 +77,20 @@ def one_family(
         sample=max((p.sample for p in parts.values()), key=lambda s: s.n_items),
         notes=tuple(notes),
     )
+
+
+def claim_of(p: float, p_alike: float) -> Claim:
+    """What adjusted p of a difference and of equivalence allow to say.
+
+    Examples
+    --------
+    >>> claim_of(0.01, 0.5), claim_of(0.4, 0.01), claim_of(0.4, 0.4)
+    ('differs', 'equivalent', 'open')
+    >>> claim_of(math.nan, math.nan)
+    'undefined'
+    """
+    if p < LEVEL:
+        return "differs"
+    if p_alike <= LEVEL:
+        return "equivalent"
+    return "undefined" if math.isnan(p) else "open"

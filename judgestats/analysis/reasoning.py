@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import one_family
+from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_levene_of_variances, published_ratios
-from judgestats.analysis.spread_comparison import secondary
+from judgestats.analysis.spread_comparison import secondary, spread_headlines
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About, Headline
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Comparisons, TestResult, format_p
@@ -49,7 +51,7 @@ _INTERACTION = Hypothesis(
     question="At each temperature: does reasoning change the spread of all judges alike?",
     test=(
         "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
-        "the log scale"
+        "the log scale; claimed only where the primary family shows that reasoning matters"
     ),
     family=_FAMILY,
     adjustment="holm",
@@ -96,10 +98,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     if interaction is not None:
         title = "Is the change by reasoning the same for all judges"
         further.insert(0, secondary("interaction", title, interaction, headline=True))
+    gate = any(h.claim == "differs" for h in spread_headlines(*found.questions))
+    claims = _claims(interaction, gate=gate)
     return _COMPARED.concluded(
         found,
         declared,
-        told=_alike(interaction),
+        told=_alike(interaction, claims),
+        claims=claims,
         further=further,
         published=(
             *published_levene_of_variances(found.array, found.strata, reference=_BASE),
@@ -159,6 +164,7 @@ def _interaction_by_differences(
             conditions=treated.labels,
             cluster=more.cluster[complete],
             n_permutations=declared.n_resamples,
+            n_comparisons=len(paired),
             level=declared.level,
             seed=declared.seed,
         ).replace(
@@ -180,15 +186,36 @@ def _interaction_by_differences(
     return results
 
 
-def _alike(interaction: Comparisons | None) -> str:
+def _claims(interaction: Comparisons | None, *, gate: bool) -> tuple[Headline, ...]:
+    """What is claimed of each pair of judges; with the gate closed, nothing."""
+    if interaction is None:
+        return ()
+    return tuple(
+        Headline(
+            id=f"headline.interaction.{row.a}:{row.b}",
+            hypothesis="interaction",
+            claim=claim_of(row.p_adjusted if gate or math.isnan(row.p_adjusted) else 1.0, math.nan),
+            about=About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
+            estimand="variance_ratio",
+            direction="higher" if row.estimate > 1 else "lower" if row.estimate < 1 else "",
+            rests_on=(f"interaction/{row.a}:{row.b}",),
+            family="interaction",
+            p_adjusted=row.p_adjusted,
+            reason=row.reason,
+        )
+        for row in interaction.rows
+    )
+
+
+def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
     """Whether reasoning changes all judges alike, as a sentence; empty for one judge."""
     if interaction is None:
         return ""
     told = [
         f"{row.a} and {row.b} (their variance ratios differ by the factor {row.told()}, adjusted p "
         f"{format_p(row.p_adjusted)})"
-        for row in interaction.rows
-        if row.p_adjusted < 0.05
+        for row, claim in zip(interaction.rows, claims, strict=True)
+        if claim.claim == "differs"
     ]
     if told:
         return f" Reasoning does not change the spread of all judges alike: {'; '.join(told)}."

@@ -1,20 +1,166 @@
-"""How many judgments to average, and what that costs, from the reliability that was measured."""
+"""What to do: the condition to take, how many judgments to average, and what that costs.
+
+A condition is recommended only where it is shown to lie within a declared margin of the best; those
+that may be the best are named, and hold every best one with probability .95.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from judgestats.analysis.outcome import Recommendation
+from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.told import told_coefficient
-from judgestats.results.numbers import apa_number
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.results.numbers import apa_number, counted
+from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
+from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = ["TARGET", "recommend_replicates"]
+__all__ = [
+    "MARGIN_ICC",
+    "TARGET",
+    "Spent",
+    "recommend_best",
+    "recommend_reliable",
+    "recommend_replicates",
+]
 
 TARGET = 0.90
 """Reliability of the mean that the recommendation aims at."""
+
+MARGIN_ICC = 0.05
+"""Declared margin: reliabilities of one judgment that differ by less than .05."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What each condition spends: money, else tokens, else judgments.
+
+    Attributes
+    ----------
+    amounts : tuple of float
+    unit : str
+        ``"USD"``, ``"tokens"`` or ``"judgments"``.
+    """
+
+    amounts: tuple[float, ...]
+    unit: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]], **columns: str) -> Spent:
+        """The first of some columns that is known, and above 0, of every row.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+        **columns : str
+            Unit to column, the preferred first; the last is taken in any case.
+
+        Examples
+        --------
+        >>> rows = [{"usd": math.nan, "tokens": 290.0}, {"usd": math.nan, "tokens": 732.0}]
+        >>> Spent.of(rows, USD="usd", tokens="tokens").told(0)
+        '290 tokens'
+        """
+        known = [
+            cls(amounts=tuple(float(row.get(column) or math.nan) for row in rows), unit=unit)
+            for unit, column in columns.items()
+        ]
+        usable = (s for s in known if all(math.isfinite(v) and v > 0 for v in s.amounts))
+        return next(usable, known[-1])
+
+    def told(self, i: int) -> str:
+        """What one condition spends, with its unit."""
+        amount = self.amounts[i]
+        return f"${amount:.4f}" if self.unit == "USD" else f"{amount:,.4g} {self.unit}"
+
+    def usd(self, i: int) -> float | None:
+        """Money, where it is known."""
+        return self.amounts[i] if self.unit == "USD" else None
+
+
+def recommend_best(
+    values: Mapping[str, Floats],
+    clusters: Any,
+    *,
+    spent: Spent,
+    margin: float,
+    level: float,
+    what: str,
+    each: str,
+) -> tuple[Recommendation, NamedResult] | None:
+    """The cheapest condition that is shown to lie within the margin of the best, if one is.
+
+    Parameters
+    ----------
+    values : mapping of condition to ndarray
+        One number an item; larger is better.
+    clusters : sequence
+    spent : Spent
+        In the order of `values`.
+    margin, level : float
+    what : str
+        What is compared: ``agreement with people``.
+    each : str
+        What is spent on: ``a pair``.
+
+    Returns
+    -------
+    tuple of Recommendation and NamedResult, or None
+        None where there is nothing to choose from.
+    """
+    names, table = list(values), np.column_stack(list(values.values()))
+    if len(names) < 2 or np.isfinite(table).all(axis=1).sum() < 2:
+        return None
+    found = comparisons_with_best(
+        table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level
+    )
+    result = NamedResult(
+        id="best",
+        title=f"Which may be the best in {what}",
+        role="secondary",
+        result=found,
+        hypothesis="best",
+        levels={name: name for name in names},
+    )
+    tied = found.candidates
+    among = f"The best in {what} is among {', '.join(tied)}" if len(tied) > 1 else (
+        f"{tied[0]} is the best in {what}"
+    )  # fmt: skip
+    if found.recommended is None:
+        reason = f"not told apart at this size; {_would_decide(found)}"
+        text = f"{among}: these are {reason}." if len(tied) > 1 else f"{among}."
+        return Recommendation(
+            text=text, tied=tied, reason=reason, rests_on=("best",)
+        ), result  # fmt: skip
+    i = names.index(found.recommended)
+    reason = (
+        f"the cheapest ({spent.told(i)} {each}) that is shown to lie at most "
+        f"{apa_number(margin, bounded=True)} below the best"
+    )
+    return Recommendation(
+        text=f"{found.recommended} is {reason}. {among}.",
+        cost_usd=spent.usd(i),
+        chosen=found.recommended,
+        tied=tied,
+        reason=reason,
+        rests_on=("best",),
+    ), result
+
+
+def _would_decide(found: BestConditions) -> str:
+    if found.n_items_needed is None:
+        return "no number of items like these would decide"
+    return f"{counted(found.n_items_needed, 'item', 'items')} would decide"
 
 
 def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
@@ -34,10 +180,72 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
         None where no condition has a positive reliability.
     """
     usable = cells[(cells["constant_share"] < 0.95) & (cells["icc1"] > 0)]
-    if usable.empty:
-        return None
-    best = usable.sort_values("icc1", ascending=False).iloc[0]
-    icc = float(best["icc1"])
+    return None if usable.empty else _repeats(usable.sort_values("icc1", ascending=False).iloc[0])
+
+
+def recommend_reliable(
+    cells: pd.DataFrame, array: ScoreArray
+) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
+    """As `recommend_replicates`, of the conditions that are shown to be as reliable as the best.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+    array : ScoreArray
+
+    Returns
+    -------
+    Recommendation or None
+    tuple of NamedResult
+        What it rests on.
+    """
+    usable = cells[(cells["constant_share"] < 0.95) & cells["icc1"].notna()]
+    if len(usable) < 2:
+        return recommend_replicates(cells), ()
+    each = [
+        {
+            "usd": row["cost_usd"] / max(row["n"], 1),
+            "tokens": row["tokens_out_mean"],
+            "judgments": 1.0,
+        }
+        for row in usable.to_dict("records")
+    ]
+    values, clusters = _reliability_by_item(array, list(usable["condition"]))
+    units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
+    given = recommend_best(
+        values, clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC, level=0.95,
+        what="reliability of one judgment", each="a judgment",
+    )  # fmt: skip
+    if given is None:
+        return None, ()
+    best, result = given
+    if not best.chosen:
+        return best, (result,)
+    repeats = _repeats(usable.set_index("condition", drop=False).loc[best.chosen])
+    if repeats is None:
+        return replace(best, chosen=""), (result,)
+    return replace(
+        best,
+        text=f"{best.text} {repeats.text}",
+        chosen=repeats.chosen,
+        replicates=repeats.replicates,
+        cost_usd=repeats.cost_usd,
+    ), (result,)
+
+
+def _repeats(best: pd.Series) -> Recommendation | None:
+    """How many judgments under one condition reach the target, where that can be said."""
+    icc, low = float(best["icc1"]), float(best.get("icc1_low", math.nan))
+    shown = f"ICC(1,1) {told_coefficient(best, 'icc1')}"
+    if low <= 0:
+        reason = "the interval of its reliability reaches 0, so no number of repeats may suffice"
+        return Recommendation(
+            text=f"No number of judgments can be advised for {best['condition']} ({shown}): "
+            f"{reason}.",
+            tied=(str(best["condition"]),),
+            reason=reason,
+        )
     exact = float(replications_needed(icc, target=TARGET))
     if not math.isfinite(exact):
         return None
@@ -46,19 +254,59 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
     if not math.isnan(float(best["cost_usd"])) and float(best["n"]):
         cost = float(best["cost_usd"]) / float(best["n"]) * need
     price = f", at ${cost:.4f} an item" if cost else ""
-    low = float(best.get("icc1_low", math.nan))
     most = _at_the_lower_bound(low, need) if math.isfinite(low) else ""
     unit = "one judgment already reaches" if need == 1 else f"the mean of {need} judgments reaches"
     return Recommendation(
         text=(
-            f"{best['condition']} has the highest estimated reliability of one judgment among the "
-            f"conditions whose scores vary at all (ICC(1,1) {told_coefficient(best, 'icc1')}); "
-            f"{unit} {apa_number(TARGET, bounded=True)}{price}{most}. "
-            f"Reliability is not validity: {_validity(best)}."
+            f"{best['condition']} ({shown}): {unit} "
+            f"{apa_number(TARGET, bounded=True)}{price}{most}. Reliability is not "
+            f"validity: {_validity(best)}."
         ),
         replicates=need,
         cost_usd=cost,
+        chosen=str(best["condition"]),
+        tied=(str(best["condition"]),),
+        reason=shown,
     )
+
+
+def _reliability_by_item(
+    array: ScoreArray, conditions: Sequence[str]
+) -> tuple[dict[str, Floats], Any]:
+    """ICC(1,1) of each condition as one number an item, whose mean it is.
+
+    The number of a question's items is what the jackknife over questions says that they add:
+    leaving a question out of the mean leaves it out of the coefficient.
+    """
+    scores = {c: array.condition(c) for c in conditions}
+    counts = np.stack([np.isfinite(x).sum(axis=1) for x in scores.values()])
+    used = (counts > 1).all(axis=0)
+    codes = cluster_codes(array.clusters[used], int(used.sum()), where="recommend_replicates")
+    sizes = np.bincount(codes).astype(float)
+    total = sizes.sum()
+    out = {}
+    for name, all_scores in scores.items():
+        x = all_scores[used]
+        n = np.isfinite(x).sum(axis=1)
+        mean = np.nanmean(x, axis=1) if len(x) else np.zeros(0)
+        within = np.nansum((x - mean[:, None]) ** 2, axis=1)
+        parts = np.column_stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within])
+        by_cluster = np.stack([np.bincount(codes, weights=p) for p in parts.T], axis=1)
+        whole = by_cluster.sum(axis=0)
+        centre, left = _icc(whole), _icc(whole - by_cluster)
+        add = centre + (total - sizes) / sizes * (centre - left)
+        out[name] = add[codes] + centre - np.average(add, weights=sizes)
+    return out, array.clusters[used]
+
+
+def _icc(sums: Floats) -> Floats:
+    """ICC(1,1) from sums over items: items, n, n squared, n mean, n mean squared, within."""
+    items, n, squared, first, second, within = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = (second - first**2 / n) / (items - 1)
+        error = within / (n - items)
+        size = (n - squared / n) / (items - 1)
+        return np.asarray((between - error) / (between + (size - 1) * error))
 
 
 def _validity(best: pd.Series) -> str:
@@ -70,7 +318,5 @@ def _validity(best: pd.Series) -> str:
 
 def _at_the_lower_bound(low: float, need: int) -> str:
     """How many judgments the target takes if the reliability is as low as its interval allows."""
-    if low <= 0:
-        return ". The interval reaches 0, so no number is certain to suffice"
     most = max(1, math.ceil(float(replications_needed(low, target=TARGET)) - 1e-9))
     return f" ({most} at the interval's lower end)" if most > need else ""

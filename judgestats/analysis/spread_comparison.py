@@ -9,33 +9,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import pandas as pd
 
+from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.recording import smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.strata import Stratum
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.results import About, Claim, Headline
-from judgestats.stats.inference.adjust import Family, adjust_family
+from judgestats.results import About, Headline
+from judgestats.results.numbers import apa_number
+from judgestats.stats.inference.adjust import Family, adjust_family, p_adjust
 from judgestats.stats.inference.result import Result
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_spread
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
 __all__ = [
+    "SpreadQuestion",
     "compare_spread",
     "described_scores",
     "equivalence_in",
     "equivalence_results",
+    "nothing_claimed",
     "secondary",
     "spread_family",
     "spread_headlines",
     "spread_metrics",
+    "spread_questions",
     "spread_results",
     "unread_share",
 ]
+
+FAMILY = "spread.family"
+"""The family of all tests of spread that the answer tells."""
 
 
 def described_scores(
@@ -57,12 +67,81 @@ def described_scores(
     return frame, array, described
 
 
+@dataclass(frozen=True, kw_only=True)
+class SpreadQuestion:
+    """One hypothesis on spread with its answer in every stratum.
+
+    Attributes
+    ----------
+    id : str
+        Of the hypothesis, and what the ids of its results begin with: ``spread``, ``vary.top_p``.
+    across : str
+        What is compared, in the plural: ``temperatures``.
+    each : str
+        What a stratum is: ``judge``.
+    strata : tuple of Stratum
+    spreads : mapping of stratum to SpreadResult
+    equivalence : mapping of stratum to EquivalenceResult
+        Of every pair, since equality is claimed of all.
+    """
+
+    id: str
+    across: str
+    each: str
+    strata: tuple[Stratum, ...]
+    spreads: Mapping[str, SpreadResult]
+    equivalence: Mapping[str, EquivalenceResult]
+
+    def result_id(self, kind: str, stratum: str) -> str:
+        """Of the test (kind ``spread``), the ratios or the equivalence in a stratum."""
+        if self.id == "spread":
+            return f"{kind}.{stratum}"
+        return f"{self.id}.{stratum}" if kind == "spread" else f"{self.id}.{kind}.{stratum}"
+
+
+def spread_questions(
+    array: ScoreArray,
+    declared: AnalysisPlan,
+    *questions: tuple[str, str, str, Sequence[Stratum]],
+    reference: str | None = None,
+) -> tuple[SpreadQuestion, ...]:
+    """Answer hypotheses on spread whose tests are one family.
+
+    Parameters
+    ----------
+    array : ScoreArray
+    declared : AnalysisPlan
+    *questions : tuple
+        Id, what is compared, what a stratum is, and the strata; see `SpreadQuestion`.
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
+
+    Returns
+    -------
+    tuple of SpreadQuestion
+        Permutations are as many as resolve the level in a family of this size.
+    """
+    tests = sum(len(strata) for *_, strata in questions)
+    return tuple(
+        SpreadQuestion(
+            id=identity,
+            across=across,
+            each=each,
+            strata=tuple(strata),
+            spreads=compare_spread(array, strata, declared, reference=reference, tests=tests),
+            equivalence=equivalence_in(array, strata, declared),
+        )
+        for identity, across, each, strata in questions
+    )
+
+
 def compare_spread(
     array: ScoreArray,
     strata: Sequence[Stratum],
     declared: AnalysisPlan,
     *,
     reference: str | None = None,
+    tests: int | None = None,
 ) -> dict[str, SpreadResult]:
     """`spread_test` in every stratum, by its name.
 
@@ -74,6 +153,8 @@ def compare_spread(
     declared : AnalysisPlan
     reference : str, optional
         The level that ratios and shifts refer to; every pair by default.
+    tests : int, optional
+        Size of the family; one test a stratum by default.
     """
     return {
         s.name: spread_test(
@@ -84,6 +165,7 @@ def compare_spread(
             reference=reference if reference in s.labels else None,
             level=declared.level,
             n_permutations=declared.n_resamples,
+            n_comparisons=max(tests or len(strata), 1),
             n_resamples=declared.n_resamples,
             seed=declared.seed,
         )
@@ -91,11 +173,13 @@ def compare_spread(
     }
 
 
-def spread_family(found: Mapping[str, SpreadResult], *, across: str, each: str) -> Family:
-    """The primary tests of all strata, adjusted together."""
+def spread_family(*questions: SpreadQuestion) -> Family:
+    """The tests of all questions and strata, adjusted together."""
+    first, *others = questions
+    across = " and ".join(q.across for q in questions)
     return adjust_family(
-        {name: s.blocked_f for name, s in found.items()},
-        family=f"spread across {across}, one test per {each}",
+        {_label(q, name, others): s.blocked_f for q in questions for name, s in q.spreads.items()},
+        family=f"spread across {across}, one test per {first.each if not others else 'stratum'}",
         method="holm",
     )
 
@@ -124,32 +208,29 @@ def secondary(
     )
 
 
-def spread_results(
-    found: Mapping[str, SpreadResult],
-    *,
-    across: str,
-    each: str,
-    strata: Sequence[Stratum] = (),
-) -> list[NamedResult]:
+def _label(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQuestion]) -> str:
+    """Of a test in the family: the stratum, which several questions may share."""
+    return question.result_id("spread", stratum) if others else stratum
+
+
+def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
     Parameters
     ----------
-    found : mapping of stratum to SpreadResult
-    across : str
-        What is compared, in the plural: ``temperatures``.
-    each : str
-        What a stratum is: ``judge``.
-    strata : sequence of Stratum
-        What the results are about.
+    *questions : SpreadQuestion
+        The primary one first; the tests of the others stand in its family.
 
     Returns
     -------
     list of NamedResult
-        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``ratio.*``, ``shift.*``.
+        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``ratio.*``, ``shift.*``,
+        and of further questions the test, the trend and the ratios.
     """
+    primary, *others = questions
+    across, found = primary.across, primary.spreads
     family = f"spread across {across}"
-    of = {s.name: s for s in strata}
+    of = {s.name: s for s in primary.strata}
     results = [
         NamedResult(
             id=f"spread.{name}",
@@ -158,23 +239,23 @@ def spread_results(
             result=result.blocked_f,
             family=family,
             headline=True,
-            about=of[name].about if name in of else About(),
+            about=of[name].about,
         )
         for name, result in found.items()
     ]
-    if len(found) > 1:
+    if sum(len(q.spreads) for q in questions) > 1:
         results.append(
             NamedResult(
-                id="spread.family",
-                title=f"Spread across {across}, adjusted over {each}s",
+                id=FAMILY,
+                title=f"Spread across {' and '.join(q.across for q in questions)}, adjusted",
                 role="primary",
-                result=spread_family(found, across=across, each=each),
+                result=spread_family(*questions),
                 family=family,
                 headline=True,
             )
         )
     for name, result in found.items():
-        stratum = of.get(name)
+        stratum = of[name]
         for test in result.trend:
             results.append(
                 secondary(
@@ -219,6 +300,32 @@ def spread_results(
                     stratum=stratum,
                 )
             )
+    return results + [r for q in others for r in _further(q)]
+
+
+def _further(question: SpreadQuestion) -> list[NamedResult]:
+    """A further question's tests, trends and ratios."""
+    what = question.across
+    results = []
+    for stratum in question.strata:
+        where, spread = stratum.name, question.spreads[stratum.name]
+        parts = [
+            ("spread", f"Spread across {what}", spread.blocked_f),
+            *((f"trend.{t.name}", f"Trend of spread over {what}", t) for t in spread.trend),
+            ("ratio", f"Ratios of variances across {what}", spread.ratios),
+            ("equivalence", f"Equivalence across {what}", question.equivalence[where]),
+        ]
+        results += [
+            secondary(
+                question.result_id(kind, where),
+                f"{title}, {where}",
+                result,
+                headline="page" in kind,
+                hypothesis=question.id,
+                stratum=stratum,
+            )
+            for kind, title, result in parts
+        ]
     return results
 
 
@@ -242,84 +349,80 @@ def equivalence_in(
     }
 
 
-def equivalence_results(
-    found: Mapping[str, EquivalenceResult],
-    *,
-    headline: bool = False,
-    strata: Sequence[Stratum] = (),
-) -> list[NamedResult]:
+def equivalence_results(question: SpreadQuestion, *, headline: bool = False) -> list[NamedResult]:
     """The tests of equivalence as named results."""
-    of = {s.name: s for s in strata}
     return [
         secondary(
-            f"equivalence.{name}",
-            f"Equivalence of spread, {name}",
-            result,
+            f"equivalence.{stratum.name}",
+            f"Equivalence of spread, {stratum.name}",
+            question.equivalence[stratum.name],
             headline=headline,
-            stratum=of.get(name),
+            stratum=stratum,
         )
-        for name, result in found.items()
+        for stratum in question.strata
     ]
 
 
-def spread_headlines(
-    found: Mapping[str, SpreadResult],
-    equivalence: Mapping[str, EquivalenceResult],
-    *,
-    across: str,
-    each: str,
-    strata: Sequence[Stratum],
-) -> tuple[Headline, ...]:
+def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     """What is claimed of each stratum: its spread differs, is shown to be alike, or is left open.
 
     Parameters
     ----------
-    found : mapping of stratum to SpreadResult
-    equivalence : mapping of stratum to EquivalenceResult
-        Of every pair, since equality is claimed of all.
-    across, each : str
+    *questions : SpreadQuestion
         As in `spread_results`, whose ids the headlines rest on.
-    strata : sequence of Stratum
 
     Returns
     -------
     tuple of Headline
         ``headline.spread.*``; the direction is that of the last condition against the first.
+        Equality is adjusted over all strata, as differences are.
     """
-    if not found:
+    placed = [(q, s, s.name) for q in questions for s in q.strata]
+    if not placed:
         return ()
-    adjusted = spread_family(found, across=across, each=each).p_adjusted
+    family = spread_family(*questions)
+    alike = p_adjust([q.equivalence[name].p_all for q, _, name in placed])
+    floor = smallest_adjusted(
+        [float(t.details.get("p_floor", math.nan)) for t in family.tests.values()],
+        method=family.adjust,
+    )
     headlines = []
-    for stratum in (s for s in strata if s.name in found):
-        name, p = stratum.name, adjusted[stratum.name]
-        alike = name in equivalence and equivalence[name].all_shown
+    for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
+        test = question.spreads[name].blocked_f
+        p = family.p_adjusted[_label(question, name, questions[1:])]
+        claim = claim_of(p, p_alike)
+        reason = test.reason
+        if claim == "open" and floor > LEVEL:
+            reason = f"with so few questions no p below {apa_number(floor, bounded=True)} exists"
         headlines.append(
             Headline(
-                id=f"headline.spread.{name}",
-                hypothesis="spread",
-                claim=_claim(p, alike=alike),
+                id=f"headline.{question.result_id('spread', name)}",
+                hypothesis=question.id,
+                claim=claim,
                 about=stratum.about,
                 estimand="variance_ratio",
-                direction=_direction(found[name]),
-                rests_on=(
-                    f"spread.{name}",
-                    *((f"equivalence.{name}",) if name in equivalence else ()),
-                    f"ratio.{name}",
+                direction=_direction(question.spreads[name]),
+                rests_on=tuple(
+                    question.result_id(kind, name) for kind in ("spread", "equivalence", "ratio")
                 ),
-                family="spread.family" if len(found) > 1 else "",
-                p_adjusted=p,
-                reason=found[name].blocked_f.reason,
+                family=FAMILY if len(placed) > 1 else "",
+                p_adjusted=p_alike if claim == "equivalent" else p,
+                reason=reason,
             )
         )
     return tuple(headlines)
 
 
-def _claim(p: float, *, alike: bool) -> Claim:
-    if p < 0.05:
-        return "differs"
-    if alike:
-        return "equivalent"
-    return "undefined" if math.isnan(p) else "open"
+def nothing_claimed(why: str) -> Headline:
+    """The headline of a primary question that the conditions cannot answer."""
+    return Headline(
+        id="headline.spread",
+        hypothesis="spread",
+        claim="undefined",
+        about=About(),
+        estimand="variance_ratio",
+        reason=why,
+    )
 
 
 def _direction(found: SpreadResult) -> Literal["", "higher", "lower"]:

@@ -15,28 +15,30 @@ from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_groups
-from judgestats.analysis.recommend import recommend_replicates
-from judgestats.analysis.scores import ScoreConditions, cell_arrays
+from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
-    compare_spread,
+    SpreadQuestion,
     described_scores,
-    equivalence_in,
     equivalence_results,
+    nothing_claimed,
+    spread_headlines,
     spread_metrics,
+    spread_questions,
     spread_results,
 )
 from judgestats.analysis.spread_plan import (
     BLOCKS,
     MARGIN,
     MISSING,
+    nothing_compared,
     spread_hypotheses,
     spread_sentence,
 )
 from judgestats.analysis.strata import Stratum, strata_of
-from judgestats.analysis.varied import varied_results
+from judgestats.analysis.varied import varied_questions
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.stats.spread.equivalence import EquivalenceResult
-from judgestats.stats.spread.spread_between_conditions import SpreadResult
+from judgestats.results import Headline
 
 __all__ = ["Compared", "LevelComparison"]
 
@@ -51,17 +53,19 @@ class Compared:
         The judgments that were asked.
     array : ScoreArray
     described : ScoreConditions
-    strata : sequence of Stratum
-    spreads : mapping of stratum to SpreadResult
-    equivalence : mapping of stratum to EquivalenceResult
+    questions : tuple of SpreadQuestion
+        The primary one first, then those of varied fields of the request.
     """
 
     frame: pd.DataFrame
     array: ScoreArray
     described: ScoreConditions
-    strata: Sequence[Stratum]
-    spreads: Mapping[str, SpreadResult]
-    equivalence: Mapping[str, EquivalenceResult]
+    questions: tuple[SpreadQuestion, ...]
+
+    @property
+    def strata(self) -> tuple[Stratum, ...]:
+        """Of the primary question."""
+        return self.questions[0].strata
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -123,7 +127,7 @@ class LevelComparison:
             missing=MISSING,
             n_resamples=int(parameters["resamples"]),
             seed=int(parameters["seed"]),
-            margins={"variance_ratio": MARGIN},
+            margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
             hypotheses=(
                 *spread_hypotheses(across=self.across, each=self.each, ratio=self.ratio),
                 *further,
@@ -150,15 +154,12 @@ class LevelComparison:
         Compared
         """
         frame, array, described = described_scores(frame, declared)
-        strata = strata_of(described.table, vary=self.vary)
-        return Compared(
-            frame=frame,
-            array=array,
-            described=described,
-            strata=strata,
-            spreads=compare_spread(array, strata, declared, reference=self.reference),
-            equivalence=equivalence_in(array, strata, declared),
+        cells = described.table
+        primary = ("spread", self.across, self.each, strata_of(cells, vary=self.vary))
+        questions = spread_questions(
+            array, declared, primary, *varied_questions(cells, declared), reference=self.reference
         )
+        return Compared(frame=frame, array=array, described=described, questions=questions)
 
     def concluded(
         self,
@@ -166,6 +167,7 @@ class LevelComparison:
         declared: AnalysisPlan,
         *,
         told: str = "",
+        claims: Sequence[Headline] = (),
         further: Sequence[NamedResult] = (),
         published: Sequence[NamedResult] = (),
     ) -> Analysis:
@@ -177,6 +179,8 @@ class LevelComparison:
         declared : AnalysisPlan
         told : str
             Behind the sentence on the spread.
+        claims : sequence of Headline
+            Beyond those on the spread.
         further, published : sequence of NamedResult
             Results beyond the comparison, and those as the replicated study printed them.
 
@@ -184,25 +188,37 @@ class LevelComparison:
         -------
         Analysis
         """
-        across, each, cells = self.across, self.each, found.cells
-        sentence = spread_sentence(found.spreads, found.equivalence, across=across, each=each)
+        cells, questions = found.cells, found.questions
+        headlines = spread_headlines(*questions)
+        sentence = spread_sentence(headlines, *questions)
+        if not questions[0].strata:
+            why = nothing_compared(cells, self.vary, across=self.across)
+            headlines = (nothing_claimed(why), *headlines)
+            sentence = f"{why} {sentence}".rstrip()
+        arrays = cell_arrays(found.array)
+        recommended, best = recommend_reliable(cells, found.array)
         return Analysis(
             experiment=self.experiment,
             question=declared.question,
             sentence=sentence + told,
+            headlines=(*headlines, *claims),
+            described=found.described.estimates,
+            condition_records=found.described.conditions,
+            figures=cell_figures(arrays),
             conditions=cells,
             results=(
-                *spread_results(found.spreads, across=across, each=each),
-                *equivalence_results(found.equivalence, headline=self.about_equality),
+                *spread_results(*questions),
+                *equivalence_results(questions[0], headline=self.about_equality),
                 *further,
+                *best,
                 *found.described.results,
                 *published,
             ),
             limitations=tuple(common_limits(found.frame, cells, found.array)),
-            recommendation=recommend_replicates(cells),
-            metrics=spread_metrics(found.spreads, cells),
+            recommendation=recommended,
+            metrics=spread_metrics(questions[0].spreads, cells),
             condition_metrics=found.described.metrics,
-            arrays=cell_arrays(found.array),
+            arrays=arrays,
         )
 
     def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -220,5 +236,4 @@ class LevelComparison:
         """
         found = self.compare(frame, declared)
         published = published_groups(found.array, found.strata, what=self.across)
-        further, told = varied_results(found.array, found.cells, declared)
-        return self.concluded(found, declared, told=told, further=further, published=published)
+        return self.concluded(found, declared, published=published)

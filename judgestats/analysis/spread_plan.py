@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+
+import pandas as pd
 
 from judgestats.analysis.plan import Hypothesis
-from judgestats.analysis.spread_comparison import spread_family
+from judgestats.analysis.spread_comparison import SpreadQuestion
+from judgestats.results import Headline
+from judgestats.results.numbers import apa_number, bounds_of, told
 from judgestats.stats.inference.result import format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
-__all__ = ["BLOCKS", "MARGIN", "MISSING", "spread_hypotheses", "spread_sentence"]
+__all__ = [
+    "BLOCKS",
+    "MARGIN",
+    "MISSING",
+    "nothing_compared",
+    "spread_hypotheses",
+    "spread_sentence",
+]
 
 MARGIN = 1.5
 """Declared margin of equivalence: a ratio of variances between 1/1.5 and 1.5 matters little."""
@@ -47,7 +58,7 @@ def spread_hypotheses(
     Returns
     -------
     tuple of Hypothesis
-        spread, ratio, equivalence, shift, reliability.
+        spread, ratio, equivalence, shift, best, reliability.
     """
     pairs = f"pairs of {across}, within a {each}"
     return (
@@ -84,6 +95,15 @@ def spread_hypotheses(
             adjustment="holm",
         ),
         Hypothesis(
+            id="best",
+            role="secondary",
+            question="Which conditions may be the most reliable, and is a cheap one as reliable?",
+            test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions; "
+            "recommended is the cheapest that lies within the margin",
+            family="all conditions",
+            adjustment="simultaneous",
+        ),
+        Hypothesis(
             id="reliability",
             role="descriptive",
             question="How reliable is one judgment, and the mean of all replications?",
@@ -93,57 +113,124 @@ def spread_hypotheses(
 
 
 def spread_sentence(
-    found: Mapping[str, SpreadResult],
-    equivalence: Mapping[str, EquivalenceResult],
-    *,
-    across: str,
-    each: str,
+    headlines: Sequence[Headline],
+    *questions: SpreadQuestion,
+    detail: Callable[[Headline, SpreadResult], str] | None = None,
 ) -> str:
-    """The answer in one plain sentence: differs, shown to be about the same, or left open.
+    """The answer in plain sentences, one a question, as the headlines claim.
 
     Parameters
     ----------
-    found : mapping of stratum to SpreadResult
-    equivalence : mapping of stratum to EquivalenceResult
-        Of every pair, since equality is claimed of all.
-    across, each : str
-        As in `spread_results`.
+    headlines : sequence of Headline
+        From `spread_headlines`.
+    *questions : SpreadQuestion
+    detail : callable, optional
+        What else to tell of a stratum in which spread differs, or is alike; by default the
+        largest ratio.
 
     Returns
     -------
     str
+        Of a question without strata nothing: see `nothing_compared`.
     """
-    if not found:
-        return f"Fewer than two {across} could be compared, so differences are not known."
-    family = spread_family(found, across=across, each=each)
-    differs, same, unclear = [], [], []
-    for name, p in family.p_adjusted.items():
-        within = name in equivalence and equivalence[name].all_shown
-        if p < 0.05:
-            differs.append(
-                f"{name} (adjusted p {format_p(p)}{_widest(found[name])}"
-                f"{'; all ratios are shown to lie within the declared margin' if within else ''})"
-            )
-        elif within:
-            same.append(name)
-        else:
-            unclear.append(f"{name} (adjusted p {format_p(p)})" if not math.isnan(p) else name)
-    parts = []
-    if differs:
-        parts.append(
-            f"the scatter of repeated scores differs between {across} for {'; '.join(differs)}"
-        )
-    if same:
-        parts.append(
-            f"all {across} are shown to scatter about alike (within the declared margin) for "
-            f"{'; '.join(same)}"
-        )
-    if unclear:
-        parts.append(
-            f"neither a difference between {across} nor equality was shown for {'; '.join(unclear)}"
-        )
-    text = "; ".join(parts)
+    return " ".join(
+        _answer([h for h in headlines if h.hypothesis == q.id and h.about.stratum in q.spreads], q,
+                detail)
+        for q in questions
+        if q.strata
+    )  # fmt: skip
+
+
+def _answer(
+    headlines: Sequence[Headline],
+    question: SpreadQuestion,
+    detail: Callable[[Headline, SpreadResult], str] | None,
+) -> str:
+    across = question.across
+    parts: dict[str, list[str]] = {}
+    for h in headlines:
+        name = h.about.stratum
+        spread, equal = question.spreads[name], question.equivalence[name]
+        more = detail(h, spread) if detail else _widest(spread) if h.claim == "differs" else ""
+        if h.claim == "differs" and equal.all_shown:
+            more += "; all ratios are shown to lie within the declared margin"
+        if h.claim == "open":
+            more += _largest(equal) + (f"; {h.reason}" if h.reason else "")
+        if h.claim == "undefined":
+            more += f"; {h.reason}" if h.reason else ""
+        p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {format_p(h.p_adjusted)}"
+        told = (more + p).removeprefix("; ")
+        kind = f"{h.claim} {h.direction}" if h.claim == "differs" and detail else h.claim
+        parts.setdefault(kind, []).append(f"{name} ({told})" if told else name)
+    text = "; ".join(
+        lead.format(across=across) + " for " + "; ".join(parts[kind])
+        for kind, lead in _LEADS.items()
+        if kind in parts
+    )
     return f"{text[0].upper()}{text[1:]}."
+
+
+_DIFFERS = "the scatter of repeated scores differs between {across}"
+_LEADS = {
+    "differs higher": f"{_DIFFERS}, and is larger at the highest than at the lowest,",
+    "differs": _DIFFERS,
+    "differs lower": f"{_DIFFERS}, and is smaller at the highest than at the lowest,",
+    "differs ": _DIFFERS,
+    "equivalent": "all {across} are shown to scatter about alike (within the declared margin)",
+    "open": "neither a difference between {across} nor equality was shown",
+    "undefined": "a comparison of {across} could not be computed",
+}
+
+
+def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described: str = "") -> str:
+    """Why no levels were compared: one was judged, or of fewer than two anything could be read.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition that could be compared.
+    column : str
+        What is compared.
+    across : str
+        The same in the plural.
+    described : str
+        What stands beside.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"temperature": [0.3, 1.0], "n_ok": [0, 12]})
+    >>> nothing_compared(cells, "temperature", across="temperatures above 0")
+    'Of fewer than two temperatures above 0 could any score be read, so they were not compared.'
+    """
+    judged = cells[column].nunique(dropna=False)
+    read = cells.loc[cells["n_ok"] > 0, column].nunique(dropna=False) if "n_ok" in cells else judged
+    if judged < 2:
+        text = f"Fewer than two {across} were judged, so they were not compared"
+    elif read < 2:
+        text = f"Of fewer than two {across} could any score be read, so they were not compared"
+    else:
+        text = f"No two {across} were judged alike in everything else, so they were not compared"
+    return f"{text}{described}."
+
+
+def _largest(equal: EquivalenceResult) -> str:
+    """The pair furthest apart with its interval, and whether the margin is ruled out."""
+    known = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
+    if not known:
+        return "; no ratio of variances has an interval"
+    row = max(known, key=lambda r: abs(math.log(r.estimate)))
+    low, high = bounds_of(row.interval)
+    inside = equal.margin[0] < low and high < equal.margin[1]
+    out = "ruled out here, but not with all comparisons together" if inside else "not ruled out"
+    lead = "largest ratio of variances" if len(equal.rows) > 1 else "ratio of variances"
+    return (
+        f"; {lead}, {row.a} to {row.b}, {told(row.estimate, low, high)} (90 % interval), so a "
+        f"ratio of {apa_number(equal.margin[1])} is {out}"
+    )
 
 
 def _widest(found: SpreadResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,16 +12,16 @@ from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.published import published_tests
-from judgestats.analysis.recommend import recommend_replicates
+from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
     compare_spread,
     described_scores,
-    equivalence_in,
     equivalence_results,
+    nothing_claimed,
     secondary,
-    spread_family,
     spread_headlines,
+    spread_questions,
     spread_results,
     unread_share,
 )
@@ -29,16 +29,18 @@ from judgestats.analysis.spread_plan import (
     BLOCKS,
     MARGIN,
     MISSING,
+    nothing_compared,
     spread_hypotheses,
+    spread_sentence,
 )
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.analysis.told import told_sem
-from judgestats.analysis.varied import varied_hypotheses, varied_results
+from judgestats.analysis.varied import varied_hypotheses, varied_questions
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.results import Headline
-from judgestats.stats.inference.result import format_p
+from judgestats.results import About, Headline
+from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
 __all__ = ["analyse", "plan"]
@@ -47,6 +49,8 @@ _QUESTION = (
     "Does the spread of a judge's scores for the same answer grow with the sampling temperature, "
     "and at what cost in mean?"
 )
+_ACROSS = "temperatures above 0"
+_ZERO = "T = 0 is described and not compared: sampling is off there."
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
@@ -69,10 +73,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         missing=MISSING,
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
-        margins={"variance_ratio": MARGIN},
+        margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
         hypotheses=(
             *spread_hypotheses(
-                across="temperatures",
+                across=_ACROSS,
                 each="judge",
                 ratio="How much larger is the variance at the higher temperature?",
             ),
@@ -87,11 +91,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 id="judges",
                 role="secondary",
                 question="At each temperature: which judge is steadier?",
-                test="as for the spread, judges in place of temperatures, paired by item",
+                test="as for the spread, judges in place of temperatures, paired by item; T = 0, "
+                "where sampling is off, is described and enters no test",
                 family="one test per temperature",
                 adjustment="holm",
             ),
-            *_sampling(conditions),
             *varied_hypotheses(conditions),
             Hypothesis(
                 id="published",
@@ -101,23 +105,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                     "Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
                     "variances, Levene on scores centred by item and condition; all unpaired"
                 ),
-            ),
-        ),
-    )
-
-
-def _sampling(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
-    """The primary question without T = 0, where sampling is off; asked only if T = 0 is judged."""
-    if not any(c.temperature == 0 for c in conditions):
-        return ()
-    return (
-        Hypothesis(
-            id="sampling",
-            role="secondary",
-            question="Does the spread differ among temperatures above 0?",
-            test=(
-                "as the primary test without T = 0, where sampling is off and the spread is 0 by "
-                "construction"
             ),
         ),
     )
@@ -139,58 +126,66 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     frame, array, described = described_scores(frame, declared)
     cells = described.table
-    strata = strata_of(cells, vary="temperature")
-    spreads = compare_spread(array, strata, declared)
-    results = spread_results(spreads, across="temperatures", each="judge", strata=strata)
-    equivalence = equivalence_in(array, strata, declared)
-    results += equivalence_results(equivalence, strata=strata)
-    headlines = spread_headlines(
-        spreads, equivalence, across="temperatures", each="judge", strata=strata
+    sampled = cells[cells["temperature"] != 0]
+    strata = strata_of(sampled, vary="temperature")
+    questions = spread_questions(
+        array,
+        declared,
+        ("spread", _ACROSS, "judge", strata),
+        *varied_questions(sampled, declared),
     )
+    spreads = questions[0].spreads
+    headlines = spread_headlines(*questions)
+    sentence = spread_sentence(headlines, questions[0], detail=_extremes(strata, cells))
+    if not strata:
+        why = nothing_compared(sampled, "temperature", across=_ACROSS)
+        headlines, sentence = (nothing_claimed(why), *headlines), why
+    zero = _without_sampling(described)
+    recommended, best = recommend_reliable(cells, array)
     arrays = cell_arrays(array)
-    results += _without_zero(array, cells, declared)
-    results += _between_judges(array, cells, declared)
-    further, said = varied_results(array, cells, declared)
-    results += further
-    results += described.results
-    results += published_tests(array, cells)
     return Analysis(
         experiment="temperature",
         question=declared.question,
-        sentence=_sentence(headlines, strata, cells) + said,
-        headlines=headlines,
+        sentence=" ".join(
+            t for t in (sentence, _ZERO if zero else "",
+                        spread_sentence(headlines, *questions[1:])) if t
+        ),
+        headlines=(*headlines, *zero),
         described=described.estimates,
         condition_records=described.conditions,
         figures=cell_figures(arrays),
         conditions=cells,
-        results=tuple(results),
+        results=(
+            *spread_results(*questions),
+            *equivalence_results(questions[0]),
+            *_between_judges(array, sampled, declared),
+            *best,
+            *described.results,
+            *published_tests(array, cells),
+        ),
         limitations=tuple(common_limits(frame, cells, array)),
-        recommendation=recommend_replicates(cells),
+        recommendation=recommended,
         metrics=_metrics(spreads, described),
         condition_metrics=described.metrics,
-        curves=_curves(strata, cells),
+        curves=_curves(strata_of(cells, vary="temperature"), cells),
         arrays=arrays,
-    )
+    )  # fmt: skip
 
 
-def _without_zero(
-    array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """The primary test without T = 0, where sampling is off and the spread is 0 by construction."""
-    if not (cells["temperature"] == 0).any():
-        return []
-    strata = strata_of(cells[cells["temperature"] > 0], vary="temperature")
-    spreads = compare_spread(array, strata, declared)
-    return [
-        secondary(
-            f"sampling.{stratum.name}",
-            f"Spread across temperatures above 0, {stratum.name}",
-            spreads[stratum.name].blocked_f,
-            headline=True,
-            stratum=stratum,
+def _without_sampling(described: ScoreConditions) -> tuple[Headline, ...]:
+    """Conditions at T = 0: their spread is 0 by construction, so it is described, never tested."""
+    return tuple(
+        Headline(
+            id=f"headline.zero.{c.label}",
+            hypothesis="reliability",
+            claim="described",
+            about=About(judge=c.judge, conditions=(c.label,), factors=c.factors),
+            estimand="sem",
+            rests_on=(c.estimates["sem"],),
         )
-        for stratum in strata
-    ]
+        for c in described.conditions
+        if c.factors["temperature"] == 0
+    )
 
 
 def _between_judges(
@@ -215,9 +210,9 @@ def _between_judges(
                 ("judges_ratio", "ratios", spread.ratios),
             )
         ]
-    known = {n: s for n, s in spreads.items() if not math.isnan(s.p_value)}
+    known = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
     if len(known) > 1:
-        family = spread_family(known, across="judges", each="temperature")
+        family = adjust_family(known, family="spread across judges, one test per temperature")
         results.append(
             secondary("judges.family", "Spread between judges, adjusted", family, headline=True)
         )
@@ -229,54 +224,21 @@ def _of(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
     return cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
 
 
-def _extremes(stratum: Stratum, cells: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    chosen = _of(stratum, cells)
-    return chosen.iloc[0], chosen.iloc[-1]
+def _extremes(
+    strata: Sequence[Stratum], cells: pd.DataFrame
+) -> Callable[[Headline, SpreadResult], str]:
+    """The standard error of one score at a stratum's lowest and highest temperature, in words."""
+    ends = {s.name: _of(s, cells).iloc[[0, -1]] for s in strata}
 
-
-def _sentence(headlines: Sequence[Headline], strata: Sequence[Stratum], cells: pd.DataFrame) -> str:
-    """The answer, one plain sentence: equality is told only where it is shown."""
-    if not headlines:
+    def told(headline: Headline, spread: SpreadResult) -> str:
+        del spread  # the rows hold the intervals
+        low, high = (row for _, row in ends[headline.about.stratum].iterrows())
         return (
-            "Only one temperature was judged, so nothing can be said about what temperature does."
+            f"standard error of one score {told_sem(low)} points at {heat(low['temperature'])}, "
+            f"{told_sem(high)} at {heat(high['temperature'])}"
         )
-    by_name = {s.name: s for s in strata}
-    grows, differs, same, unclear = [], [], [], []
-    for headline in headlines:
-        low, high = _extremes(by_name[headline.about.stratum], cells)
-        change = (
-            f"{headline.about.stratum} (standard error of one score {told_sem(low)} points at "
-            f"{heat(low['temperature'])}, {told_sem(high)} at "
-            f"{heat(high['temperature'])}; adjusted p {format_p(headline.p_adjusted)})"
-        )
-        if headline.claim == "differs" and headline.direction == "higher":
-            grows.append(change)
-        elif headline.claim == "differs":
-            differs.append(change)
-        elif headline.claim == "equivalent":
-            same.append(change)
-        else:
-            unclear.append(change)
-    parts = []
-    if grows:
-        parts.append(
-            "the scatter of the scores that a judge gives to the same answer differs between "
-            f"temperatures, and is larger at the highest than at the lowest, for {'; '.join(grows)}"
-        )
-    if differs:
-        parts.append(f"the scatter differs between temperatures for {'; '.join(differs)}")
-    if same:
-        parts.append(
-            "the scatter is shown to be about the same at all temperatures (within the declared "
-            f"margin) for {'; '.join(same)}"
-        )
-    if unclear:
-        parts.append(
-            "neither a difference of scatter between temperatures nor equality was shown for "
-            f"{'; '.join(unclear)}"
-        )
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+
+    return told
 
 
 def _metrics(spreads: Mapping[str, SpreadResult], described: ScoreConditions) -> dict[str, float]:

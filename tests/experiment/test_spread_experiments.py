@@ -8,16 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import judges
+from judgestats.analysis.spread_comparison import spread_questions
 from judgestats.analysis.spread_plan import spread_sentence
 from judgestats.analysis.strata import strata_of
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.judgments.design import Condition
+from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.judgments.shapes import score_array
 from judgestats.reporting import load_run
 from judgestats.reporting.sections.sensitivity import left_out_primary
 from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.spread.equivalence import equivalence_of_spread
-from judgestats.stats.spread.spread_between_conditions import spread_test
 from tests.experiment.truths import holds, variance_of
 
 SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "replicates": "6"}
@@ -151,19 +154,27 @@ def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(
 def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():
     rng = np.random.default_rng(1)
     scores = 5 + rng.normal(size=(200, 3, 20))
-    found = {"T=1": spread_test(scores, conditions=["a", "b", "c"], n_permutations=99)}
-    equivalence = {"T=1": equivalence_of_spread(scores, conditions=["a", "b", "c"], margin=1.5)}
-    told = spread_sentence(found, equivalence, across="judges", each="temperature")
-    assert "shown to scatter about alike" in told
-    told = spread_sentence(found, {}, across="judges", each="temperature")
-    assert told.startswith("Neither a difference between judges nor equality was shown")
+    frame = pd.DataFrame(
+        {
+            "judge": name, "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+            "replicate": r, "score": scores[i, k, r], "status": "ok",
+        }
+        for i in range(200) for k, name in enumerate("abc") for r in range(20)
+    )  # fmt: skip
+    conditions = [Condition(judge=name, temperature=1.0) for name in "abc"]
+    declared = judges.plan({"resamples": 99, "seed": 0}, conditions)
+    found = judges.analyse(parsed_frame(frame), declared)
+    [headline] = found.headlines
+    assert headline.claim == "equivalent"
+    assert "shown to scatter about alike" in found.sentence
+    array = score_array(parsed_frame(frame))
+    strata = strata_of(found.conditions, vary="judge")
+    [question] = spread_questions(array, declared, ("spread", "judges", "temperature", strata))
+    apart = dataclasses.replace(headline, claim="open")
+    assert spread_sentence([apart], question).startswith("Neither a difference between judges nor")
     # a difference may be sure and small at once: both are told
-    sure = {
-        "T=1": dataclasses.replace(
-            found["T=1"], blocked_f=found["T=1"].blocked_f.replace(p_value=0.001)
-        )
-    }
-    told = spread_sentence(sure, equivalence, across="judges", each="temperature")
+    sure = dataclasses.replace(headline, claim="differs", p_adjusted=0.001)
+    told = spread_sentence([sure], question)
     assert "differs between judges" in told
     assert "shown to lie within the declared margin" in told
 

@@ -67,10 +67,15 @@ def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, cap
     assert outcome.analysis["spread.sim-null"].p_value > 0.05
     [ratio] = outcome.analysis["ratio.sim-null"].rows
     assert ratio.interval.low < 1 < ratio.interval.high
-    shown = outcome.analysis["equivalence.sim-null"].all_shown
+    claims = {h.about.judge: h for h in outcome.analysis.headlines}
+    assert (claims["sim-discerning"].claim, claims["sim-discerning"].direction) == (
+        "differs", "higher",
+    )  # fmt: skip
+    assert claims["sim-null"].claim in {"equivalent", "open"}
     told = outcome.analysis.sentence
-    assert ("shown to be about the same at all temperatures" in told) == shown
-    assert ("neither a difference of scatter between temperatures nor equality" in told) != shown
+    same = claims["sim-null"].claim == "equivalent"
+    assert ("shown to scatter about alike" in told) == same
+    assert ("neither a difference between temperatures above 0 nor equality" in told) != same
 
 
 def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome, workplace):

@@ -12,7 +12,10 @@ from scipy import optimize, special, stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
-from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation import (
+    permutation_distribution,
+    permutations_needed,
+)
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.cell_statistics import check_scores
@@ -232,7 +235,10 @@ def blocked_f_test(
         if not drawn:
             details["p_from"] = "all arrangements of cells (exact)"
         # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie.
-        least = max(math.exp((1 - g) * math.lgamma(k + 1)), 1 / (drawn + 1) if drawn else 0.0)
+        more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
+        most = max(n_permutations, more)
+        least = max(math.exp((1 - g) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
+        details["p_floor"] = least
         if least > SMALL_P:
             message = (
                 f"With {g} blocks and {k} conditions p cannot fall below {least:.3g}: judge more "

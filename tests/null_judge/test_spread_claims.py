@@ -1,0 +1,84 @@
+"""Comparisons of spread claim nothing where nothing differs, and find what does."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgestats.analysis import judges, temperature
+from judgestats.analysis.spread_comparison import spread_headlines, spread_questions
+from judgestats.analysis.strata import strata_of
+from judgestats.judgments.design import Condition
+from judgestats.judgments.shapes import score_array
+from tests.null_judge.designs import SPREAD, claims, left_out, seeded
+from tests.null_judge.worlds import World, scored
+
+SEEDS = range(4)
+GIVEN = {"resamples": 199, "seed": 0}
+TWO = [Condition(judge=j, temperature=1.0) for j in "ab"]
+
+
+@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize("world", [World(), World(sizes=(2,) * 24, replications=10)])
+def test_nothing_is_claimed_where_nothing_differs(name, world):
+    found = [SPREAD[name](seeded(seed), world) for seed in SEEDS]
+    for one in found:
+        assert one.headlines
+        assert all(h.p_adjusted >= 0.05 for h in one.headlines if h.claim == "open")
+    # Of 4 at .05, 2 or more are false in 1.4 %.
+    assert sum(bool(claims(one)) for one in found) <= 1
+    assert sum(left_out(one) for one in found) <= 1
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_a_difference_of_stated_size_is_found(name):
+    world = World(sizes=(2,) * 30, replications=10, unread=0.0)
+    found = SPREAD[name](seeded(7), world, effect=2.5)
+    true = found.conditions["condition"].iloc[-1]
+    shown = [h for h in found.headlines if h.claim == "differs"]
+    assert shown
+    assert all(true in h.about.conditions for h in shown if h.hypothesis == "spread")
+    assert "differs between" in found.sentence
+
+
+def test_no_sampling_at_zero_is_described_and_never_a_difference():
+    found = SPREAD["temperature with T = 0"](seeded(1), World())
+    assert [h.claim for h in found.headlines if h.about.conditions == ("j, T=0",)] == ["described"]
+    assert not claims(found)
+    assert "j, T=0" not in found.records()["spread.j"].about.conditions
+    assert all("T=0" not in (r.a, r.b) for r in found["ratio.j"].rows)
+    assert "T = 0 is described" in found.sentence
+
+
+def test_where_nothing_was_read_the_reason_is_told():
+    frame = scored(seeded(1), World(unread=1.0), TWO)
+    found = judges.analyse(frame, judges.plan(GIVEN, TWO))
+    [headline] = found.headlines
+    assert headline.claim == "undefined"
+    assert "could any score be read" in headline.reason
+    assert found.sentence == headline.reason
+
+
+def test_five_questions_cannot_reject_and_say_so():
+    world = World(sizes=(8,) * 5, replications=10, unread=0.0)
+    frame = scored(seeded(3), world, TWO, spread={TWO[1].label: 4.0})
+    found = judges.analyse(frame, judges.plan(GIVEN, TWO))
+    [headline] = found.headlines
+    assert headline.claim == "open"
+    assert headline.p_adjusted == pytest.approx(2 / 32)
+    assert "no p below" in headline.reason
+    assert headline.reason in found.sentence
+
+
+def test_a_large_family_can_reject():
+    conditions = [Condition(judge=f"j{i}", temperature=t) for i in range(30) for t in (0.5, 1.0)]
+    world = World(sizes=(1,) * 30, replications=5, unread=0.0, constant=0.2)
+    hot = {conditions[1].label: 4.0}
+    frame = scored(seeded(1), world, conditions, spread=hot)
+    declared = temperature.plan({"resamples": 99, "seed": 0}, conditions)
+    array = score_array(frame)
+    cells = frame.drop_duplicates("condition")[["condition", "judge", "temperature"]]
+    strata = strata_of(cells, vary="temperature")
+    [question] = spread_questions(array, declared, ("spread", "temperatures", "judge", strata))
+    claims = {h.about.judge: h for h in spread_headlines(question)}
+    assert claims["j0"].claim == "differs"
+    assert sum(h.claim == "differs" for h in claims.values()) <= 2
