@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,7 @@ def described(
     judgments: int,
     cost: float,
     level: float,
+    tokens: float = math.nan,
     scores: Floats | None = None,
     n_permutations: int = 999,
     seed: int = 0,
@@ -104,6 +106,8 @@ def described(
         How many judgments of an answer make one.
     cost : float
         Of that many judgments of all answers.
+    tokens : float
+        As `cost`.
     level : float
     scores : ndarray, shape (n_answers, judgments), optional
         Where there is one group only: its judgments, whose mean's reliability is the parallel
@@ -116,6 +120,7 @@ def described(
     Aggregated
     """
     row = {**base, "condition": name, "aggregate": how, "k": judgments, "cost_usd": cost}
+    row["tokens"] = tokens
     row["n_replications"] = grouped.shape[1]
     credit, results = describe_verdicts(
         row, answers.verdicts(grouped), answers.pairs, name=name, level=level

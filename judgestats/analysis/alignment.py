@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from judgestats.analysis.alignment_methods import (
     consistency_of,
     describe,
 )
+from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.pair_description import at_most_worse, people_ceiling, reference_results
+from judgestats.analysis.pair_description import people_ceiling, reference_results
 from judgestats.analysis.pair_methods import (
     AVERAGE,
     Method,
@@ -28,11 +30,15 @@ from judgestats.analysis.pair_methods import (
     pairs_asked,
 )
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
+from judgestats.results import About, Headline
+from judgestats.results.numbers import apa_number, bounds_of, told
+from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.result import Estimate, format_p
 
 __all__ = ["MARGIN", "analyse", "plan"]
@@ -126,6 +132,15 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 adjustment="holm",
             ),
             Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which conditions may be the best, and is a cheap one as good?",
+                test="comparisons with the best, simultaneous, paired by pair, clustered by "
+                "question; recommended is the cheapest within the margin",
+                family="all conditions",
+                adjustment="simultaneous",
+            ),
+            Hypothesis(
                 id="consistency",
                 role="secondary",
                 question="Is consistency bought with bias?",
@@ -158,7 +173,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     methods = len(asked | {AVERAGE}) if "pointwise" in asked else len(asked)
     temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
     if methods < 2:
-        declared = declared.without("methods", "difference", "ranks_of_credit")
+        declared = declared.without("methods", "difference", "ranks_of_credit", "best")
     if temperatures < 2:
         declared = declared.without("temperature")
     if methods < 2 and temperatures < 3:
@@ -202,16 +217,20 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += compare_temperatures(readable, pairs, declared)
     results += consistency_of(table)
     results += reference_results(pairs, declared)
+    headlines = _headlines(compared, table, at)
+    recommended, best = _recommend(methods, rows, pairs.table.clusters, at, declared.level)
+    results += best
     order = {"primary": 0, "secondary": 1, "descriptive": 2, "replicated": 3}
     results.sort(key=lambda r: order[r.role])
     return Analysis(
         experiment="alignment",
         question=declared.question,
-        sentence=_sentence(table, compared, ceiling, at),
+        sentence=_sentence(headlines, table, compared, ceiling, at),
+        headlines=headlines,
         conditions=table,
         results=tuple(results),
         limitations=(*_limits(frame, table, items), *fewer_pairs(declared, pairs)),
-        recommendation=_recommend(methods, rows, pairs.table.clusters, at),
+        recommendation=recommended,
         metrics={
             "quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum()),
             **({"agreement/people": ceiling.estimate} if ceiling else {}),
@@ -226,50 +245,155 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
+def _headlines(
+    compared: Mapping[str, Compared], table: pd.DataFrame, at: float
+) -> tuple[Headline, ...]:
+    """Of each judge: whether its methods differ, and whether the best beats both baselines.
+
+    Equality and what concerns baselines are adjusted over judges, as the primary test is.
+    """
+    judges = list(compared)
+    if not judges:
+        return (
+            Headline(
+                id="headline.methods", hypothesis="methods", claim="undefined", about=About(),
+                estimand="alignment_score",
+                reason="fewer than two methods of a judge were judged and read",
+            ),
+        )  # fmt: skip
+    apart = p_adjust([compared[j].test.p_value for j in judges])
+    alike = p_adjust([compared[j].equal.p_all for j in judges])
+    found = []
+    for judge, p, p_alike in zip(judges, apart, alike, strict=True):
+        one, own = compared[judge], _own(table, judge, at)
+        about = About(
+            judge=judge,
+            stratum=f"{judge} at {heat(at)}",
+            conditions=tuple(own["condition"]),
+            varied="method",
+            factors={"temperature": None if math.isnan(at) else at},
+        )
+        claim = claim_of(p, p_alike)
+        found.append(
+            Headline(
+                id=f"headline.methods.{judge}",
+                hypothesis="methods",
+                claim=claim,
+                about=about,
+                estimand="alignment_score",
+                rests_on=tuple(
+                    f"{kind}.{judge}" for kind in ("methods", "equivalence.methods", "difference")
+                ),
+                family="methods.family" if len(judges) > 1 else "",
+                p_adjusted=p_alike if claim == "equivalent" else p,
+                reason=one.test.reason,
+            )
+        )
+        best = str(own.iloc[0]["factor_method"])
+        for row in one.shifts.rows:
+            if {row.a, row.b} & {best} and {row.a, row.b} & set(_BASELINES):
+                floor = row.b if row.a == best else row.a
+                p_floor = min(1.0, len(judges) * row.p_adjusted)
+                above = (row.estimate > 0) == (row.a == best)
+                found.append(
+                    Headline(
+                        id=f"headline.difference.{judge}.{floor}",
+                        hypothesis="difference",
+                        claim=claim_of(p_floor, math.nan),
+                        about=replace(about, conditions=(str(own.iloc[0]["condition"]),)),
+                        estimand="alignment_score",
+                        direction="higher" if above else "lower",
+                        rests_on=(f"difference.{judge}/{row.a}:{row.b}",),
+                        family=f"difference.{judge}",
+                        p_adjusted=p_floor,
+                        reason=row.reason,
+                    )
+                )
+    return tuple(found)
+
+
+def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
+    """A judge's methods at the temperature, the best first."""
+    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
+    return own[own["alignment"].notna()].sort_values("alignment", ascending=False)
+
+
 def _sentence(
-    table: pd.DataFrame, compared: Mapping[str, Compared], ceiling: Estimate | None, at: float
+    headlines: Sequence[Headline],
+    table: pd.DataFrame,
+    compared: Mapping[str, Compared],
+    ceiling: Estimate | None,
+    at: float,
 ) -> str:
-    told = "; ".join(_of_judge(judge, c, table, at) for judge, c in compared.items())
+    text = "; ".join(
+        _of_judge(h, [x for x in headlines if x.id.startswith(f"headline.difference.{judge}.")],
+                  compared[judge], _own(table, judge, at), at)
+        for judge in compared
+        for h in headlines
+        if h.id == f"headline.methods.{judge}"
+    )  # fmt: skip
     if not compared:
         each = (f"{r['condition']} {told_coefficient(r, 'alignment')}" for _, r in table.iterrows())
-        told = f"Agreement with people: {'; '.join(each)}; methods were not compared"
+        text = f"Agreement with people: {'; '.join(each)}; methods were not compared"
     read = table.groupby("judge", sort=False)["alignment"].count()
     mute = [str(judge) for judge, n in read.items() if n == 0]
-    told += f"; no verdict of {' and '.join(mute)} could be read" if mute else ""
+    text += f"; no verdict of {' and '.join(mute)} could be read" if mute else ""
     if ceiling is not None and not math.isnan(ceiling.estimate):
-        told += f"; people score {ceiling.short()} against one another"
-    return f"{told}."
+        text += f"; people score {ceiling.short()} against one another"
+    return f"{text}."
 
 
-def _of_judge(judge: str, compared: Compared, table: pd.DataFrame, at: float) -> str:
-    """The best method, what it beats, what is shown to be as good, and what is open."""
-    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
-    own = own[own["alignment"].notna()]
-    row = own.sort_values("alignment", ascending=False).iloc[0]
+def _of_judge(
+    headline: Headline,
+    floors: Sequence[Headline],
+    compared: Compared,
+    own: pd.DataFrame,
+    at: float,
+) -> str:
+    """Whether methods differ, the best as observed, what it beats, and what is open."""
+    row, judge = own.iloc[0], headline.about.judge
     best = str(row["factor_method"])
     text = (
-        f"{judge}: {best} agrees best with people at {heat(at)} (score "
+        f"{judge}: {best} has the highest agreement with people at {heat(at)} (score "
         f"{told_coefficient(row, 'alignment')})"
     )
-    beaten = _others(
-        compared.shifts.rows, best, [r.p_adjusted < 0.05 for r in compared.shifts.rows]
-    )
-    above = [m for m in _BASELINES if m in beaten]
-    apart = [m for m in beaten if m not in _BASELINES]
-    below = [m for m in _BASELINES if m not in above]
-    text += f", better than {' and '.join(above)}" if above else ""
-    text += f", not shown better than {' or '.join(below)}" if below else ""
-    if apart:
-        text += f"; told apart from it: {', '.join(apart)}"
+    above = [h for h in floors if h.claim == "differs" and h.direction == "higher"]
+    below = [h for h in floors if h not in above]
+    names = [[h.id.rpartition(".")[2] for h in hs] for hs in (above, below)]
+    text += f", better than {' and '.join(names[0])}" if above else ""
+    text += f", not shown better than {' or '.join(names[1])}" if below else ""
+    p = f"adjusted p {format_p(headline.p_adjusted)}"
+    if headline.claim == "undefined":
+        return f"{text} (methods could not be compared: {headline.reason})"
+    if headline.claim == "equivalent":
+        return f"{text}; all methods are shown to lie within {MARGIN:g} of one another ({p})"
+    if headline.claim == "open":
+        return f"{text}; methods are not told apart ({_largest(compared)}; {p})"
+    shown = [r.p_adjusted < LEVEL for r in compared.shifts.rows]
+    apart = [m for m in _others(compared.shifts.rows, best, shown) if m not in _BASELINES]
     alike = [m for m in _others(compared.equal.rows, best, compared.equal.shown) if m not in apart]
-    rest = set(own["factor_method"]) - {best, *apart, *alike}
-    if alike:
-        text += f"; shown to be within {MARGIN:g} of it: {', '.join(alike)}"
-    if rest:
-        text += f"; neither told apart nor shown alike: {', '.join(sorted(rest))}"
-    test = compared.test
-    every = f"not computed, {test.reason}" if test.reason else f"p {format_p(test.p_value)}"
-    return f"{text} (all methods: {every})"
+    rest = sorted(set(own["factor_method"]) - {best, *apart, *alike})
+    text += f"; methods differ ({p})"
+    text += f", told apart from it: {', '.join(apart)}" if apart else ""
+    text += f", shown to be within {MARGIN:g} of it: {', '.join(alike)}" if alike else ""
+    return text + (f", neither told apart nor shown alike: {', '.join(rest)}" if rest else "")
+
+
+def _largest(compared: Compared) -> str:
+    """The methods furthest apart with their interval, and whether the margin is ruled out."""
+    known = [r for r in compared.equal.rows if r.interval is not None]
+    if not known:
+        return "no difference has an interval"
+    row = max(known, key=lambda r: abs(r.estimate))
+    low, high = bounds_of(row.interval)
+    out = (
+        "ruled out here, but not for all together" if max(-low, high) < MARGIN else "not ruled out"
+    )
+    lead = "largest difference" if len(compared.equal.rows) > 1 else "difference"
+    return (
+        f"{lead}, {row.a} less {row.b}, {told(row.estimate, low, high, bounded=True)} (90 % "
+        f"interval), so one of {apa_number(MARGIN, bounded=True)} is {out}"
+    )
 
 
 def _others(rows: Sequence[Any], name: str, chosen: Sequence[bool]) -> list[str]:
@@ -282,43 +406,28 @@ def _others(rows: Sequence[Any], name: str, chosen: Sequence[bool]) -> list[str]
 
 
 def _recommend(
-    methods: Sequence[Method], rows: Sequence[Mapping[str, Any]], clusters: Any, at: float
-) -> Recommendation | None:
+    methods: Sequence[Method],
+    rows: Sequence[Mapping[str, Any]],
+    clusters: Any,
+    at: float,
+    level: float,
+) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
     """The cheapest method that is shown to be hardly worse than the best."""
     known = [
         (m, r)
         for m, r in zip(methods, rows, strict=True)
         if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
     ]
-    if len(known) < 2:
-        return None  # nothing to choose from
-    shown = at_most_worse([m.credit for m, _ in known], clusters, margin=MARGIN)
-    enough = [r for (_, r), ok in zip(known, shown, strict=True) if ok]
-    priced = all(float(r["cost_per_pair"]) > 0 for r in enough)
-    by = "cost_per_pair" if priced else "judgments_per_pair"
-    row = min(enough, key=lambda r: (float(r[by]), -float(r["alignment"])))
-    best = max((r for _, r in known), key=lambda r: float(r["alignment"]))
-    price = (
-        f"${float(row['cost_per_pair']):.4f}"
-        if priced
-        else f"{float(row['judgments_per_pair']):.2g} judgments"
-    )
-    score = told_coefficient(best, "alignment")
-    why = (
-        f"{row['condition']} has the best score ({score}), and no method shown to be at most "
-        f"{MARGIN:g} below it is cheaper ({price} a pair). "
-        if row is best
-        else f"{row['condition']} is the cheapest ({price} a pair) of the methods shown to be at "
-        f"most {MARGIN:g} below the best score ({score}, {best['condition']}). "
-    )
-    return Recommendation(
-        text=(
-            f"{why}"
-            "The best was picked on the same pairs, which flatters it; compare it with what "
-            "people score against one another before taking it for them."
+    given = recommend_best(
+        {str(r["condition"]): m.credit for m, r in known},
+        clusters,
+        spent=Spent.of(
+            [r for _, r in known],
+            USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),
-        cost_usd=float(row["cost_per_pair"]) if priced else None,
-    )
+        margin=MARGIN, level=level, what="agreement with people", each="a pair",
+    ) if len(known) > 1 else None  # fmt: skip
+    return (None, ()) if given is None else (given[0], (given[1],))
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> list[str]:

@@ -59,6 +59,8 @@ def describe(
     each = max(len(pairs.names), 1) * replications
     row["judgments_per_pair"] = int(row["n"]) / each * used
     row["cost_per_pair"] = float(row["cost_usd"]) / each * used
+    tokens = (method.asked["tokens_in"] + method.asked["tokens_out"]).sum(skipna=False)
+    row["tokens_per_pair"] = float(tokens) / each * used
     row["n_items"] = int(np.sum(~np.isnan(method.credit)))
     common: dict[str, Any] = {"cluster": pairs.table.clusters, "level": declared.level}
     credit, results = describe_verdicts(
@@ -147,6 +149,8 @@ class Compared:
         methods: Sequence[Method],
         pairs: JudgedPairs,
         declared: AnalysisPlan,
+        *,
+        tests: int,
     ) -> None:
         floor = baselines(pairs)
         names, all_names = [m.method for m in methods], [*(m.method for m in methods), *floor]
@@ -158,7 +162,7 @@ class Compared:
             "n_permutations": declared.n_resamples,
             "seed": declared.seed,
         }
-        self.test: TestResult = _of_credit(credit, names, clusters, declared)
+        self.test: TestResult = _of_credit(credit, names, clusters, declared, tests=tests)
         self.shifts: Comparisons = mean_shift(
             with_floor, conditions=all_names, cluster=clusters, level=declared.level
         )
@@ -191,11 +195,11 @@ class Compared:
 
 
 def _of_credit(
-    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan
+    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan, *, tests: int
 ) -> TestResult:
     return blocked_f_test(
         credit, conditions=names, cluster=clusters, n_permutations=declared.n_resamples,
-        level=declared.level, seed=declared.seed,
+        n_comparisons=tests, level=declared.level, seed=declared.seed,
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within questions",
@@ -209,13 +213,15 @@ def compare_methods(
 ) -> tuple[dict[str, Compared], list[NamedResult]]:
     """Every judge's methods at the one temperature, the tests of all judges in one family."""
     at = float(declared.options["methods_at"])
-    found: dict[str, Compared] = {}
-    for judge in dict.fromkeys(m.judge for m in methods):
-        own = [
-            m for m in methods if m.judge == judge and np.isclose(m.temperature, at, equal_nan=True)
-        ]
-        if len(own) > 1:
-            found[judge] = Compared(judge, own, pairs, declared)
+    here = [m for m in methods if np.isclose(m.temperature, at, equal_nan=True)]
+    of = {
+        judge: [m for m in here if m.judge == judge]
+        for judge in dict.fromkeys(m.judge for m in here)
+    }
+    of = {judge: own for judge, own in of.items() if len(own) > 1}
+    found = {
+        judge: Compared(judge, own, pairs, declared, tests=len(of)) for judge, own in of.items()
+    }
     results = [r for c in found.values() for r in c.results]
     if len(found) > 1:
         family = adjust_family({j: c.test for j, c in found.items()}, family="methods: judges")
@@ -235,17 +241,16 @@ def compare_temperatures(
     shifts: dict[str, Comparisons] = {}
     equal: dict[str, EquivalenceResult] = {}
     printed: list[NamedResult] = []
-    for judge, name in dict.fromkeys((m.judge, m.method) for m in methods):
-        own = sorted(
-            (m for m in methods if (m.judge, m.method) == (judge, name)),
-            key=lambda m: m.temperature,
-        )
-        if len(own) < 2:
-            continue
+    series = {
+        key: sorted((m for m in methods if (m.judge, m.method) == key), key=lambda m: m.temperature)
+        for key in dict.fromkeys((m.judge, m.method) for m in methods)
+    }
+    series = {key: own for key, own in series.items() if len(own) > 1}
+    for (judge, name), own in series.items():
         labels = [heat(m.temperature) for m in own]
         credit = np.column_stack([m.credit for m in own])
         where = f"{name} by {judge}"
-        tests[where] = _of_credit(credit, labels, clusters, declared)
+        tests[where] = _of_credit(credit, labels, clusters, declared, tests=len(series))
         common: dict[str, Any] = {"conditions": labels, "cluster": clusters}
         shifts[where] = mean_shift(credit, level=declared.level, **common)
         equal[where] = _of_alignment(

@@ -9,6 +9,8 @@ import pandas as pd
 
 from judgestats.analysis.bias_answer import (
     authorship_told,
+    bias_headlines,
+    jointly,
     length_told,
     place_told,
     what_to_do,
@@ -96,7 +98,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "padding",
                 "Does padding that adds nothing change the score of an answer?",
                 "mean score padded minus original, paired by answer, interval over questions",
-                f"{OF_JUDGES}, scales",
+                f"{OF_JUDGES}, scales; with place and authorship, which the answer tells too",
             ),
             primary(
                 "position",
@@ -191,23 +193,22 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         results += unread_results(found, things, clusters, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
+    results = jointly(results)
     by_id: dict[str, Result] = {r.id: r.result for r in results}
-    told = [
-        length_told(by_id, found),
-        place_told(by_id, found),
-        authorship_told(by_id, found),
-    ]
+    headlines = bias_headlines(by_id, found)
+    told = [part(headlines, by_id) for part in (length_told, place_told, authorship_told)]
     return Analysis(
         experiment="bias",
         question=declared.question,
         sentence=f"{'; '.join(t for t in told if t)}.",
+        headlines=headlines,
         conditions=described.table,
         results=tuple(results),
         limitations=(
             *selection_limits(frame, described.table),
             *_limits(own, declared, described.table),
         ),
-        recommendation=what_to_do(by_id, found),
+        recommendation=what_to_do(headlines),
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics=described.metrics,
         arrays=cell_arrays(described.array) if described.array is not None else {},

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
 from judgestats.analysis.bias_probes import Probed
-from judgestats.analysis.outcome import Recommendation
+from judgestats.analysis.families import LEVEL, claim_of
+from judgestats.analysis.outcome import NamedResult, Recommendation
+from judgestats.results import About, Headline
 from judgestats.results.numbers import apa_number, bounds_of, estimate_parts
-from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.adjust import Family, p_adjust
 from judgestats.stats.inference.result import Comparison, Comparisons, Result
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
-__all__ = ["authorship_told", "length_told", "place_told", "what_to_do"]
-
-_LEVEL = 0.05
+__all__ = [
+    "authorship_told",
+    "bias_headlines",
+    "jointly",
+    "length_told",
+    "place_told",
+    "what_to_do",
+]
 
 
 def _rows_of(result: Result | None, where: str) -> list[Comparison]:
@@ -24,35 +33,130 @@ def _rows_of(result: Result | None, where: str) -> list[Comparison]:
     return [r for r in result.rows if r.a.endswith(f"({where})") or f"({where}, " in r.a]
 
 
-def _small(result: Result | None, where: str) -> bool:
-    if not isinstance(result, EquivalenceResult):
-        return False
-    own = _rows_of(result, where)
-    return bool(own) and all(r.p_value <= result.alpha for r in own)
+_EFFECTS = {
+    "padding": ("mean_difference", "padding"),
+    "position": ("first_place", "place"),
+    "own": ("preference_change", "authorship"),
+}
+"""Hypothesis -> estimand and what is varied."""
+
+
+def jointly(results: Sequence[NamedResult]) -> list[NamedResult]:
+    """The results, with the tests that the answer tells adjusted as one family.
+
+    Padding, place and authorship stand in one sentence, so that each alone would let a judge
+    without any bias be called biased in three times 5 %. Their tests of equivalence likewise.
+    """
+    out = list(results)
+    for names in (
+        ("padding", "position.family", "own"),
+        tuple(f"equivalence.{h}" for h in _EFFECTS),
+    ):
+        at = [i for i, r in enumerate(out) if r.id in names]
+        given = [_p_values(out[i].result) for i in at]
+        if not given:
+            continue
+        adjusted = p_adjust([p for ps in given for p in ps]).tolist()
+        for i, ps in zip(at, given, strict=True):
+            own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
+            out[i] = replace(out[i], result=_with_adjusted(out[i].result, own))
+    return out
+
+
+def _p_values(result: Result) -> list[float]:
+    if isinstance(result, Family):
+        return [t.p_value for t in result.tests.values()]
+    return [r.p_value for r in result.rows] if isinstance(result, Comparisons) else []
+
+
+def _with_adjusted(result: Result, p: Sequence[float]) -> Result:
+    family = "padding, place and authorship: judges and temperatures"
+    if isinstance(result, Family):
+        return replace(
+            result, name=family, p_adjusted=dict(zip(result.tests, p, strict=True))
+        )  # fmt: skip
+    if isinstance(result, Comparisons):
+        rows = tuple(replace(r, p_adjusted=v) for r, v in zip(result.rows, p, strict=True))
+        return replace(result, family=family, rows=rows)
+    return result
+
+
+def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tuple[Headline, ...]:
+    """Of each judge and effect: it moves the judge, is shown to be small, or is left open.
+
+    Parameters
+    ----------
+    results : mapping of id to Result
+        Adjusted by `jointly`.
+    found : sequence of Probed
+
+    Returns
+    -------
+    tuple of Headline
+    """
+    headlines = []
+    for hypothesis, (estimand, varied) in _EFFECTS.items():
+        equal_id = f"equivalence.{hypothesis}"
+        for probed in found:
+            p, direction, rests = _test_of(results, hypothesis, probed.where)
+            if not rests:
+                continue
+            rows = _rows_of(results.get(equal_id), probed.where)
+            small = [r.p_adjusted for r in rows]
+            p_small = max(small) if small and not any(map(math.isnan, small)) else math.nan
+            claim = claim_of(p, p_small)
+            headlines.append(
+                Headline(
+                    id=f"headline.{hypothesis}.{probed.where}",
+                    hypothesis=hypothesis,
+                    claim=claim,
+                    about=About(
+                        judge=probed.judge,
+                        stratum=probed.where,
+                        conditions=tuple(probed.conditions.values()),
+                        varied=varied,
+                    ),
+                    estimand=estimand,
+                    direction=direction if claim == "differs" else "",
+                    rests_on=(*rests, *(f"{equal_id}/{r.a}:{r.b}" for r in rows)),
+                    family="position.family" if hypothesis == "position" else hypothesis,
+                    p_adjusted=p_small if claim == "equivalent" else p,
+                )
+            )
+    return tuple(headlines)
+
+
+def _test_of(
+    results: Mapping[str, Result], hypothesis: str, where: str
+) -> tuple[float, Literal["", "higher", "lower"], tuple[str, ...]]:
+    """The p that decides on an effect, its direction, and the ids of its tests."""
+    family = results.get("position.family")
+    if hypothesis == "position":
+        if not isinstance(family, Family) or where not in family.p_adjusted:
+            return math.nan, "", ()
+        rows = _rows_of(results.get("position.shares"), where)
+        return family.p_adjusted[where], _sign(rows), (f"position.{where}",)
+    rows = _rows_of(results.get(hypothesis), where)
+    known = [r.p_adjusted for r in rows if not math.isnan(r.p_adjusted)]
+    ids = tuple(f"{hypothesis}/{r.a}:{r.b}" for r in rows)
+    return (min(known) if known else math.nan), _sign(rows), ids
+
+
+def _sign(rows: Sequence[Comparison]) -> Literal["", "higher", "lower"]:
+    if not rows or math.isnan(rows[0].estimate) or rows[0].estimate == 0:
+        return ""
+    return "higher" if rows[0].estimate > 0 else "lower"
 
 
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _verdicts(
-    moved: Mapping[str, str], small: Sequence[str], open_: Sequence[str], *, what: str, margin: str
-) -> str:
-    """``Padding moves A (...), is shown to move B by less than ..., and is open for C``."""
-    said = []
-    if moved:
-        said.append(f"{what} {_joined([f'{w} ({by})' for w, by in moved.items()])}")
-    if small:
-        said.append(f"for {_joined(small)} any effect is shown to be under {margin}")
-    if open_:
-        said.append(f"for {_joined(open_)} neither an effect nor its absence is shown")
-    return ", ".join(said)
-
-
 def _said(
-    found: Sequence[Probed],
+    headlines: Sequence[Headline],
+    hypothesis: str,
+    by: Callable[[str], str],
     equal: Result | None,
-    told: Callable[[str], str | None],
     *,
     what: str,
     unit: str,
@@ -61,42 +165,46 @@ def _said(
 
     Parameters
     ----------
-    found : sequence of Probed
+    headlines : sequence of Headline
+    hypothesis : str
+        Whose headlines are told.
+    by : callable
+        What moves a judge, and by how much.
     equal : Result or None
-        The tests of equivalence; without them nothing is shown to be small.
-    told : callable
-        What moves the judge at a place: an empty text where nothing is shown to, None where the
-        question was not asked.
+        The tests of equivalence, with the margin.
     what : str
         The effect, up to the names of those that it moves.
     unit : str
         Of the margin.
     """
-    said = {p.where: told(p.where) for p in found}
-    moved = {where: by for where, by in said.items() if by}
-    still = [where for where, by in said.items() if by == ""]
-    small = [where for where in still if _small(equal, where)]
+    own = [h for h in headlines if h.hypothesis == hypothesis]
+    of: dict[str, list[str]] = {}
+    for h in own:
+        name = h.about.stratum
+        of.setdefault(h.claim, []).append(f"{name} ({by(name)})" if h.claim == "differs" else name)
     margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
-    return _verdicts(
-        moved, small, [where for where in still if where not in small],
-        what=what, margin=f"{apa_number(margin)} {unit}",
-    )  # fmt: skip
+    told = {
+        "differs": f"{what} {{}}",
+        "equivalent": f"for {{}} any effect is shown to be under {apa_number(margin)} {unit}",
+        "open": "for {} neither an effect nor its absence is shown",
+        "undefined": "for {} nothing could be computed",
+    }
+    return ", ".join(text.format(_joined(of[c])) for c, text in told.items() if c in of)
 
 
-def length_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
+def length_told(headlines: Sequence[Headline], results: Mapping[str, Result]) -> str:
     """What padding does to scores."""
     family = results.get("padding")
     if family is None:
         return ""
 
-    def told(where: str) -> str | None:
-        own = _rows_of(family, where)
-        shown = [f"{r.told()}{_asked_on(r)}" for r in own if r.p_adjusted < _LEVEL]
-        points = f"by {_joined(shown)}, in points of a 1-10 scale" if shown else ""
-        return points if own else None
+    def by(where: str) -> str:
+        own = [r for r in _rows_of(family, where) if r.p_adjusted < LEVEL]
+        shown = [f"{r.told()}{_asked_on(r)}" for r in own]
+        return f"by {_joined(shown)}, in points of a 1-10 scale"
 
     text = _said(
-        found, results.get("equivalence.padding"), told,
+        headlines, "padding", by, results.get("equivalence.padding"),
         what="adding empty words moves the scores of", unit="points",
     )  # fmt: skip
     return f"Length: {text}"
@@ -108,21 +216,14 @@ def _asked_on(row: Comparison) -> str:
     return f" on {scale}" if ", scale " in row.a else ""
 
 
-def place_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
+def place_told(headlines: Sequence[Headline], results: Mapping[str, Result]) -> str:
     """Whether verdicts follow the place."""
-    family, shares = results.get("position.family"), results.get("position.shares")
-    if not isinstance(family, Family):
+    if not isinstance(results.get("position.family"), Family):
         return ""
-
-    def told(where: str) -> str | None:
-        if where not in family.p_adjusted:
-            return None
-        return (
-            _preferred_place(_rows_of(shares, where)) if family.p_adjusted[where] < _LEVEL else ""
-        )
-
     text = _said(
-        found, results.get("equivalence.position"), told,
+        headlines, "position",
+        lambda where: _preferred_place(_rows_of(results.get("position.shares"), where)),
+        results.get("equivalence.position"),
         what="a place is preferred by", unit="of the verdicts",
     )  # fmt: skip
     return f"place: {text}"
@@ -139,49 +240,38 @@ def _preferred_place(rows: Sequence[Comparison]) -> str:
     return f"the {place} in {number} % {interval} of the verdicts".replace("  ", " ")
 
 
-def authorship_told(results: Mapping[str, Result], found: Sequence[Probed]) -> str:
+def authorship_told(headlines: Sequence[Headline], results: Mapping[str, Result]) -> str:
     """Whether judges prefer their own answers."""
     family = results.get("own")
     if family is None:
         return "own answers were not examined"
 
-    def told(where: str) -> str | None:
-        own = _rows_of(family, where)
-        shown = [
-            f"{r.told(times=100, digits=0)} points in a hundred" for r in own
-            if r.p_adjusted < _LEVEL
-        ]  # fmt: skip
-        by = f"by {_joined(shown)}" if shown else ""
-        return by if own else None
+    def by(where: str) -> str:
+        own = [r for r in _rows_of(family, where) if r.p_adjusted < LEVEL]
+        shown = [f"{r.told(times=100, digits=0)} points in a hundred" for r in own]
+        return f"by {_joined(shown)}"
 
     text = _said(
-        found, results.get("equivalence.own"), told,
+        headlines, "own", by, results.get("equivalence.own"),
         what="at equal length and people's preference the share of its own answers moves for",
         unit="of the verdicts",
     )  # fmt: skip
     return f"authorship: {text}"
 
 
-def what_to_do(results: Mapping[str, Result], found: Sequence[Probed]) -> Recommendation:
+_ADVICE = {
+    "position": "show both orders to {} and count pairs whose orders disagree as ties",
+    "padding": "compare only answers of like length with {}, or report length beside scores",
+    "own": "let another judge decide on answers by the model of {}",
+}
+
+
+def what_to_do(headlines: Sequence[Headline]) -> Recommendation:
     """What the effects that were found call for."""
     advice = []
-    place = results.get("position.family")
-    if isinstance(place, Family):
-        leaning = [k for k, p in place.p_adjusted.items() if p < _LEVEL]
-        if leaning:
-            advice.append(
-                f"show both orders to {_joined(leaning)} and count pairs whose orders disagree as "
-                "ties"
-            )
-    for name, text in (
-        ("padding", "compare only answers of like length with {}, or report length beside scores"),
-        ("own", "let another judge decide on answers by the model of {}"),
-    ):
-        hit = [
-            p.where
-            for p in found
-            if any(r.p_adjusted < _LEVEL for r in _rows_of(results.get(name), p.where))
-        ]
+    shown = [h for h in headlines if h.claim == "differs"]
+    for hypothesis, text in _ADVICE.items():
+        hit = [h.about.stratum for h in shown if h.hypothesis == hypothesis]
         if hit:
             advice.append(text.format(_joined(hit)))
     if not advice:
@@ -190,4 +280,6 @@ def what_to_do(results: Mapping[str, Result], found: Sequence[Probed]) -> Recomm
             "stays open and needs more pairs."
         )
     text = "; ".join(advice)
-    return Recommendation(text=f"{text[0].upper()}{text[1:]}.")
+    return Recommendation(
+        text=f"{text[0].upper()}{text[1:]}.", rests_on=tuple(h.rests_on[0] for h in shown)
+    )

@@ -38,6 +38,8 @@ TARGET = 0.90
 MARGIN_ICC = 0.05
 """Declared margin: reliabilities of one judgment that differ by less than .05."""
 
+_MOST_NAMED = 6
+
 Floats = NDArray[np.float64]
 
 
@@ -133,7 +135,8 @@ def recommend_best(
         levels={name: name for name in names},
     )
     tied = found.candidates
-    among = f"The best in {what} is among {', '.join(tied)}" if len(tied) > 1 else (
+    shown = "; ".join(tied) if len(tied) <= _MOST_NAMED else f"{len(tied)} of {len(names)}"
+    among = f"The best in {what} is among {shown}" if len(tied) > 1 else (
         f"{tied[0]} is the best in {what}"
     )  # fmt: skip
     if found.recommended is None:
@@ -222,7 +225,7 @@ def recommend_reliable(
     best, result = given
     if not best.chosen:
         return best, (result,)
-    repeats = _repeats(usable.set_index("condition", drop=False).loc[best.chosen])
+    repeats = _repeats(usable[usable["condition"] == best.chosen].iloc[0])
     if repeats is None:
         return replace(best, chosen=""), (result,)
     return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated, Answers, described
-from judgestats.analysis.families import one_family
+from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.pair_description import at_most_worse, reference_results
+from judgestats.analysis.pair_description import reference_results
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.analysis.told import told_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.judgments.settings import heat
+from judgestats.results import About, Headline
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
@@ -115,6 +117,15 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             ),
             *((panel,) if several else ()),
             Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which conditions may be the best, and is a cheap one as good?",
+                test="comparisons with the best, simultaneous, paired by pair, clustered by "
+                "question; recommended is the cheapest within the margin",
+                family="all conditions",
+                adjustment="simultaneous",
+            ),
+            Hypothesis(
                 id="reliability",
                 role="descriptive",
                 question="How reliable is the mean, median or mode of k judgments?",
@@ -153,6 +164,10 @@ class _Asked:
     def credit(self, k: int, how: str = "mean") -> Floats:
         return self.made[how, k].credit
 
+    def credited(self, k: int) -> str:
+        """The label of the mean of k."""
+        return self.made["mean", k].name
+
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
     """Answer the plan's hypotheses.
@@ -184,13 +199,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += panel_results
     results += [r for one in every for r in one.results]
     results += reference_results(pairs, declared)
+    recommended, best = _recommend(every, questions, declared)
+    results += best
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame([one.row for one in every])
+    headlines = _headlines(asked, gains, small)
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
-        sentence=_sentence(asked, gains, small),
+        sentence=_sentence(headlines, asked, gains, small),
+        headlines=headlines,
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -198,7 +217,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             _TIES,
             *fewer_pairs(declared, pairs),
         ),
-        recommendation=_recommend(every, questions),
+        recommendation=recommended,
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in every},
     )
@@ -208,7 +227,9 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
     """One judgment, and mean, median and mode of every size."""
     base = condition_row(condition, own)
     scores = scores_of(own, answers.names)
-    each = float(base["cost_usd"]) / max(int(base["n_replications"]), 1)
+    times = max(int(base["n_replications"]), 1)
+    tokens = float((own["tokens_in"] + own["tokens_out"]).sum(skipna=False)) / times
+    each = float(base["cost_usd"]) / times
     made: dict[tuple[str, int], Aggregated] = {}
     for how in AGGREGATES:
         for k in (k for k in SIZES if k <= scores.shape[1]):
@@ -221,6 +242,7 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
                 how="one" if k == 1 else how,
                 judgments=k,
                 cost=each * k,
+                tokens=tokens * k,
                 level=declared.level,
                 scores=scores[:, :k] if how == "mean" else None,
                 n_permutations=declared.n_resamples,
@@ -315,6 +337,7 @@ def _panels(
             answers,
             name=f"panel of {size}, {label}", how="panel", judgments=size,
             cost=sum(float(one.made["mean", 1].row["cost_usd"]) for one in judges),
+            tokens=sum(float(one.made["mean", 1].row["tokens"]) for one in judges),
             level=declared.level,
             n_permutations=declared.n_resamples, seed=declared.seed,
         )  # fmt: skip
@@ -343,16 +366,61 @@ def _panels(
     return panels, results
 
 
-def _sentence(
+def _headlines(
     asked: Sequence[_Asked], gains: Comparisons | None, small: EquivalenceResult | None
-) -> str:
-    """Gain, shown to be small, or open: judge by judge."""
+) -> tuple[Headline, ...]:
+    """Of each judge and temperature: a gain or loss, equality within the margin, or neither."""
     if gains is None or small is None:
-        return "Too few replications to average any: at least 3 are needed."
+        return (
+            Headline(
+                id="headline.gain", hypothesis="gain", claim="undefined", about=About(),
+                estimand="alignment_score",
+                reason="Too few replications to average any: at least 3 are needed",
+            ),
+        )  # fmt: skip
+    headlines = []
+    averaged = [one for one in asked if len(one.sizes) > 1]
+    for one, row, equal in zip(averaged, gains.rows, small.rows, strict=True):
+        claim = claim_of(row.p_adjusted, equal.p_adjusted)
+        headlines.append(
+            Headline(
+                id=f"headline.gain.{one.where}",
+                hypothesis="gain",
+                claim=claim,
+                about=About(
+                    judge=one.judge,
+                    stratum=one.where,
+                    conditions=(one.credited(1), one.credited(max(one.sizes))),
+                    varied="judgments averaged",
+                    factors={
+                        "temperature": None if math.isnan(one.temperature) else one.temperature
+                    },
+                ),
+                estimand="alignment_score",
+                direction="higher" if row.estimate > 0 else "lower" if row.estimate < 0 else "",
+                rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
+                family="gain",
+                p_adjusted=equal.p_adjusted if claim == "equivalent" else row.p_adjusted,
+                reason=row.reason,
+            )
+        )
+    return tuple(headlines)
+
+
+def _sentence(
+    headlines: Sequence[Headline],
+    asked: Sequence[_Asked],
+    gains: Comparisons | None,
+    small: EquivalenceResult | None,
+) -> str:
+    """Gain, shown to be small, or open: judge by judge, as the headlines claim."""
+    if gains is None or small is None:
+        return f"{headlines[0].reason}."
+    by_name = {one.where: one for one in asked}
+    margin = f"{small.margin[1]:g}"
     told = []
-    for one, row, equal in zip(
-        [a for a in asked if len(a.sizes) > 1], gains.rows, small.rows, strict=True
-    ):
+    for headline, row, equal in zip(headlines, gains.rows, small.rows, strict=True):
+        one = by_name[headline.about.stratum]
         if math.isnan(row.estimate):
             told.append(f"{one.where}: agreement with people is not known ({row.reason})")
             continue
@@ -362,44 +430,32 @@ def _sentence(
             f"{one.where}: agreement with people {first} with one judgment and {last} with the "
             f"mean of {k} (difference {row.told(bounded=True)})"
         )
-        if row.p_adjusted < 0.05:
-            text += ", a gain" if row.estimate > 0 else ", a loss"
-            text += (
-                f" shown to be under {small.margin[1]:g}" if equal.p_value <= small.alpha else ""
-            )
-        elif equal.p_value <= small.alpha:
-            text += f", shown to differ by less than {small.margin[1]:g}"
+        if headline.claim == "differs":
+            text += ", a gain" if headline.direction == "higher" else ", a loss"
+            text += f" shown to be under {margin}" if equal.p_adjusted <= small.alpha else ""
+        elif headline.claim == "equivalent":
+            text += f", shown to differ by less than {margin}"
         else:
-            text += ", which shows neither a gain nor that there is none"
+            text += f", which shows neither a gain nor that there is none of {margin}"
         told.append(text)
     return f"{'; '.join(told)}."
 
 
-def _recommend(every: Sequence[Aggregated], questions: Any) -> Recommendation | None:
-    """The fewest judgments that are shown to be hardly worse than the best."""
+def _recommend(
+    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
+) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
+    """The cheapest way that is shown to be hardly worse than the best."""
     known = [a for a in every if not np.isnan(a.credit).all()]
     if not known:
-        return None
-    best = max(known, key=lambda a: float(np.nanmean(a.credit)))
-    shown = at_most_worse([a.credit for a in known], questions, margin=MARGIN)
-    enough = [a for a, ok in zip(known, shown, strict=True) if ok]
-    pick = min(enough, key=lambda a: (a.row["k"], -float(np.nanmean(a.credit))))
-    cost = float(pick.row["cost_usd"])
-    price = f", at ${cost:.4f} for all answers" if cost > 0 else ""
-    score = told_coefficient(best.row, "alignment")
-    if pick is best:
-        text = (
-            f"{best.name} has the best agreement with people ({score}{price}), and nothing that "
-            f"asks for fewer judgments is shown to be at most {MARGIN} below it."
-        )
-    else:
-        text = (
-            f"{pick.name} asks for the fewest judgments (k = {pick.row['k']}{price}) among those "
-            f"shown to be at most {MARGIN} below the best agreement with people, that of "
-            f"{best.name} ({score})."
-        )
-    return Recommendation(
-        text=f"{text} The best was picked on the same pairs, which flatters it.",
-        replicates=int(pick.row["k"]),
-        cost_usd=cost if cost > 0 else None,
-    )
+        return None, ()
+    given = recommend_best(
+        {a.name: a.credit for a in known}, questions,
+        spent=Spent.of([a.row for a in known], USD="cost_usd", tokens="tokens", judgments="k"),
+        margin=declared.margins["alignment_score"], level=declared.level,
+        what="agreement with people", each="for all answers",
+    )  # fmt: skip
+    if given is None:
+        return None, ()
+    best, result = given
+    k = next((int(a.row["k"]) for a in known if a.name == best.chosen), None)
+    return replace(best, replicates=k), (result,)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from judgestats.analysis import guidelines, judges, reasoning, temperature
+from judgestats.analysis import (
+    alignment,
+    bias,
+    guidelines,
+    judges,
+    reasoning,
+    self_consistency,
+    temperature,
+)
 from judgestats.analysis.outcome import Analysis
 from judgestats.judgments.design import Condition
-from tests.null_judge.worlds import World, scored
+from judgestats.protocols.naming import response_names
+from judgestats.protocols.scale import Scale
+from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 
 HEATS = (0.3, 0.7, 1.0)
 
@@ -52,12 +64,81 @@ SPREAD: Mapping[str, Design] = {
 }
 """A claim on spread, of conditions that differ in nothing unless an effect is given."""
 
-DESIGNS: dict[str, Design] = {**SPREAD}
+METHODS = [
+    Condition(judge=j, temperature=0.5, factors={"method": m})
+    for j in ("a", "b")
+    for m in ("pairwise", "pairwise-reasoned", "pairwise-checked")
+]
+AVERAGED = [Condition(judge=j, temperature=1.0) for j in ("a", "b")]
+PROBES = [
+    [Condition(judge=j, temperature=1.0, factors={"probe": p}) for j in ("a", "b")]
+    for p in ("pairs", "scale 1-10")
+]
+
+
+def aligned(
+    rng, world: World, *, resamples: int = 199, effect: float = 1.0, tokens=None
+) -> Analysis:
+    """Methods that agree equally often; an effect makes the odds of the last so many times."""
+    items = labelled_items(rng, world)
+    odds = effect * 0.7 / 0.3
+    last = {METHODS[-1].label: odds / (1 + odds)}
+    frame = compared(rng, world, METHODS, items, right=last, tokens=tokens)
+    given = {"resamples": resamples, "seed": 0, "methods_at": 0.5, "disagreement": "tie"}
+    return alignment.analyse(frame, alignment.plan(given, METHODS), items=items)
+
+
+def averaged(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """Judges whose scores say nothing of the labels; an effect scores what people chose higher."""
+    world = replace(world, replications=max(world.replications, 3))
+    items = labelled_items(rng, world)
+    frame = scored_answers(rng, world, AVERAGED, items)
+    if effect != 1:
+        better = {
+            name
+            for item in items
+            for name, side in zip(response_names(item), "ab", strict=True)
+            if item.labels[0].winner == side
+        }
+        noise = rng.normal(0, 2, len(frame))
+        lifted = frame["score"] + effect * frame["item_id"].isin(better) + noise
+        frame = frame.assign(score=lifted.round())
+    given = {"resamples": resamples, "seed": 0, "replicates": world.replications}
+    plan = self_consistency.plan(given, AVERAGED)
+    return self_consistency.analyse(frame, plan, items=items)
+
+
+def unbiased(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """Judges that no probe moves; with an effect the last leans to the first place."""
+    items = labelled_items(rng, world, with_padding=True)
+    pairs, scales = PROBES
+    lean = {pairs[-1].label: 1 - 1 / effect}
+    frame = pd.concat(
+        [
+            compared(rng, world, pairs, items, lean=lean),
+            scored_answers(rng, world, scales, items),
+        ],
+        ignore_index=True,
+    )
+    scale = Scale(low=1, high=10)
+    given = {
+        "resamples": resamples, "seed": 0, "scale": scale, "scales": (scale,),
+        "own": {"a": "author-a"},
+    }  # fmt: skip
+    return bias.analyse(frame, bias.plan(given, [*pairs, *scales]), items=items)
+
+
+DESIGNS: dict[str, Design] = {
+    **SPREAD,
+    "alignment": aligned,
+    "self_consistency": averaged,
+    "bias": unbiased,
+}
 
 
 def claims(found: Analysis, claim: str = "differs") -> list[str]:
-    """The headlines that claim it."""
-    return [h.id for h in found.headlines if h.claim == claim]
+    """The headlines that claim it; that a judge beats a baseline may be true of equal judges."""
+    return [h.id for h in found.headlines if h.claim == claim and h.hypothesis != "difference"]
 
 
 def left_out(found: Analysis, conditions: list[str] | None = None) -> bool:

@@ -1,0 +1,80 @@
+"""Alignment, self-consistency and bias claim nothing where nothing differs, and find what does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.null_judge.designs import (
+    DESIGNS,
+    METHODS,
+    aligned,
+    averaged,
+    claims,
+    left_out,
+    seeded,
+    unbiased,
+)
+from tests.null_judge.worlds import World
+
+PAIRS = ("alignment", "self_consistency", "bias")
+EVEN = World(sizes=(2,) * 30, replications=10, unread=0.0)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("world", [World(), World(sizes=(2,) * 24, replications=2)])
+def test_nothing_is_claimed_where_nothing_differs(name, world):
+    found = [DESIGNS[name](seeded(seed), world) for seed in range(4)]
+    for one in found:
+        assert one.headlines
+        assert all(h.p_adjusted >= 0.05 for h in one.headlines if h.claim == "open")
+        records = one.records()
+        assert all(records[i] for h in one.headlines for i in h.rests_on)
+        families = {f.id for f in records.families}
+        assert {h.family for h in one.headlines if h.family} <= families
+    assert sum(bool(claims(one)) for one in found) <= 1
+    assert sum(left_out(one) for one in found) <= 1
+
+
+def test_a_better_method_is_found_and_stands_alone():
+    found = aligned(seeded(5), EVEN, effect=30.0)
+    [better] = claims(found)
+    assert better == "headline.methods.b"
+    assert "b: pairwise-checked has the highest agreement" in found.sentence
+    assert "told apart from it: pairwise, pairwise-reasoned" in found.sentence
+    assert found.recommendation.tied == (METHODS[-1].label,)
+
+
+def test_without_prices_the_one_that_takes_fewer_tokens_is_recommended():
+    world = World(sizes=(1,) * 400, replications=4, unread=0.0)
+    tokens = {c.label: 732.0 for c in METHODS} | {METHODS[1].label: 290.0}
+    found = aligned(seeded(6), world, tokens=tokens)
+    assert found.recommendation.chosen == METHODS[1].label
+    assert "tokens a pair" in found.recommendation.reason
+    assert found.recommendation.cost_usd is None
+
+
+def test_a_gain_by_averaging_is_found():
+    found = averaged(seeded(7), EVEN, effect=1.5)
+    gains = [h for h in found.headlines if h.claim == "differs"]
+    assert gains
+    assert all(h.direction == "higher" for h in gains)
+    assert ", a gain" in found.sentence
+
+
+def test_a_leaning_to_the_first_place_is_found_in_one_judge_only():
+    found = unbiased(seeded(8), EVEN, effect=2.0)
+    assert claims(found) == ["headline.position.b at T=1"]
+    assert "a place is preferred by b at T=1 (the first" in found.sentence
+    assert found.recommendation.text.startswith("Show both orders to b at T=1 and count")
+
+
+def test_padding_place_and_authorship_are_one_family():
+    found = unbiased(seeded(9), World())
+    rows = [*found["padding"].rows, *found["own"].rows]
+    p = {r.a: (r.p_value, r.p_adjusted) for r in rows}
+    tests = len(rows) + len(found["position.family"].tests)
+    least = min(p.values())
+    smallest = min([least[0], *(t.p_value for t in found["position.family"].tests.values())])
+    if least[0] == smallest:
+        assert least[1] == pytest.approx(min(1.0, tests * smallest))
+    assert all(adjusted >= given for given, adjusted in p.values())
