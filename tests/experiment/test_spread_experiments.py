@@ -143,8 +143,7 @@ def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(
         assert truth[0] / truth[1] > 4
     assert "differs between judges for T=0.3" in found.sentence
     adjusted = found["spread.family"].p_adjusted
-    named = {r.id: r for r in found.results}
-    assert named["spread.T=1"].p_adjusted == adjusted["T=1"]
+    assert found.records()["spread.T=1"].p_adjusted == adjusted["T=1"]
     alone = found["spread.T=1"].replace(p_value=0.04)
     text = alone.sentence(p_adjusted=0.08)
     assert "speak against" not in text
