@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n_accuracy import against_accuracy, answers_right, choices_right
 from judgestats.analysis.best_of_n_reliability import (
     FEWEST,
@@ -167,6 +168,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         experiment=declared.experiment,
         question=declared.question,
         sentence=_sentence(table),
+        headlines=audit_headlines(results),
         conditions=table,
         results=tuple(in_order(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
