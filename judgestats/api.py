@@ -23,7 +23,7 @@ __all__ = ["audit", "drift", "read_judgments", "run"]
 
 T = TypeVar("T")
 
-_AUDIT_OPTIONS = ("n_resamples", "seed", "level")
+_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn")
 
 
 def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
@@ -100,8 +100,9 @@ def audit(data: Any, **options: Any) -> Analysis:
     data : path, DataFrame, list of dict, or MLflow run id(s)
         As `read_judgments` takes it, or what that returned.
     **options
-        ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests; all others
-        as `read_judgments` takes them.
+        ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests;
+        ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
+        ``by-verdict``, ``convenience``); all others as `read_judgments` takes them.
 
     Returns
     -------

@@ -108,6 +108,13 @@ def _parser() -> argparse.ArgumentParser:
         choices=("auto", "yes", "no"),
         help="count Parquet in one pass instead of loading it (auto: folders, and large files)",
     )
+    analyze.add_argument(
+        "--labels-drawn",
+        default="",
+        choices=("random", "stratified", "by-verdict", "convenience"),
+        help="how the labelled items were chosen (stratified: by category); else as the labels' "
+        "column chance shows, or random is assumed",
+    )
     analyze.add_argument("--resamples", type=int, default=999)
     analyze.add_argument("--seed", type=int, default=0)
     analyze.add_argument("--report", default="html,pdf", help="formats, or none")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
+from judgestats.analysis.drawn import check_drawn
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.once import (
     NOT_REPEATED,
@@ -110,7 +111,12 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
 
 
 def plan_for(
-    frame: pd.DataFrame, *, n_resamples: int = 999, seed: int = 0, level: float = 0.95
+    frame: pd.DataFrame,
+    *,
+    n_resamples: int = 999,
+    seed: int = 0,
+    level: float = 0.95,
+    labels_drawn: str = "",
 ) -> AnalysisPlan:
     """The plan that fits what a frame holds: scores, or verdicts in words.
 
@@ -120,13 +126,17 @@ def plan_for(
         A parsed frame.
     n_resamples, seed : int
     level : float
+    labels_drawn : str
+        How the labelled items were chosen; empty where it is not said.
 
     Returns
     -------
     AnalysisPlan
     """
-    scores = plan(n_resamples=n_resamples, seed=seed, level=level)
+    said = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
+    scores = replace(plan(n_resamples=n_resamples, seed=seed, level=level), options=said)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
+    verdicts = replace(verdicts, options={**verdicts.options, **said})
     in_scores, in_words = kinds(frame)
     if in_scores and in_words:
         worded = frame["condition"].isin(in_words)
@@ -142,6 +152,7 @@ def audit(
     n_resamples: int = 999,
     seed: int = 0,
     level: float = 0.95,
+    labels_drawn: str = "",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
 
@@ -153,6 +164,9 @@ def audit(
         Of bootstraps and permutations.
     level : float
         Of the intervals.
+    labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
+        How the labelled items were chosen; by default as their chances (a column ``chance`` of
+        the labels) show, else random is assumed, and said.
 
     Returns
     -------
@@ -176,7 +190,9 @@ def audit(
     [12]
     """
     frame = validate_parsed(judgments)
-    options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "level": level}
+    options: dict[str, Any] = {
+        "n_resamples": n_resamples, "seed": seed, "level": level, "labels_drawn": labels_drawn,
+    }  # fmt: skip
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
         raise InputError(
@@ -196,7 +212,13 @@ def audit(
         found = _audit_scores(frame, plan_for(frame, **options))
     else:
         found = audit_verdicts(frame, plan_for(frame, **options))
-    notes = judgments.attrs.get("notes", ())
+    notes = [*judgments.attrs.get("notes", ())]
+    if labels_drawn == "by-verdict" and "chance" not in frame and len(found.conditions) > 1:
+        notes.append(
+            "Labels drawn by verdict are weighted in each condition by its own verdicts, which is "
+            "right for the judge that they were drawn by and for no other: a column chance beside "
+            "the labels serves all."
+        )
     return replace(found, limitations=(*found.limitations, *map(str, notes)))
 
 

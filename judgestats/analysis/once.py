@@ -137,7 +137,9 @@ def other_results(
             )
             for i, title, result in (
                 *ratings_results(name, array, ratings, declared),
-                *score_validity(name, array, ratings, declared),
+                *score_validity(
+                    name, array, frame[frame["condition"] == name], ratings, declared
+                ),
             )
         ]  # fmt: skip
     return found

@@ -9,7 +9,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.inference.result import Result
 
 __all__ = ["in_pass_and_fail", "is_pass_fail", "pass_fail_results"]
 
@@ -84,31 +84,16 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     read = asked[asked["choice"] != ""]
     if read.empty:
         return []
-    rate = _rate(read, PASS, declared, name="share", label="Pass rate")
-    found: Found = [("verdicts.pass_rate", "How many pass", rate)]
-    if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
-        for word, name, title in (
-            (PASS, "sensitivity", "Of what people pass, how much it passes"),
-            (FAIL, "specificity", "Of what people fail, how much it fails"),
-        ):
-            own = read[read["label"] == word]
-            if len(own):
-                rate = _rate(own, word, declared, name=name, label=name.capitalize())
-                found.append((f"people.{name}", title, rate))
-        found += verdict_validity(asked, declared)
-    return found
-
-
-def _rate(
-    read: pd.DataFrame, word: str, declared: AnalysisPlan, *, name: str, label: str
-) -> Estimate:
-    """How often one judgment says a word: the mean over items, with intervals over clusters."""
-    share = (read["choice"] == word).groupby(read["item_id"], sort=False).mean()
+    share = (read["choice"] == PASS).groupby(read["item_id"], sort=False).mean()
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
-    return mean_share(
+    rate = mean_share(
         share.to_numpy(float),
         cluster=clusters.to_numpy(object),
         level=declared.level,
-        name=name,
-        label=label,
+        name="share",
+        label="Pass rate",
     )
+    found: Found = [("verdicts.pass_rate", "How many pass", rate)]
+    if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
+        found += verdict_validity(asked, declared)
+    return found

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.drawn import drawing
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.result import Estimate, Result, Sample
+from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 from judgestats.stats.validity.corrected import CorrectedScore, corrected_mean, corrected_rate
 from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
-from judgestats.stats.validity.error_rates import error_rates
+from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
 
 __all__ = ["Disagreements", "score_validity", "validity_metrics", "verdict_validity"]
@@ -26,10 +27,18 @@ Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
 _LISTED = 20
-_OF_RATES = (
-    "precision", "negative_predictive_value", "balanced_accuracy", "matthews_correlation",
-)  # fmt: skip
-"""Beside sensitivity and specificity of one judgment; of repeats the majority counts."""
+_OF_RATES = {
+    "sensitivity": "Of what people pass, how much it passes",
+    "specificity": "Of what people fail, how much it fails",
+    "precision": "Precision against people",
+    "negative_predictive_value": "Negative predictive value against people",
+    "balanced_accuracy": "Balanced accuracy against people",
+    "matthews_correlation": "Matthews' correlation against people",
+}
+_ONLY_LABELLED = Note(
+    code="labelled_only",
+    message="The labelled items were not drawn at random: this speaks for them alone.",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -91,25 +100,47 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         return []
     judge = wide.to_numpy(float)
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    rates = error_rates(judge, human, **options)
-    found: Found = [
-        (f"people.{name}", f"{rates.rates[name].label} against people", rates.rates[name])
-        for name in _OF_RATES
-    ]
-    if np.isnan(human).any():
-        found.append(_corrected(corrected_rate(judge, human, **options), "pass rate"))
-    if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
-        by_k = accuracy_by_k(judge, human, **options)
-        found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
     read = np.isfinite(judge).sum(axis=1)
     # Where nothing was read the judge stands on neither side.
     share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
+    majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
+    drawn = drawing(asked, wide.index, np.isfinite(human), majority, declared)
+    how = {"stratum": drawn.stratum, "chance": drawn.chance, "labels_drawn": drawn.labels_drawn}
+    rates = error_rates(judge, human, **how, **options)
+    found = _rates(rates, repeats=judge.shape[1])
+    if drawn.labels_drawn in {"by-verdict", "stratified"} or drawn.chance is not None:
+        # One judgment against one label, each counted once, would be biased: these stand for it.
+        found += [
+            (f"people.{key}", f"{title}, weighted", rates.rates[name])
+            for key, name, title in (
+                ("accuracy", "accuracy", "Same verdict as people"),
+                ("kappa", "cohen_kappa", "Same verdict as people, beyond chance"),
+            )
+        ]
+    if np.isnan(human).any():
+        found.append(_corrected(corrected_rate(judge, human, **how, **options), "pass rate"))
+    if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
+        by_k = accuracy_by_k(judge, human, **options)
+        found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
     found.append(_disagreements(wide.index, share, human, least=0.5))
     return found
 
 
+def _rates(rates: ErrorRates, *, repeats: int) -> Found:
+    """The rates with their titles; what is to be known of all of them stands with the first."""
+    of = f" (majority of its {repeats} verdicts)" if repeats > 1 else ""
+    return [
+        (
+            f"people.{name}",
+            f"{title}{of}",
+            rates.rates[name].replace(notes=rates.notes) if i < 2 else rates.rates[name],
+        )
+        for i, (name, title) in enumerate(_OF_RATES.items())
+    ]
+
+
 def score_validity(
-    name: str, array: ScoreArray, ratings: pd.Series, declared: AnalysisPlan
+    name: str, array: ScoreArray, asked: pd.DataFrame, ratings: pd.Series, declared: AnalysisPlan
 ) -> Found:
     """Bias and concordance of one condition's scores, and the mean that people would give.
 
@@ -118,6 +149,8 @@ def score_validity(
     name : str
         The condition.
     array : ScoreArray
+    asked : DataFrame
+        The judgments of the condition.
     ratings : Series
         People's, by item.
     declared : AnalysisPlan
@@ -138,19 +171,27 @@ def score_validity(
     cluster = clusters if len(set(clusters)) < clusters.size else None
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     graded = graded_agreement(scores, human, **options).estimates
+    mean = np.nanmean(scores, axis=1)
+    drawn = drawing(asked, pd.Index(items), np.isfinite(human), mean, declared)
+    # Known unequal chances have no corrected mean: it is refused as after a draw by verdict.
+    unequal = drawn.chance is not None or drawn.labels_drawn == "by-verdict"
+    how = {
+        "stratum": drawn.stratum,
+        "labels_drawn": "by-verdict" if unequal else drawn.labels_drawn,
+    }
+    notes = (_ONLY_LABELLED,) if unequal or drawn.labels_drawn == "convenience" else ()
     found: Found = [
-        (f"people.{k}", f"{graded[k].label}", graded[k])
+        (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
     if np.isnan(human).any():
-        found.append(_corrected(corrected_mean(scores, human, **options), "mean score"))
+        found.append(_corrected(corrected_mean(scores, human, **how, **options), "mean score"))
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         found += [
             (f"people.{k}", f"{e.label} against people", e)
             for k, e in error_parts(scores, human, **options).items()
         ]
-    counted = np.isfinite(scores).sum(axis=1)
-    found.append(_disagreements(items, np.nansum(scores, axis=1) / counted, human, least=0.0))
+    found.append(_disagreements(items, mean, human, least=0.0))
     return found
 
 

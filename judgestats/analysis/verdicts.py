@@ -139,7 +139,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         name = str(condition)
         found = _condition_results(asked, declared)
         if is_pass_fail(asked):
-            found = [*pass_fail_results(asked, declared), *found]
+            own = pass_fail_results(asked, declared)
+            kinds = {kind for kind, _, _ in own}
+            found = [*own, *(f for f in found if f[0] not in kinds)]
         elif once[name]:
             found = [*shares_of_verdicts(asked, declared), *found]
         results += [

@@ -177,8 +177,13 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         frame = read_any(runs, **({"judge": arguments.judge} if arguments.judge else {}))
     else:
         frame = read_any(path, reader=arguments.reader, **words)
-    declared = plan_for(frame, n_resamples=arguments.resamples, seed=arguments.seed)
-    found = audit(frame, n_resamples=arguments.resamples, seed=arguments.seed)
+    choices: dict[str, Any] = {
+        "n_resamples": arguments.resamples,
+        "seed": arguments.seed,
+        "labels_drawn": arguments.labels_drawn,
+    }
+    declared = plan_for(frame, **choices)
+    found = audit(frame, **choices)
     found = supplemented(found, frame, level=declared.level)
     return _Judged(
         declared=declared,
@@ -211,6 +216,7 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
     from judgestats.judgments.large.reduce import reduce_parquet
 
     further = [w for w in _NOT_STREAMED if words[w]]
+    further += ["labels-drawn"] if arguments.labels_drawn else []
     if further:
         raise InputError(
             f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
@@ -288,6 +294,8 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
 def _command(arguments: argparse.Namespace) -> str:
     words = ["judgestats analyze", shlex.quote(Path(arguments.file).name), *arguments.further]
     words += said_again(arguments)
+    if arguments.labels_drawn:
+        words.append(f"--labels-drawn {arguments.labels_drawn}")
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.errors import InputError
 from judgestats.results import Estimate, Table
 
 
@@ -92,3 +93,126 @@ def test_repeats_tell_what_more_verdicts_buy():
     by_k = named(found, "people.by_k")
     assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.08
     assert not [r for r in found.results if r.id.startswith("people.corrected")]
+
+
+@pytest.fixture(scope="module")
+def by_verdict():
+    """Truth .92 and .70; as many labels of the rare verdict as of the frequent one."""
+    rng = np.random.default_rng(8)
+    truth = rng.random(4000) < 0.8
+    judge = np.where(truth, rng.random(4000) < 0.92, rng.random(4000) < 0.3)
+    chosen = np.concatenate([rng.choice(np.flatnonzero(judge == v), 300, replace=False)
+                             for v in (True, False)])  # fmt: skip
+    other = np.where(truth, rng.random(4000) < 0.8, rng.random(4000) < 0.2)
+    items = [f"i{i}" for i in range(4000)]
+    judged = pd.DataFrame({"item": items, "passed": judge})
+    shares = np.where(judge, 300 / judge.sum(), 300 / (~judge).sum())
+    labels = pd.DataFrame(
+        {"item_id": [items[i] for i in chosen], "chance": shares[chosen],
+         "label": np.where(truth[chosen], "pass", "fail")}
+    )  # fmt: skip
+    return judged, labels, other, truth
+
+
+def rates_of(found, condition=""):
+    return [named(found, f"people.{k}{condition}") for k in ("sensitivity", "specificity")]
+
+
+def test_labels_drawn_by_verdict_are_weighted_as_stated_or_as_their_chances_show(by_verdict):
+    judged, labels, _, truth = by_verdict
+    plain = labels.drop(columns="chance")
+    seen = rates_of(js.audit(judged, labels=plain, n_resamples=99))
+    stated = js.audit(judged, labels=plain, labels_drawn="by-verdict", n_resamples=99)
+    shown = js.audit(judged, labels=labels, n_resamples=99)
+    assert seen[0].estimate < 0.85
+    assert seen[1].estimate > 0.8
+    assert "assumes_random" in {n.code for n in seen[0].notes}
+    for rate, same, true in zip(rates_of(stated), rates_of(shown), (0.92, 0.7), strict=True):
+        assert rate.estimate == pytest.approx(same.estimate, abs=1e-12)
+        assert rate.interval.low < true < rate.interval.high
+        assert not rate.notes
+    corrected = named(stated, "people.corrected").interval
+    assert corrected.low < truth.mean() < corrected.high
+    right = named(stated, "people.accuracy").interval
+    assert right.low < (truth == judged["passed"]).mean() < right.high
+
+
+def test_chances_weigh_for_a_judge_that_the_labels_were_not_drawn_by(by_verdict):
+    judged, labels, other, _ = by_verdict
+    both = pd.concat([judged.assign(judge="drew"), judged.assign(judge="later", passed=other)])
+    found = js.audit(both, labels=labels, n_resamples=99)
+    for rate in rates_of(found, ".later"):
+        assert rate.interval.low < 0.8 < rate.interval.high
+    stated = js.audit(
+        both, labels=labels.drop(columns="chance"), labels_drawn="by-verdict", n_resamples=99
+    )
+    assert any("for no other" in text for text in stated.limitations)
+
+
+def test_labels_picked_by_hand_are_not_corrected(by_verdict):
+    judged, labels, _, _ = by_verdict
+    found = js.audit(judged, labels=labels, labels_drawn="convenience", n_resamples=99)
+    corrected = named(found, "people.corrected")
+    assert np.isnan(corrected.estimate)
+    assert "by hand" in corrected.reason
+    assert "convenience" in {n.code for n in named(found, "people.sensitivity").notes}
+
+
+def test_unstated_labels_that_differ_from_the_rest_are_told(by_verdict):
+    judged, labels, _, _ = by_verdict
+    found = js.audit(judged, labels=labels.drop(columns="chance"), n_resamples=99)
+    corrected = next(r for r in found.results if r.id.startswith("people.corrected"))
+    assert {"assumes_random", "unrepresentative"} <= {n.code for n in corrected.result.notes}
+    assert "assumes that the labelled items were drawn at random" in corrected.title
+
+
+def test_strata_are_the_categories(by_verdict):
+    judged, labels, _, _ = by_verdict
+    plain = labels.drop(columns="chance")
+    with pytest.raises(InputError, match="category of every item"):
+        js.audit(judged, labels=plain, labels_drawn="stratified", n_resamples=99)
+    with pytest.raises(InputError, match="one of random"):
+        js.audit(judged, labels=plain, labels_drawn="somehow", n_resamples=99)
+    strata = judged.assign(category=np.where(judged["passed"], "x", "y"))
+    found = js.audit(strata, labels=plain, labels_drawn="stratified", n_resamples=99)
+    for rate, true in zip(rates_of(found), (0.92, 0.7), strict=True):
+        assert rate.interval.low < true < rate.interval.high
+
+
+def test_scores_of_items_drawn_unequally_are_not_corrected():
+    rng = np.random.default_rng(5)
+    people = rng.integers(1, 11, 200)
+    judged = pd.DataFrame(
+        {"item": [f"i{i}" for i in range(200)], "score": np.clip(people + 1, 1, 10)}
+    )
+    labels = pd.DataFrame(
+        {"item_id": judged["item"][:60], "label": people[:60],
+         "chance": np.where(people[:60] > 5, 0.5, 0.1)}
+    )  # fmt: skip
+    found = js.audit(judged, labels=labels, n_resamples=99)
+    assert np.isnan(named(found, "people.corrected").estimate)
+    assert "labelled_only" in {n.code for n in named(found, "people.bias").notes}
+
+
+def test_of_repeats_the_majority_has_the_error_rates():
+    rng = np.random.default_rng(3)
+    truth = rng.random(100) < 0.5
+    rows = [
+        {"item": f"i{i}", "trial": t, "passed": bool(truth[i]) ^ bool(rng.random() < 0.25),
+         "label": "pass" if truth[i] else "fail"}
+        for i in range(100)
+        for t in range(5)
+    ]  # fmt: skip
+    found = js.audit(rows, n_resamples=99)
+    wide = pd.DataFrame(rows).pivot(index="item", columns="trial", values="passed")
+    passes = wide.astype(float).mean(axis=1) > 0.5
+    labels = pd.DataFrame(rows).drop_duplicates("item").set_index("item")["label"]
+    of = labels[labels == "pass"].index
+    named_ = next(r for r in found.results if r.id.startswith("people.sensitivity"))
+    assert named_.result.estimate == pytest.approx(passes[of].mean())
+    assert "majority of its 5 verdicts" in named_.title
+    table = found.conditions.iloc[0]
+    assert table["sensitivity"] == named_.result.estimate
+    assert table["balanced_accuracy"] == pytest.approx(
+        (table["sensitivity"] + table["specificity"]) / 2
+    )

@@ -169,6 +169,11 @@ def joined_labels(
             notes.append(f"{len(ids)} of {len(given if ids is without else people):,} {what} "
                          f"in {name}: {shown}.")  # fmt: skip
     matched = people.reindex(own).set_axis(out.index)
+    chance = column_named(table.columns, "chance")
+    if chance:  # with which `judgestats labels plan` drew the item
+        drawn = table[chance].set_axis(joined_ids(table, tuple(keys)))
+        drawn = drawn[~drawn.index.duplicated()]
+        out = out.assign(chance=drawn.reindex(own).to_numpy())
     return with_people(out, matched, read), notes
 
 

@@ -20,6 +20,7 @@ from judgestats.stats.validity.inputs import (
     FEW_LABELS,
     LabelledItems,
     LabelsDrawn,
+    chance_weights,
     labelled_items,
     policy_notes,
 )
@@ -39,7 +40,6 @@ from judgestats.stats.validity.representative import representativeness_test
 
 __all__ = ["CorrectedScore", "corrected_mean", "corrected_rate"]
 
-FloatArray = NDArray[np.float64]
 Estimand = Literal["population", "items"]
 
 _BY_HAND = "the labelled items were picked by hand: they say nothing about the others"
@@ -202,7 +202,7 @@ def corrected_rate(
         where=where,
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
-    weight = _weights(items, chance, where)
+    weight = chance_weights(items, chance, where)
     verdict = verdict_codes(items)
     unread = int(np.sum(verdict == 2))
     finite = estimand == "items"
@@ -372,20 +372,6 @@ def _check(
             f"{where}: {'a mix' if mix is not None else 'stratified labels'} needs the stratum of "
             "every item. Give stratum=."
         )
-
-
-def _weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> FloatArray | None:
-    if chance is None:
-        return None
-    pi = np.asarray(chance, dtype=float)
-    if pi.shape != items.human.shape or not np.all(
-        (pi[items.labelled] > 0) & (pi[items.labelled] <= 1)
-    ):
-        raise InputError(
-            f"{where}: chance must hold a number above 0 and up to 1 for each labelled item. Give "
-            "the chances with which the items were drawn."
-        )
-    return np.where(items.labelled, 1 / np.where(items.labelled, pi, 1.0), 0.0)
 
 
 def _unlike(test: TestResult, labels_drawn: str | None) -> list[Note]:

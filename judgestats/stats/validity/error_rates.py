@@ -21,6 +21,7 @@ from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
     LabelsDrawn,
+    chance_weights,
     labelled_items,
     policy_notes,
 )
@@ -115,6 +116,7 @@ def error_rates(
     categories: Sequence[str] = FAIL_PASS,
     cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
     level: float = 0.95,
 ) -> ErrorRates:
@@ -133,6 +135,8 @@ def error_rates(
         Cluster of each item, such as its question.
     stratum : array-like, shape (N,), optional
         For ``labels_drawn="stratified"``: the stratum of each item, weighted by its share.
+    chance : array-like, shape (N,), optional
+        Known chance of each item to be labelled, where it is unequal.
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen. ``by-verdict``: fixed numbers for each verdict of the
         judge; sensitivity and specificity are then weighted by the verdicts' shares, for the
@@ -190,6 +194,9 @@ def error_rates(
     verdict = majority(items)
     part = _parts(items, verdict, labels_drawn)
     weight, reason = _weights(items, part)
+    known = chance_weights(items, chance, where)
+    if known is not None:
+        weight = weight * known * (items.n / known.sum())
     lab = items.labelled
     y, f, w, codes = items.human[lab], verdict[lab], weight[lab], items.codes[lab]
     drawn_in_parts = part[lab] if part is not None else None
@@ -215,11 +222,11 @@ def error_rates(
         hit = base & ((f if given == "people" else y) == value)
         rates[name] = _share(
             name, label, hit * w, base * w, codes, items.clustered, level, sample,
-            none.format(**words), drawn_in_parts, reason,
+            none.format(**words), drawn_in_parts, reason, known is not None,
         )  # fmt: skip
     rates["accuracy"] = _share(
         "accuracy", "Accuracy", (f == y) * w, w, codes, items.clustered, level, sample, "",
-        drawn_in_parts, reason,
+        drawn_in_parts, reason, known is not None,
     )  # fmt: skip
     cells = np.column_stack(
         [(y == 1) & (f == 1), (y == 0) & (f == 1), (y == 1) & ~(f == 1), (y == 0) & ~(f == 1)]
@@ -230,7 +237,8 @@ def error_rates(
             cells * w[:, None] * (items.n / w.sum()),
             name=name,
             label=label,
-            estimator="from the table, weighted" if part is not None else "from the table",
+            estimator="from the table"
+            + (", weighted" if part is not None or known is not None else ""),
             sample=sample,
             reason=reason or undefined,
             where=where,
@@ -297,6 +305,7 @@ def _share(
     none: str,
     stratum: IntArray | None,
     reason: str,
+    weighted: bool,
 ) -> Estimate:
     found = share_over_clusters(
         success.astype(float),
@@ -313,7 +322,7 @@ def _share(
     return Estimate(
         name=name,
         label=label,
-        estimator="share of the labels" + (", weighted" if stratum is not None else ""),
+        estimator="share of the labels" + (", weighted" if stratum is not None or weighted else ""),
         estimate=found.share,
         interval=Interval(low=found.low, high=found.high, level=level, method=found.method),
         sample=of,

@@ -18,6 +18,7 @@ __all__ = [
     "LABELS_DRAWN",
     "LabelsDrawn",
     "LabelledItems",
+    "chance_weights",
     "labelled_items",
     "labels_by_item",
     "policy_notes",
@@ -357,3 +358,24 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
         )
         return (Note(code="convenience", message=message),)
     return ()
+
+
+def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> FloatArray | None:
+    """Items that each label stands for, 1 / chance; 0 where there is no label.
+
+    Raises
+    ------
+    InputError
+        If a labelled item has no possible chance.
+    """
+    if chance is None:
+        return None
+    pi = np.asarray(chance, dtype=float)
+    if pi.shape != items.human.shape or not np.all(
+        (pi[items.labelled] > 0) & (pi[items.labelled] <= 1)
+    ):
+        raise InputError(
+            f"{where}: chance must hold a number above 0 and up to 1 for each labelled item. Give "
+            "the chances with which the items were drawn."
+        )
+    return np.where(items.labelled, 1 / np.where(items.labelled, pi, 1.0), 0.0)

@@ -74,6 +74,22 @@ def test_weighted_sensitivity_covers_where_labels_are_chosen_by_verdict():
     assert hits / n_runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / n_runs)
 
 
+def test_known_chances_are_weighted():
+    rng = np.random.default_rng(4)
+    y = rng.random(20000) < 0.6
+    f = np.where(rng.random(20000) < 0.2, ~y, y)
+    chance = np.where(y != f, 0.3, 0.05)
+    human = np.where(rng.random(20000) < chance, y, np.nan)
+    seen = error_rates(f, human, labels_drawn="random").rates
+    rates = error_rates(f, human, chance=chance, labels_drawn="random").rates
+    assert seen["sensitivity"].estimate < 0.5
+    for name in ("sensitivity", "specificity", "accuracy", "balanced_accuracy"):
+        assert rates[name].interval.low < 0.8 < rates[name].interval.high
+        assert "weighted" in rates[name].estimator
+    with pytest.raises(InputError, match="above 0 and up to 1"):
+        error_rates(f, human, chance=chance * 0, labels_drawn="random")
+
+
 def test_clusters_widen_and_are_counted():
     rng = np.random.default_rng(3)
     q = np.repeat(np.arange(30), 5)
