@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from judgestats.analysis.flagged_texts import with_flagged_texts
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.supplements import supplemented
 from judgestats.experiment import console
@@ -56,6 +57,8 @@ def record(
     """
     facts = about(prepared, frame, collected, command)
     analysis = supplemented(analysis, frame, level=prepared.plan.level)
+    units = {condition.label: listed for condition, listed in prepared.units.items()}
+    analysis = with_flagged_texts(analysis, units)
     write_results(folder, analysis, facts)
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]

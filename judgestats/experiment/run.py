@@ -23,6 +23,7 @@ from judgestats.experiment.record import record
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
+from judgestats.judgments.reread import unread_causes
 from judgestats.judgments.schemas import validate_pipelines
 from judgestats.protocols.base import ReplyMode
 from judgestats.results.numbers import counted
@@ -127,6 +128,10 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)
         console.say(*told, *console.note_lines(collected.notes))
+        replies = frame[frame["transport"].eq("answered")]
+        limit = settings_of(prepared.parameters).get("max_tokens")
+        if causes := unread_causes(replies, limit):
+            console.say(f"Replies not read: {causes}.")
         console.say(summary(analysis))
         lines = console.store_lines(
             run_id=run.run_id,

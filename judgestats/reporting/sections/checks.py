@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from judgestats.protocols.reading import is_cut
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import integer, number, percent
 from judgestats.reporting.runs import Run
@@ -63,11 +64,19 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
             "part of the spread may come from the change",
         )  # fmt: skip
         if frame["finish_reason"].ne("").any():
-            cut = int(frame["finish_reason"].eq("length").sum())
+            cut = int(frame["finish_reason"].astype(str).map(is_cut).sum())
             yield (
                 "Replies cut off at the token limit",
                 integer(cut),
                 "none" if cut == 0 else "raise the limit: a cut reply may have lost its verdict",
+            )
+        for row in run.table("flagged_texts"):
+            yield (
+                f"Texts that imitate the prompt's frame or address the judge ({row['condition']})",
+                "{} and {} of {} items".format(
+                    *(integer(row[k]) for k in ("imitates_frame", "addresses_judge", "items"))
+                ),
+                "read these items: such a text may have moved its verdict",
             )
         ends = _at_the_ends(run)
         if ends is not None:
