@@ -105,7 +105,11 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
     drawn = drawing(asked, wide.index, np.isfinite(human), majority, declared)
-    how = {"stratum": drawn.stratum, "chance": drawn.chance, "labels_drawn": drawn.labels_drawn}
+    how: dict[str, Any] = {
+        "stratum": drawn.stratum,
+        "chance": drawn.chance,
+        "labels_drawn": drawn.labels_drawn,
+    }
     rates = error_rates(judge, human, **how, **options)
     found = _rates(rates, repeats=judge.shape[1])
     if drawn.labels_drawn in {"by-verdict", "stratified"} or drawn.chance is not None:
@@ -175,7 +179,7 @@ def score_validity(
     drawn = drawing(asked, pd.Index(items), np.isfinite(human), mean, declared)
     # Known unequal chances have no corrected mean: it is refused as after a draw by verdict.
     unequal = drawn.chance is not None or drawn.labels_drawn == "by-verdict"
-    how = {
+    how: dict[str, Any] = {
         "stratum": drawn.stratum,
         "labels_drawn": "by-verdict" if unequal else drawn.labels_drawn,
     }
