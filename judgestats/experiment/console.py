@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from judgestats.errors import printable
+from judgestats.judges.account import token_parts
 from judgestats.judges.spec import JudgeSpec
 from judgestats.spelling import as_typed
 
@@ -67,7 +68,7 @@ def account_lines(
         f"{account['failed']} failed",
         f"{account['cached']} taken from the journal",
         f"{account['requests']} requests",
-        f"{account['tokens_in']:.0f} + {account['tokens_out']:.0f} tokens",
+        f"{account['tokens_in']:.0f} + {account['tokens_out']:.0f} tokens{token_parts(account)}",
         f"cost {cost}",
     ]
     if account.get("invalid"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["Account", "Collected", "Stop"]
+__all__ = ["Account", "Collected", "Stop", "token_parts"]
 
 
 class Stop(StrEnum):
@@ -26,6 +27,22 @@ class Stop(StrEnum):
     CANCELLED = "cancelled"
     NO_QUOTA = "no_quota"
     REFUSED = "refused"
+
+
+def token_parts(account: Mapping[str, Any]) -> str:
+    """Which of an account's tokens were cached, or reasoning that nobody reads; empty where none.
+
+    Examples
+    --------
+    >>> token_parts({"tokens_cached": 1024.0, "tokens_reasoning": 60.0})
+    ' (1,024 cached, 60 of reasoning)'
+    """
+    parts = [
+        f"{count:,.0f} {what}"
+        for name, what in (("tokens_cached", "cached"), ("tokens_reasoning", "of reasoning"))
+        if (count := account.get(name))
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 @dataclass(kw_only=True)
@@ -51,6 +68,8 @@ class Account:
         Judgments asked again because an earlier run was killed while they were in flight.
     tokens_in, tokens_out : float
         As servers report them, over answered requests of this run.
+    tokens_cached, tokens_reasoning : float
+        Of these: input that a server had in its cache, output that is reasoning nobody reads.
     cost_usd : float
         Known cost of this run's answers.
     cost_in_vain_usd : float
@@ -78,6 +97,8 @@ class Account:
     possibly_billed_twice: int = 0
     tokens_in: float = 0.0
     tokens_out: float = 0.0
+    tokens_cached: float = 0.0
+    tokens_reasoning: float = 0.0
     cost_usd: float = 0.0
     cost_in_vain_usd: float = 0.0
     cost_estimated_usd: float = 0.0
@@ -127,7 +148,7 @@ class Account:
             f"asked {self.asked:,} = answered {self.answered:,} + failed {self.failed:,}",
             f"cached {self.cached:,}",
             f"requests {self.requests:,} (retries {self.retries:,}, discarded {self.discarded:,})",
-            f"tokens {self.tokens_in:,.0f} in, {self.tokens_out:,.0f} out",
+            f"tokens {self.tokens_in:,.0f} in, {self.tokens_out:,.0f} out{token_parts(vars(self))}",
             price,
         ]
         if self.invalid:

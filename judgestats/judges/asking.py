@@ -297,6 +297,8 @@ class Asker:
         account.answered += len(answers)
         account.tokens_in += outcome.tokens_in or 0
         account.tokens_out += outcome.tokens_out or 0
+        account.tokens_cached += outcome.tokens_cached or 0
+        account.tokens_reasoning += outcome.tokens_reasoning or 0
         account.cost_estimated_usd = self._purse.uncounted
         if math.isnan(cost):
             account.cost_unknown += len(answers)

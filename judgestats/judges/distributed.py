@@ -278,6 +278,8 @@ class _Job:
             )
             account.tokens_in = float(frame["tokens_in"].sum())
             account.tokens_out = float(frame["tokens_out"].sum())
+            account.tokens_cached = float(frame["tokens_cached"].sum())
+            account.tokens_reasoning = float(frame["tokens_reasoning"].sum())
             account.cost_usd = float(frame["cost_usd"].sum())
             account.cost_unknown = int(frame["cost_usd"].isna().sum())
         return done

@@ -11,7 +11,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from judgestats.judges.account import Account
+from judgestats.judges.account import Account, token_parts
 
 __all__ = ["Bar", "Lines", "Reporter", "Silent", "reporter"]
 
@@ -54,8 +54,8 @@ def _figures(account: Account, seconds: float, waiting: str = "") -> str:
     rate = account.answered / seconds if seconds > 0 else 0.0
     cost = account.total_cost_usd
     price = "cost unknown" if math.isnan(cost) else f"${cost:.4f}"
-    tokens = account.tokens_in + account.tokens_out
-    text = f"{rate:,.0f}/s · {tokens:,.0f} tokens · {price} · {account.failed} failed"
+    tokens = f"{account.tokens_in + account.tokens_out:,.0f} tokens{token_parts(vars(account))}"
+    text = f"{rate:,.0f}/s · {tokens} · {price} · {account.failed} failed"
     if account.cached:
         text += f" · {account.cached:,} from the journal"
     return f"{text} · {waiting}" if waiting else text

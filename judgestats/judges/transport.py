@@ -212,9 +212,9 @@ def _plain(error: BaseException) -> str:
     """One line that names the error's cause, without a request's headers."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return (
-            "the server's certificate is not trusted, or TLS fails; for a private authority name "
-            "its file in SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow): "
-            f"{type(error).__name__}: {_tls_reason(error)}"
+            "the server's certificate is not trusted, or TLS fails: "
+            f"{_tls_reason(error)[:60]}; for a private authority name its file in SSL_CERT_FILE "
+            "(judges) and REQUESTS_CA_BUNDLE (MLflow)"
         )
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     strerror = getattr(inner, "strerror", None)

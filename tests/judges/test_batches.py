@@ -216,6 +216,27 @@ def test_an_endpoint_without_a_batch_api_is_named(plan, tmp_path):
         assert not journal._lost
 
 
+@pytest.mark.parametrize("met", [False, True], ids=["at the first call", "in its batch"])
+def test_one_judges_refusal_ends_that_judge_alone(plan, server, tmp_path, monkeypatch, met):
+    url, _ = server()
+    other, strict = server()
+    both = [*plan(url=other), *plan(url=url)]
+    if met:  # the batch API, not the first call online, is what refuses it
+        in_batches(plan(items=1, url=other), tmp_path / "j.db")
+        strict.faults = Faults(batch_invalid=True)
+    else:
+        strict.faults = Faults(require_key="right")
+    batch = in_batches(both, tmp_path / "j.db")
+    frame = exact(batch)
+    assert batch.stopped_because is Stop.REFUSED
+    assert ("failed validation" if met else "refuses the key") in batch.message
+    assert batch.message.startswith("Stopped: judge ")
+    assert batch.account.answered == 20
+    assert frame["judge"].str.contains(url, regex=False).sum() == 20
+    strict.faults = Faults()
+    assert in_batches(both, tmp_path / "j.db").complete
+
+
 def test_a_refused_key_and_an_unknown_model_are_named(plan, server, tmp_path, monkeypatch):
     url, _ = server(require_key="right-and-secret")
     monkeypatch.setenv("JUDGESTATS_API_KEY", "wrong-and-secret")

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
+from judgestats.experiment.console import account_lines
 from judgestats.judges.account import Stop
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect, collect_judgments
@@ -13,6 +14,8 @@ from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
+from judgestats.judges.simulated.server import serving
+from judgestats.judges.simulated.wire import read_body, send_json
 from judgestats.judgments.columns import RAW_COLUMNS
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.schemas import validate_raw
@@ -352,3 +355,25 @@ def test_a_forced_reply_mode_is_used(plan):
     collected = collect_judgments(plan(items=1), reply_mode=ReplyMode.TEXT)
     assert set(collected.frame["reply_mode"]) == {"text"}
     assert collected.frame["raw_text"].str.contains("Score: [[", regex=False).all()
+
+
+def test_cached_and_reasoning_tokens_stand_in_the_account(plan):
+    class Thinks(SimulatedServer):
+        async def __call__(self, scope, receive, send):
+            await read_body(receive)
+            usage = {
+                "prompt_tokens": 900,
+                "completion_tokens": 70,
+                "prompt_tokens_details": {"cached_tokens": 512},
+                "completion_tokens_details": {"reasoning_tokens": 60},
+            }
+            message = {"role": "assistant", "content": '{"explanation": "so", "score": 7}'}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            await send_json(send, 200, {"model": "m", "choices": [choice], "usage": usage})
+
+    with serving(Thinks()) as url:
+        account = collect_judgments(plan(items=2, replicates=2, url=url)).account
+    assert (account.tokens_cached, account.tokens_reasoning) == (4 * 512, 4 * 60)
+    assert "280 out (2,048 cached, 240 of reasoning)" in str(account)
+    told = account_lines(account.as_dict(), unknown_price=True)[0]
+    assert "3600 + 280 tokens (2,048 cached, 240 of reasoning)" in told

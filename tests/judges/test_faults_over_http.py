@@ -1,8 +1,21 @@
 """Each misbehaviour over loopback HTTP: the account and the statuses must be exact."""
 
 import json
+import os
+import ssl
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID
 
 from judgestats.errors import JudgeError
 from judgestats.judges.account import Stop
@@ -286,3 +299,49 @@ def test_a_wait_is_told_at_once(plan, server, capsys):
     )
     assert collected.account.answered == 2
     assert f"{url} asks to wait" in capsys.readouterr().err
+
+
+@pytest.fixture
+def private_tls(tmp_path):
+    """A server on loopback whose certificate no authority signed, and the certificate's file."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "private")])
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    host = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    certificate = made.add_extension(host, critical=False).sign(key, SHA256())
+    file = tmp_path / "private.pem"
+    plain = serialization.NoEncryption()
+    forms = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    file.write_bytes(
+        certificate.public_bytes(serialization.Encoding.PEM) + key.private_bytes(*forms, plain)
+    )
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(file)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"https://127.0.0.1:{server.server_port}/v1", file
+        server.shutdown()
+        thread.join()
+
+
+def test_a_private_certificate_is_named_with_what_helps(plan, private_tls, capsys):
+    url, file = private_tls
+    tasks = plan(items=1, replicates=1, url=url)
+    with pytest.raises(JudgeError, match="certificate is not trusted") as refused:
+        collect_judgments(tasks, retry=ONCE)
+    assert "SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow)" in str(refused.value)
+    assert "self-signed certificate" in str(refused.value)
+    # aiohttp reads the variable once in a process, when it is loaded
+    words = ["doctor", "--judges", f"m@{url}"]
+    asked = subprocess.run(
+        [sys.executable, "-m", "judgestats", *words],
+        env={**os.environ, "SSL_CERT_FILE": str(file)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "POST /v1/chat/completions" in capsys.readouterr().err  # the server's log: trusted
+    assert "certificate" not in asked.stdout + asked.stderr

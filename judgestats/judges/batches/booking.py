@@ -102,6 +102,8 @@ class Booking:
             return
         account.tokens_in += outcome.tokens_in or 0
         account.tokens_out += outcome.tokens_out or 0
+        account.tokens_cached += outcome.tokens_cached or 0
+        account.tokens_reasoning += outcome.tokens_reasoning or 0
         if math.isnan(cost):
             account.cost_unknown += len(outcome.choices[: len(request.keys)])
             account.cost_estimated_usd += estimate

@@ -8,8 +8,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from judgestats.errors import InputError
-from judgestats.judges.account import Account, Collected
+from judgestats.errors import InputError, JudgeError
+from judgestats.judges.account import Account, Collected, Stop
 from judgestats.judges.asking import Asked, Halt
 from judgestats.judges.batches.client import BatchClient
 from judgestats.judges.batches.shared import Limits, Shared, Wanted
@@ -57,6 +57,7 @@ class BatchCollector:
         self._sink = FrameSink()
         self._lanes: dict[tuple[str, str], Lane] = {}
         self._counted: set[tuple[str, str]] = set()
+        self._refused: dict[tuple[str, str], str] = {}
         self._held: set[bytes] = set()
         self._shared = Shared(
             journal=journal,
@@ -86,6 +87,9 @@ class BatchCollector:
             for why, detail in self._shared.stopped:
                 self.halt.stop(why, detail)
             stage = await self._emit(stage)
+        if self._refused:
+            told = "; ".join(text.rstrip(".") for text in self._refused.values())
+            self.halt.stop(Stop.REFUSED, told)
 
     async def _interruptible(self, work: Awaitable[None]) -> None:
         """Do the work; once the collection is to end, it gets two seconds to finish its call."""
@@ -116,6 +120,8 @@ class BatchCollector:
             clients: dict[str, BatchClient] = {}
             for name in dict.fromkeys(t.condition.judge for t in tasks):
                 spec = self._lane(name).spec
+                if spec.lane in self._refused:
+                    continue
                 if spec.base_url not in clients:
                     clients[spec.base_url] = await stack.enter_async_context(
                         BatchClient(
@@ -127,52 +133,84 @@ class BatchCollector:
                         )
                     )
             await _all_or_first_error(
-                BatchWork(
-                    lane,
-                    client=clients[lane.spec.base_url],
-                    shared=self._shared,
-                    survey=lambda lane=lane: self._missing(tasks, lane),  # type: ignore[misc]
-                ).run()
+                self._work(lane, clients[lane.spec.base_url], tasks)
                 for lane in self._lanes.values()
+                if lane.spec.lane not in self._refused
             )
+        self._end_if_all_refuse()
+
+    async def _work(self, lane: Lane, client: BatchClient, tasks: Sequence[Task]) -> None:
+        """One model's batches; what ends them ends no other model's."""
+        work = BatchWork(
+            lane,
+            client=client,
+            shared=self._shared,
+            survey=lambda: self._missing(tasks, lane),
+        )
+        try:
+            await work.run()
+        except JudgeError as error:
+            self._refused[lane.spec.lane] = str(error)
+
+    def _end_if_all_refuse(self) -> None:
+        if self._refused and all(lane in self._refused for lane in self._lanes):
+            raise JudgeError("\n".join(self._refused.values()))
 
     async def _probe(self, tasks: list[Task]) -> bool:
         """Ask one judgment of each unknown judge and setting online; False to end here."""
-        first: dict[tuple[str, str], Wanted] = {}
+        first: dict[str, dict[str, Wanted]] = {}
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             lane = self._lane(name)
             # A reply mode that is forced says nothing of what else the judge refuses.
             supported = (lane.abilities.proven and lane.met) or lane.spec.in_process
             unmeasured = self._terms.budget.max_cost is not None and lane.reserve.alone
-            if supported and not unmeasured:
+            if (supported and not unmeasured) or lane.spec.lane in self._refused:
                 continue
             waiting = self._journal.batches.waiting()
             for one in self._missing(tasks, lane):
                 if one.without(waiting) is one:
-                    place = (name, str(one.tasks[0].condition.request))
-                    first.setdefault(place, one)
+                    setting = str(one.tasks[0].condition.request)
+                    first.setdefault(name, {}).setdefault(setting, one)
         if not first:
             return True
-        asked = [task for one in first.values() for task in one.tasks]
-        self._shared.say(f"asking {len(asked)} judgments online first, to see what is supported")
-        options = self._terms.again(concurrency=len(first))
+        asked = {n: [t for one in by.values() for t in one.tasks] for n, by in first.items()}
+        count = sum(map(len, asked.values()))
+        self._shared.say(f"asking {count} judgments online first, to see what is supported")
+        notes: dict[str, None] = {}
+        for name, mine in asked.items():
+            try:
+                found = await self._ask_online(name, mine)
+            except JudgeError as error:
+                self._refused[self._lane(name).spec.lane] = str(error)
+                continue
+            notes |= dict.fromkeys(found.notes)
+            if not found.complete:
+                self.halt.stop(found.stopped_because, found.message)
+                break
+        self._end_if_all_refuse()
+        self._lanes.clear()  # what was learned is in the journal
+        for name in dict.fromkeys(t.condition.judge for t in tasks):
+            self._lane(name).notes.update(notes)
+        return not self.halt.called.is_set()
+
+    async def _ask_online(self, name: str, tasks: list[Task]) -> Collected:
+        """Ask a judge at once, within what the others leave of the budget."""
+        spec, account = self._lane(name).spec, self._shared.account
+        own = self._journal.ledger.spent(self._terms.experiment, *spec.lane).total
+        others = max(0.0, account.booked_usd + account.earlier_cost_usd - own)
+        options = self._terms.again(concurrency=len(tasks))
         options["budget"] = self._terms.budget.less(
-            requests=0, cost=sum(self._shared.held.values())
+            requests=self._shared.handed_in, cost=others + sum(self._shared.held.values())
         )
-        app = self._simulated() if any(e.spec.in_process for e in self._lanes.values()) else None
-        found = await collect(asked, journal=self._journal, simulated_app=app, **options)
+        app = self._simulated() if spec.in_process else None
+        found = await collect(tasks, journal=self._journal, simulated_app=app, **options)
         money = found.account
         money.earlier_cost_usd = money.earlier_billed_twice = 0
         money.asked = money.answered = money.failed = money.cached = money.invalid = 0
         money.failures = {}  # the rows are counted when they are handed over
-        self._shared.account.add(money)
+        account.add(money)
         self._shared.handed_in += money.requests
-        if not found.complete:
-            self.halt.stop(found.stopped_because, found.message)
-        self._lanes.clear()  # what was learned is in the journal
-        for name in dict.fromkeys(t.condition.judge for t in tasks):
-            self._lane(name).notes.update(dict.fromkeys(found.notes))
-        return found.complete
+        return found
 
     # ------------------------------------------------------------------ the plan
 

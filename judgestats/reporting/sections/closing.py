@@ -135,6 +135,11 @@ def account(run: Run) -> Table | Markdown:
         "tokens_in": "Tokens in",
         "tokens_out": "Tokens out",
     }
+    parts = {
+        "tokens_cached": "Tokens in, of these cached",
+        "tokens_reasoning": "Tokens out, of these reasoning",
+    }
+    labels |= {key: text for key, text in parts.items() if entries.get(key)}
     rows = [
         {"what": text, "n": integer(entries[key])}
         for key, text in labels.items()
