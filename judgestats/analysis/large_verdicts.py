@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.large_parts import left_out, named, whole_counts
 from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.pass_fail import FAIL, PASS, pass_rate
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
-from judgestats.analysis.verdict_words import outcomes
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
 from judgestats.stats.agreement.vote_share import vote_share_reliability
-from judgestats.stats.inference.result import Result
+from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.layouts.count_table import CountTable
 
 __all__ = ["audit_verdicts", "verdict_counts"]
@@ -50,18 +50,10 @@ def verdict_counts(
     """
     asked = reduced.asked[:, place] > 0
     counts = reduced.counts[asked, place].astype(float)
-    names = list(reduced.values)
-    if not reduced.is_scores:
-        named = outcomes(pd.Series(names)).tolist()
-        merged = sorted({v for v in named if v})
-        counts = np.column_stack(
-            [counts[:, [i for i, v in enumerate(named) if v == m]].sum(axis=1) for m in merged]
-        )
-        names = merged
     seen = counts.sum(axis=0) > 0
     table = CountTable(
         counts=counts[:, seen],
-        categories=tuple(v for v, s in zip(names, seen.tolist(), strict=True) if s),
+        categories=tuple(v for v, s in zip(reduced.values, seen.tolist(), strict=True) if s),
     )
     return table, reduced.cluster[asked], asked
 
@@ -105,6 +97,18 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             named(kind.split(".", 1)[1], title, column.label, result)
             for kind, title, result in found
         ]
+        if set(reduced.values) <= {PASS, FAIL}:
+            rate = _pass_rate(reduced, [reduced.columns.index(c) for c in same], declared)
+            found.insert(0, ("verdicts.pass_rate", "How many pass", rate))
+            results.append(
+                NamedResult(
+                    id=f"verdicts.pass_rate.{column.label}",
+                    title=f"How many pass ({column.label})",
+                    role="primary",
+                    result=rate,
+                    headline=True,
+                )
+            )
         rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(found))
     table_of = whole_counts(pd.DataFrame(rows))
     limits = left_out(reduced, [])
@@ -139,6 +143,15 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         },
         condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
     )
+
+
+def _pass_rate(reduced: ReducedJudgments, places: list[int], declared: AnalysisPlan) -> Estimate:
+    """The mean over items of how often they pass, over all orders of presentation."""
+    counts = reduced.counts[:, places].sum(axis=1, dtype=np.int64)
+    read = counts.sum(axis=1)
+    kept = read > 0
+    passes = counts[kept, reduced.values.index(PASS)] if PASS in reduced.values else 0
+    return pass_rate(passes / read[kept], reduced.cluster[kept], declared)
 
 
 def _verdict_row(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
-from judgestats.stats.inference.result import Result
+from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = ["in_pass_and_fail", "is_pass_fail", "pass_fail_results"]
+__all__ = ["FAIL", "PASS", "in_pass_and_fail", "is_pass_fail", "pass_fail_results", "pass_rate"]
 
 PASS, FAIL = "pass", "fail"
+FloatArray = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
 
@@ -86,14 +90,15 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         return []
     share = (read["choice"] == PASS).groupby(read["item_id"], sort=False).mean()
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
-    rate = mean_share(
-        share.to_numpy(float),
-        cluster=clusters.to_numpy(object),
-        level=declared.level,
-        name="share",
-        label="Pass rate",
-    )
+    rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
     found: Found = [("verdicts.pass_rate", "How many pass", rate)]
     if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
         found += verdict_validity(asked, declared)
     return found
+
+
+def pass_rate(shares: FloatArray, cluster: NDArray[Any], declared: AnalysisPlan) -> Estimate:
+    """How often one judgment passes: the mean over items, with intervals over clusters."""
+    return mean_share(
+        shares, cluster=cluster, level=declared.level, name="share", label="Pass rate"
+    )

@@ -135,9 +135,6 @@ _NOT_STREAMED = (
     "explode",
     "parse",
     "labels",
-    "kind",
-    "passes",
-    "codes",
     "as_shown",
 )
 STREAM_ROWS = 5_000_000
@@ -229,6 +226,9 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
         scale=scale,
         factors=words["factors"],
         judge=words["judge"],
+        kind=words["kind"],
+        passes=words["passes"],
+        codes=words["codes"],
     )
     choices = {"n_resamples": arguments.resamples, "seed": arguments.seed}
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
@@ -241,6 +241,7 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
             f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
             f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
             + (f"; {unread:,} not read as a verdict." if unread else ".")
+            + "".join(f"\n{said}" for said in reduced.understood)
         ),
         reader="table",
         judges=judges,

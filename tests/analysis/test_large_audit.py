@@ -220,3 +220,48 @@ def test_single_judgments_are_refused(tmp_path) -> None:
     _write(frame[frame["replicate"] == 0], tmp_path / "b")
     with pytest.raises(InputError, match="judged only once"):
         audit_reduced(reduce_parquet(tmp_path / "b"), n_resamples=99)
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed"), [(1, 0), (1.0, 0.0), (True, False), ("yes", "no"), ("1", "0")]
+)
+def test_pass_and_fail_streamed_and_in_memory(tmp_path, passed, failed) -> None:
+    """However pass and fail are written, a stream gives the numbers of the same file in memory."""
+    rng = np.random.default_rng(8)
+    rows = [
+        {"item": f"i{i}", "cluster": f"q{i // 2}", "judge": judge, "replicate": r,
+         "passed": passed if rng.random() < worth else failed}
+        for i in range(40) for worth in [rng.uniform(0.2, 1)] for judge in "AB" for r in range(4)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    if isinstance(passed, str):
+        table.loc[:5, "passed"] = ""
+    table.to_parquet(tmp_path / "passes.parquet", index=False)
+    reduced = reduce_parquet(tmp_path / "passes.parquet", batch_rows=37)
+    frame = js.read_judgments(tmp_path / "passes.parquet")
+    assert reduced.understood[0] == frame.attrs["understood"][0]
+    assert set(reduced.values) == {"pass", "fail"}
+    ours, theirs = audit_reduced(reduced, n_resamples=99), js.audit(frame, n_resamples=99)
+    shared = [c for c in theirs.conditions if c in ours.conditions]
+    assert {"pass_rate", "pass_rate_low", "pass_rate_high", "flip_rate", "ac1"} <= set(shared)
+    pd.testing.assert_frame_equal(
+        ours.conditions[shared], theirs.conditions[shared], rtol=1e-10, check_dtype=False
+    )
+    assert ours.sentence == theirs.sentence
+
+
+def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
+    """A column that may be part of an item's key, and codes of two responses, are asked about."""
+    rows = [
+        {"question_id": q, "model_a": a, "judge": "J", "winner": "model_a"}
+        for q in range(30) for a in ("x", "y", "z")
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "pairs.parquet", index=False)
+    with pytest.raises(InputError, match="question_id \\+ model_a name an item together"):
+        reduce_parquet(tmp_path / "pairs.parquet")
+    rows = [{"item": i, "winner": int((i + r) % 3 > 0)} for i in range(30) for r in range(2)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "codes.parquet", index=False)
+    with pytest.raises(InputError, match="--codes 0=a,1=b"):
+        reduce_parquet(tmp_path / "codes.parquet")
+    coded = reduce_parquet(tmp_path / "codes.parquet", codes={"0": "a", "1": "b"})
+    assert coded.values == ("a", "b")

@@ -120,7 +120,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
     )
     pq.write_table(table, tmp_path / "x.parquet")
     found = reduce_parquet(tmp_path / "x.parquet")
-    assert found.values == ("A", "B")
+    assert found.values == ("a", "b")
     assert not found.is_scores
     assert found.counts[:, 0].tolist() == [[1, 1], [1, 0]]
     assert dict(found.columns[0].statuses) == {"ok": 3, "unparseable": 1}

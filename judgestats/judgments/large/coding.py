@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.judgments.large.dataset import ParquetJudgments
+from judgestats.judgments.large.kinds import VerdictCode
 from judgestats.judgments.large.tables import Codes, column_codes, text_of
 
 __all__ = ["RowCoder"]
 
-MAX_VALUES = 254
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
 
@@ -25,19 +25,17 @@ class RowCoder:
     Parameters
     ----------
     opened : ParquetJudgments
-    kind : str
-        The column with verdicts: ``score`` or ``choice``.
-    scale : (low, high) or None
-        Outside it, a score is refused.
+    role : str
+        The column with verdicts: ``score``, ``choice`` or ``verdict``.
+    code : VerdictCode
+        What its cells say.
     """
 
-    def __init__(
-        self, opened: ParquetJudgments, *, kind: str, scale: tuple[float, float] | None
-    ) -> None:
+    def __init__(self, opened: ParquetJudgments, *, role: str, code: VerdictCode) -> None:
         self.opened = opened
         self.names = opened.names
-        self.kind = kind
-        self.scale = scale
+        self.role = role
+        self.code = code
         self.items, self.clusters = Codes(), Codes()
         self.facets = {
             name: Codes(_number if name == "temperature" else text_of)
@@ -118,41 +116,14 @@ class RowCoder:
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
         """Code of each verdict, -1 where there is none."""
-        indices, found = column_codes(self.column(batch, self.kind))
+        indices, found = column_codes(self.column(batch, self.role))
         used = np.bincount(indices, minlength=len(found)).nonzero()[0]
         lookup: NDArray[np.int64] = np.full(max(len(found), 1), -1, dtype=np.int64)
-        if len(self.values) + used.size > 4 * MAX_VALUES and used.size > MAX_VALUES + 2:
-            raise self._too_many_values()
-        for place, value in zip(used.tolist(), found.take(used).to_pylist(), strict=True):
-            verdict = self._verdict(value)
+        for place, cell in zip(used.tolist(), found.take(used).to_pylist(), strict=True):
+            verdict = self.code.verdicts.get(cell)
             if verdict is not None:
                 lookup[place] = self.values.add(verdict)
-        if len(self.values) > MAX_VALUES:
-            raise self._too_many_values()
         return lookup[indices]
-
-    def _verdict(self, value: Any) -> Any:
-        if self.kind == "choice":
-            return text_of(value).strip() or None
-        if value is None or math.isnan(value):
-            return None
-        number = float(value)
-        if math.isinf(number):
-            raise self.refusal("a score is infinite")
-        if self.scale is not None and not self.scale[0] <= number <= self.scale[1]:
-            low, high = self.scale
-            raise self.refusal(
-                f"the score {number:g} lies outside the scale {low:g}-{high:g}. Correct the files, "
-                "or state their scale (scale=low-high)"
-            )
-        return number
-
-    def _too_many_values(self) -> InputError:
-        return self.refusal(
-            f"column {self.names[self.kind]!r} holds more than {MAX_VALUES} different verdicts, "
-            "and counting needs few. Round the scores to the steps of their scale, or analyse a "
-            "sample in memory (--stream no)"
-        )
 
     def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
         """Keep each item's cluster; an item in two clusters is refused."""

@@ -30,6 +30,7 @@ NEEDED = (
     "status",
     "score",
     "choice",
+    "verdict",
     "label",
     "cost_usd",
     "tokens_out",
@@ -126,12 +127,6 @@ def open_parquet(
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: this is not readable as Parquet ({_first(error)}).") from error
     names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
-    if "verdict" in names:
-        words = not (
-            pa.types.is_integer(plain[names["verdict"]])
-            or pa.types.is_floating(plain[names["verdict"]])
-        )
-        names["choice" if words else "score"] = names["verdict"]
     names = {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
     for factor in factors:
         if factor not in plain:
@@ -176,7 +171,9 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
     number = pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_null(value)
     if ours in _NUMBERS:
         # A partition (temperature=0.5/) tells a number as text; it is read as one later.
-        if not number and not (ours == "temperature" and _is_text(kind)):
+        if not (number or (ours == "score" and pa.types.is_boolean(value))) and not (
+            ours == "temperature" and _is_text(kind)
+        ):
             hint = " For verdicts in words map it as choice=COLUMN." if ours == "score" else ""
             raise InputError(
                 f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got {kind}."
@@ -188,6 +185,8 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
                 f"{path}: column {theirs!r} serves as replicate and must hold whole numbers, got "
                 f"{kind}."
             )
+    elif ours in {"choice", "verdict"} and (number or pa.types.is_boolean(value)):
+        return
     elif not (_is_text(kind) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise InputError(
             f"{path}: column {theirs!r} serves as {ours} and must hold text or whole numbers, got "

@@ -8,7 +8,7 @@ numbers, so that neither the order of the rows nor the size of a batch can chang
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError, printable
 from judgestats.judgments.large.coding import RowCoder
 from judgestats.judgments.large.dataset import ParquetJudgments, open_parquet
+from judgestats.judgments.large.kinds import VerdictCode, read_kind, understood_columns
 from judgestats.judgments.large.orders import columns_by_label, joined
 from judgestats.judgments.large.reduced import (
     FIRST_VALUE,
@@ -27,7 +28,10 @@ from judgestats.judgments.large.reduced import (
     ReducedJudgments,
 )
 from judgestats.judgments.large.tables import Codes, column_codes, grown, text_of
+from judgestats.judgments.readers.names import VERDICTS
+from judgestats.judgments.readers.options import TableOptions
 from judgestats.protocols.base import Status
+from judgestats.results.numbers import counted
 
 __all__ = ["reduce_parquet"]
 
@@ -45,6 +49,9 @@ def reduce_parquet(
     factors: tuple[str, ...] = (),
     judge: str = "",
     scale: tuple[float, float] | None = None,
+    kind: str = "",
+    passes: tuple[str, ...] = (),
+    codes: Mapping[str, str] | None = None,
     board_bytes: int = BOARD_BYTES,
     batch_rows: int = BATCH,
 ) -> ReducedJudgments:
@@ -62,6 +69,11 @@ def reduce_parquet(
         The judge's name, where no column tells it.
     scale : (low, high), optional
         Where given, a score outside it is an error.
+    kind : str
+        Of the verdicts, where the values do not tell: as `judgestats.read_judgments` takes it.
+    passes : tuple of str
+        The words that are a pass.
+    codes : mapping of value to ``a``, ``b`` or ``tie``, optional
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
@@ -86,15 +98,19 @@ def reduce_parquet(
     >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
     ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'unparseable': 1})
     """
+    options = TableOptions(kind=kind, passes=passes, codes=dict(codes or {}), scale=scale)
     opened = open_parquet(Path(path), mapping=mapping, factors=factors)
-    kinds = [kind for kind in ("score", "choice") if kind in opened.names]
-    for kind in kinds:
-        made = _Pass(opened, kind=kind, judge=judge, scale=scale, board_bytes=board_bytes)
+    unused = understood_columns(opened)
+    roles = [role for role in VERDICTS if role in opened.names]
+    for role in roles:
+        code = read_kind(opened, role, options, batch_rows=batch_rows)
+        if code is None or not code.verdicts:
+            continue
+        made = _Pass(opened, role=role, code=code, judge=judge, board_bytes=board_bytes)
         made.run(batch_rows)
-        if len(made.coder.values):
-            return made.reduced()
+        return made.reduced(unused)
     raise InputError(
-        f"{opened.path}: no judgment could be read: {' and '.join(kinds)} hold no verdict. Name "
+        f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
     )
 
@@ -106,15 +122,15 @@ class _Pass:
         self,
         opened: ParquetJudgments,
         *,
-        kind: str,
+        role: str,
+        code: VerdictCode,
         judge: str,
-        scale: tuple[float, float] | None,
         board_bytes: int,
     ) -> None:
-        self.coder = RowCoder(opened, kind=kind, scale=scale)
+        self.coder = RowCoder(opened, role=role, code=code)
         self.opened = opened
         self.names = opened.names
-        self.kind = kind
+        self.role, self.is_score = role, code.is_score
         self.judge = judge
         self.board_bytes = board_bytes
         self.statuses = Codes(lambda v: text_of(v).strip().lower())
@@ -197,7 +213,7 @@ class _Pass:
         self, batch: Any, column: NDArray[np.int64], value: NDArray[np.int64]
     ) -> None:
         has_verdict = value >= 0
-        if self.kind == "score" and "choice" in self.names:
+        if self.role == "score" and "choice" in self.names:
             indices, found = column_codes(self.coder.column(batch, "choice"))
             filled = np.array([bool(text_of(v).strip()) for v in found.to_pylist()] or [False])
             has_verdict = has_verdict | filled[indices]
@@ -248,7 +264,7 @@ class _Pass:
             )
         verdicts = int(self.counts.sum(dtype=np.int64))
         ok = int(self.by_status[:, _STATUSES.index("ok")].sum())
-        if "choice" in self.names and self.kind == "score":
+        if "choice" in self.names and self.role == "score":
             return
         if verdicts != ok and len(self.coder.values):
             raise self.coder.refusal(
@@ -256,13 +272,13 @@ class _Pass:
                 f"{verdicts} could be counted. Split the replications"
             )
 
-    def reduced(self) -> ReducedJudgments:
+    def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
         counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
         groups = [[c] for c in range(k)]
-        if self.kind == "score":  # an item's scores stand in one cell, whatever order it came in
+        if self.is_score:  # an item's scores stand in one cell, whatever order it came in
             labels = [self.described(g).label for g in groups]
             scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
             groups = columns_by_label(labels, asked, scored)
@@ -293,7 +309,22 @@ class _Pass:
             n_rows=self.rows,
             n_files=self.opened.n_files,
             columns_read=self.names,
+            understood=(f"{self.coder.code.said}.", f"{'; '.join([*self.parts(), *unused])}."),
         )
+
+    def parts(self) -> list[str]:
+        """What names an item, the judge and the repeats, in words."""
+        names = self.names
+        judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
+        said = [f"item = {names['item_id']}", f"judge = {judge}"]
+        said += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
+        if self.opened.factors:
+            said.append(f"conditions also by {' + '.join(self.opened.factors)}")
+        cells = self.asked[: len(self.coder.items), : len(self.coder.columns)]
+        low, high = int(cells[cells > 0].min()), int(cells.max())
+        count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
+        by = names.get("replicate", "numbered by row")
+        return [*said, f"{count} ({by})" if high > 1 else count]
 
     def described(self, group: list[int]) -> Column:
         key = dict(self.coder.columns.values[group[0]])

@@ -59,6 +59,8 @@ class ReducedJudgments:
     n_replicates, n_rows, n_files : int
     columns_read : mapping
         Which column of the files served as which of ours.
+    understood : tuple of str
+        What the columns were taken for, in sentences.
     """
 
     items: tuple[str, ...]
@@ -74,6 +76,7 @@ class ReducedJudgments:
     n_rows: int
     n_files: int
     columns_read: Mapping[str, str]
+    understood: tuple[str, ...] = ()
 
     @property
     def is_scores(self) -> bool:

@@ -33,7 +33,7 @@ from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
 from judgestats.protocols.base import Status
 
-__all__ = ["read_frame", "read_table"]
+__all__ = ["read_frame", "read_table", "unused_columns"]
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
@@ -293,10 +293,11 @@ def _sentence(
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
         parts.append(f"people's labels = {names.get('label', 'joined')}")
-    return "; ".join([*parts, *_unused(found)])
+    return "; ".join([*parts, *unused_columns(found)])
 
 
-def _unused(found: Understanding) -> list[str]:
+def unused_columns(found: Understanding) -> list[str]:
+    """The columns that have no part in what is analysed, in words."""
     still = [c for c, why in found.unused if why == "does not vary within an item"]
     others = [f"{c}: {why}" for c, why in found.unused if c not in still]
     said = []

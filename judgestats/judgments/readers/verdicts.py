@@ -21,7 +21,7 @@ from judgestats.judgments.readers.understanding import CRITERIA, Understanding
 from judgestats.protocols.reading import PairForm, ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 
-__all__ = ["Read", "coded", "read_texts", "read_verdicts"]
+__all__ = ["Read", "coded", "kind_line", "kind_of_column", "read_texts", "read_verdicts"]
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 _SEVERAL = 3
@@ -85,7 +85,7 @@ def read_verdicts(
             values = table.loc[rows, column]
             if values.isna().all() and len(columns) > 1:
                 continue
-            kind = _kind(source, values, column, role, options)
+            kind = kind_of_column(source, values, column, role, options)
             if name in kinds and kind.name != "score" and kinds[name].name != "score":
                 notes.append(f"The column {column!r} is not used beside the other verdicts.")
                 continue
@@ -114,9 +114,10 @@ def read_verdicts(
     )
 
 
-def _kind(
+def kind_of_column(
     source: Path | str, values: pd.Series, column: str, role: str, options: TableOptions
 ) -> Kind:
+    """The kind of a file's column, as `judgestats.judgments.kinds.kind_of` decides it."""
     try:
         return kind_of(
             values,
@@ -130,6 +131,14 @@ def _kind(
         )
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def kind_line(values: pd.Series, column: str, kind: Kind, options: TableOptions) -> str:
+    """What a column was taken for, in the words that are printed before any number."""
+    line = f"verdict = `{column}`: {kind.said}"
+    if kind.name != "score":
+        return line
+    return f"{line} {_scale_said(coded(values, kind)[0], options.scale or kind.scale)[0]}"
 
 
 @cache

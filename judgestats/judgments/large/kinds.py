@@ -1,0 +1,149 @@
+"""What a streamed verdict column holds, decided as in memory: from its different values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.errors import InputError
+from judgestats.judgments.large.dataset import ParquetJudgments
+from judgestats.judgments.large.tables import Codes
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.tables import unused_columns
+from judgestats.judgments.readers.understanding import Understanding, understand
+from judgestats.judgments.readers.verdicts import coded, kind_line, kind_of_column
+
+__all__ = ["MAX_VALUES", "VerdictCode", "read_kind", "understood_columns"]
+
+MAX_VALUES = 254
+_MOST_TEXTS = 5_000
+_SHARES = 10_000
+_SAMPLE = 50_000
+
+
+class VerdictCode:
+    """What each cell of a column says: a score, a word, or (where it is not listed) nothing."""
+
+    def __init__(self, is_score: bool, verdicts: Mapping[Any, Any], said: str) -> None:
+        self.is_score = is_score
+        self.verdicts = dict(verdicts)
+        self.said = said
+
+
+def read_kind(
+    opened: ParquetJudgments, role: str, options: TableOptions, *, batch_rows: int
+) -> VerdictCode | None:
+    """Read a column once for its different values, and tell its kind by these.
+
+    Parameters
+    ----------
+    opened : ParquetJudgments
+    role : {"score", "choice", "verdict"}
+    options : TableOptions
+        ``kind``, ``passes``, ``codes`` and ``scale`` are heeded.
+    batch_rows : int
+
+    Returns
+    -------
+    VerdictCode or None
+        None where the column is empty.
+
+    Raises
+    ------
+    InputError
+        The column is no verdict, holds too many different ones, or a score outside the scale.
+    """
+    column = opened.names[role]
+    cells, rows = _different(opened, column, batch_rows)
+    kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
+    if not kept:
+        return None
+    distinct = pd.Series([c for c, _ in kept])
+    numbers = pd.api.types.is_numeric_dtype(distinct) and distinct.dtype != bool
+    if numbers and len(kept) > MAX_VALUES:
+        raise _too_many(opened, column)
+    weights = np.array([n for _, n in kept], dtype=float)
+    # Shares of the values decide a few kinds: ten thousand rows in proportion stand for all.
+    times = np.maximum(1, np.floor(_SHARES * weights / weights.sum())).astype(int)
+    shares = distinct.repeat(times).reset_index(drop=True)
+    kind = kind_of_column(opened.path, shares, column, role, options)
+    score, words, _ = coded(distinct, kind)
+    is_score = kind.name == "score"
+    verdicts: dict[Any, Any] = {}
+    for (cell, _), number, word in zip(kept, score.tolist(), words.tolist(), strict=True):
+        if is_score and not math.isnan(number):
+            verdicts[cell] = _on_scale(opened, number, options.scale)
+        elif word:
+            verdicts[cell] = word
+    if len(set(verdicts.values())) > MAX_VALUES:
+        raise _too_many(opened, column)
+    return VerdictCode(is_score, verdicts, kind_line(shares, column, kind, options))
+
+
+def _different(
+    opened: ParquetJudgments, column: str, batch_rows: int
+) -> tuple[tuple[Any, ...], list[int]]:
+    """A column's different cells in order of appearance, and how many rows hold each."""
+    codes = Codes(lambda v: None if isinstance(v, float) and math.isnan(v) else v)
+    rows = np.zeros(0, dtype=np.int64)
+    for batch in opened.dataset.to_batches(columns=[column], batch_size=batch_rows):
+        if not batch.num_rows:
+            continue
+        found = np.bincount(codes.of(batch.column(column)), minlength=len(codes))
+        found[: rows.size] += rows
+        rows = found
+        if len(codes) > _MOST_TEXTS:
+            break  # no verdict has so many values: what was read suffices for the refusal
+    return codes.values, rows.tolist()
+
+
+def _on_scale(opened: ParquetJudgments, number: float, scale: tuple[float, float] | None) -> float:
+    if math.isinf(number):
+        raise InputError(f"{opened.path}: a score is infinite.")
+    if scale is not None and not scale[0] <= number <= scale[1]:
+        low, high = scale
+        raise InputError(
+            f"{opened.path}: the score {number:g} lies outside the scale {low:g}-{high:g}. Correct "
+            "the files, or state their scale (scale=low-high)."
+        )
+    return number
+
+
+def _too_many(opened: ParquetJudgments, column: str) -> InputError:
+    return InputError(
+        f"{opened.path}: column {column!r} holds more than {MAX_VALUES} different verdicts, and "
+        "counting needs few. Round the scores to the steps of their scale, or analyse a sample in "
+        "memory (--stream no)."
+    )
+
+
+def understood_columns(opened: ParquetJudgments) -> list[str]:
+    """The columns without a part, in words; a refusal where one may be part of a key.
+
+    The first rows tell: a column that varies within an item there does so in the whole.
+
+    Raises
+    ------
+    InputError
+        Rows that differ in some column would be pooled as repetitions.
+    """
+    sample = opened.dataset.head(_SAMPLE).to_pandas()
+    for name in sample.select_dtypes("category"):
+        sample[name] = sample[name].astype(object)
+    found: Understanding = understand(opened.path, sample, opened.names, factors=opened.factors)
+    if len(found.item) > 1:
+        raise InputError(
+            f"{opened.path}: {' + '.join(found.item)} name an item together, and a stream takes "
+            "one column for it. Write them into one, or use --stream no."
+        )
+    further = [f for f in found.factors if f not in opened.factors]
+    if further:
+        raise InputError(
+            f"{opened.path}: the column {further[0]!r} tells conditions apart. Say so: --factor "
+            f"{further[0]}."
+        )
+    return unused_columns(found)
