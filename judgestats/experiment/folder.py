@@ -17,6 +17,7 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.protocols.reading import READER_VERSION
 from judgestats.results import write_csv
 from judgestats.results import write_results as write_records
+from judgestats.results.values import spreadsheet_cell
 from judgestats.stats.inference.result import to_plain
 
 __all__ = ["file_name", "session", "write_json", "write_results", "write_tables"]
@@ -72,10 +73,11 @@ def session(**more: str) -> dict[str, Any]:
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write tables as CSV at full precision."""
+    """Write tables as CSV at full precision; no text in them is a formula of a spreadsheet."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
-        table.to_csv(folder / f"{file_name(name)}.csv", index=False)
+        safe = table.rename(columns=spreadsheet_cell).map(spreadsheet_cell)
+        safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
 
 
 def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:

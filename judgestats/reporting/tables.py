@@ -20,11 +20,11 @@ import pandas as pd
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import formats, table_writers
 from judgestats.reporting.escape import clean, escape_markdown, fallback
+from judgestats.results.values import spreadsheet_cell
 
 __all__ = ["Column", "Table"]
 
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
-_FORMULA = ("=", "+", "-", "@", "\t")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +249,5 @@ def _plain_cell(value: Any) -> Any:
     if formats.is_missing(value):
         return ""
     if isinstance(value, str):
-        text = clean(value)
-        return f"'{text}" if text.startswith(_FORMULA) else text
+        return spreadsheet_cell(clean(value))
     return value

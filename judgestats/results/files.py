@@ -16,7 +16,7 @@ from judgestats.results.estimands import estimand_of
 from judgestats.results.parts import Interval
 from judgestats.results.records import Comparison, Estimate, Test
 from judgestats.results.results import VERSION, Results, inconsistency
-from judgestats.results.values import plain
+from judgestats.results.values import plain, spreadsheet_cell
 
 __all__ = ["from_plain", "json_schema", "read_results", "to_plain", "write_csv", "write_results"]
 
@@ -240,9 +240,10 @@ def _interval(interval: Interval | None) -> dict[str, Any]:
 
 
 def write_csv(path: Path, results: Results) -> None:
-    """Write ``results.csv``; what is undefined is empty, never 0."""
+    """Write ``results.csv``; what is undefined is empty, never 0, and no text is a formula."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, _CSV, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({k: plain(v) for k, v in row.items()} for row in csv_rows(results))
+        for row in csv_rows(results):
+            writer.writerow({k: plain(spreadsheet_cell(v)) for k, v in row.items()})

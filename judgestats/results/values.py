@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-__all__ = ["Number", "OneOf", "Plain", "Probability", "plain"]
+__all__ = ["Number", "OneOf", "Plain", "Probability", "plain", "spreadsheet_cell"]
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -46,6 +46,23 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     return str(value)
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """A cell of a table that people open in a spreadsheet: text is never run as a formula.
+
+    Names of judges, items and verdicts were written by others. Files of data, which are read
+    again, keep their cells as they are.
+
+    Examples
+    --------
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("gpt-4o"), spreadsheet_cell(-1.5)
+    ("'=1+1", 'gpt-4o', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _number(value: Any) -> float:

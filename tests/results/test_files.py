@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from judgestats.commands.labels import read_table, write_table
 from judgestats.errors import InputError
+from judgestats.experiment.folder import write_tables
 from judgestats.results import (
     About,
     Comparison,
@@ -171,3 +175,23 @@ def test_results_of_0_1_0_are_refused_by_name_and_nothing_of_them_is_lost(tmp_pa
 
     judged = read_judgments(kept)
     assert len(judged) == 6 * 2 * 3 * 3
+
+
+@pytest.mark.parametrize("opening", ["=", "+", "-", "@", "\t", "\uff1d"])
+def test_no_text_of_a_table_is_run_by_a_spreadsheet(tmp_path, opening):
+    """Texts are quoted, numbers are not; data that are read again keep their cells."""
+    evil = f"{opening}cmd|'/C calc'!A0"
+    first, *others = some_results().results
+    results = replace(some_results(), results=(replace(first, title=evil), *others))
+    write_csv(tmp_path / "results.csv", results)
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["title"] == f"'{evil}"
+    table = pd.DataFrame({evil: [evil, "fine"], "gap": [-0.5, 0.25], "n": [-1, 2]})
+    write_tables(tmp_path / "tables", {"disagreements": table})
+    again = pd.read_csv(tmp_path / "tables" / "disagreements.csv")
+    assert list(again.columns) == [f"'{evil}", "gap", "n"]
+    assert again[f"'{evil}"].tolist() == [f"'{evil}", "fine"]
+    assert again["gap"].tolist() == [-0.5, 0.25]
+    write_table(table.astype(str), tmp_path / "labels.csv")
+    assert read_table(tmp_path / "labels.csv")[evil].tolist() == [evil, "fine"]
