@@ -17,6 +17,7 @@ from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
+from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.registry import read_judgments as read_table_or_log
 
 __all__ = ["audit", "drift", "read_judgments", "run"]
@@ -63,7 +64,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     from judgestats.tracking.assessments import run_assessments
 
     frames = [run_assessments(r, **options) for r in runs]
-    return frames[0] if len(frames) == 1 else _as_repetitions(frames)
+    return passes_and_failures(frames[0] if len(frames) == 1 else _as_repetitions(frames))
 
 
 read_judgments.__signature__ = inspect.signature(read_table_or_log)  # type: ignore[attr-defined]

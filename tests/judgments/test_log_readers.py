@@ -183,8 +183,8 @@ def test_lm_eval_likelihoods_become_the_likeliest_option(tmp_path):
     path = tmp_path / "samples_mcq_2026-11-22T00-00-00.jsonl"
     path.write_text(json.dumps(record) + "\n")
     found = js.read_judgments(path)
-    assert found["score"].tolist() == [1.0]
-    assert found["label"].tolist() == ["1"]
+    assert found["choice"].tolist() == ["option 1"]
+    assert found["label"].tolist() == ["option 1"]
     assert "likeliest" in " ".join(found.attrs["notes"])
 
 
@@ -313,3 +313,32 @@ def test_an_unknown_file_is_told_what_is_understood(tmp_path):
 
 def test_every_reader_says_what_it_reads():
     assert all(len(reader.about) > 20 for reader in LOGS.values())
+
+
+@pytest.mark.parametrize(("good", "bad"), [(1, 0), (1.0, 0.0), (True, False), ("C", "I")])
+def test_grades_of_0_and_1_are_pass_and_fail(tmp_path, good, bad):
+    """However a tool writes a pass, the audit is the same; other grades are scores."""
+    samples = [
+        {"id": i, "epoch": e + 1, "scores": {
+            "right": {"value": good if (i * 7 + e * e) % 3 else bad},
+            "share": {"value": (i + e) % 3 / 2},
+        }}
+        for i in range(12) for e in range(3)
+    ]  # fmt: skip
+    scorers = [{"name": "right"}, {"name": "share"}]
+    header = {"task": "t", "model": "m", "scorers": scorers}
+    path = tmp_path / "log.json"
+    path.write_text(
+        json.dumps({"version": 2, "status": "success", "eval": header, "samples": samples})
+    )
+    found = js.read_judgments(path)
+    right = found[found["factor_scorer"] == "right"]
+    assert right["score"].isna().all()
+    assert found.loc[found["factor_scorer"] == "share", "score"].isin([0, 0.5, 1]).all()
+    audited = js.audit(found, n_resamples=99)
+    rates = audited.conditions.set_index("condition")["pass_rate"].dropna()
+    expected = sum(s["scores"]["right"]["value"] == good for s in samples) / len(samples)
+    assert rates.tolist() == pytest.approx([expected])
+    if type(good) in {int, float}:
+        assert any("0 and 1 only: pass / fail" in n for n in found.attrs["notes"])
+        assert js.read_judgments(path, kind="score")["score"].notna().all()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pandas as pd
+
+from judgestats.errors import printable
 from judgestats.judgments.readers.untrusted import cut, number, short, text
+from judgestats.judgments.versions import kinds_by_value
 from judgestats.protocols.base import Status
 from judgestats.protocols.reading import no_verdict
 
-__all__ = ["failed", "grade", "unread"]
+__all__ = ["failed", "grade", "passes_and_failures", "unread"]
 
 _MOST_CHOICE = 100
 _NO_GRADE = frozenset({"", "nan", "none", "null", "n/a", "[invalid]", "$error$", "error"})
@@ -85,3 +89,42 @@ def grade(
         )
         return unread(raw or text(value), said, finish_reason=finish_reason)
     return {"status": Status.OK.value, "score": score, "choice": choice, "reason": ""}
+
+
+def passes_and_failures(frame: pd.DataFrame) -> pd.DataFrame:
+    """A log's grades of 0 and 1 as fail and pass: they are no points of a scale.
+
+    A scorer is taken as a whole, over all judges: one other grade makes its numbers scores.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    DataFrame
+        With a note that names what was taken so.
+    """
+    several = "factor_scorer" in frame
+    scorers = frame["factor_scorer"] if several else pd.Series("", index=frame.index)
+    score, choice = frame["score"].copy(), frame["choice"].copy()
+    named: list[str] = []
+    for scorer, rows in score.groupby(scorers, sort=False):
+        read = rows.dropna()
+        if read.empty or not read.isin([0, 1]).all() or (choice[rows.index] != "").any():
+            continue
+        choice[read.index] = read.map({1.0: "pass", 0.0: "fail"}).astype(object)
+        score[read.index] = math.nan
+        named.append(printable(str(scorer), one_line=True))
+    if not named:
+        return frame
+    of = f" of {', '.join(named[:8])}" if several else ""
+    out = frame.assign(score=score, choice=choice)
+    out["verdict_kind"] = kinds_by_value(out)
+    out.attrs = dict(frame.attrs)
+    note = f"The grades{of} are 0 and 1 only: pass / fail, 1 = pass (--kind score: points)."
+    out.attrs["notes"] = [*frame.attrs.get("notes", ()), note]
+    if score.isna().all():
+        out.attrs["scale"] = None
+    return out

@@ -106,7 +106,9 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
     }
     ranked = _ranked(kept)
     if ranked is not None:
-        rows.add(**common, **grade(str(ranked)), raw_text=text(kept))
+        target = common["label"]
+        common["label"] = f"option {target}" if target.isdecimal() else target
+        rows.add(**common, **grade(f"option {ranked}"), raw_text=text(kept))
         rows.note(
             "Multiple choice by log-likelihood: the choice is the number (from 0) of the likeliest "
             "option, without normalisation for length."

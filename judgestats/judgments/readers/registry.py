@@ -13,6 +13,7 @@ from judgestats.judgments.readers.alpaca_eval import ALPACA_EVAL
 from judgestats.judgments.readers.deepeval import DEEPEVAL
 from judgestats.judgments.readers.fastchat import FASTCHAT
 from judgestats.judgments.readers.folder import read_folder
+from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.inspect_logs import INSPECT
 from judgestats.judgments.readers.judgebench import JUDGEBENCH
 from judgestats.judgments.readers.judgekeeper import JUDGEKEEPER, JUDGEKEEPER_RECORDS
@@ -239,6 +240,8 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         reader, frame = read_folder(path, LOGS, reader=reader, judge=options.judge)
     else:
         reader, frame = _read_file(path, reader, options)
+    if reader in LOGS and options.scale is None and options.kind != "score":
+        frame = passes_and_failures(frame)
     if reader != "table" and options.labels is not None:
         frame = with_labels(path, frame, options.labels)
     return reader, frame
