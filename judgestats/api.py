@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -20,7 +20,10 @@ from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.registry import read_judgments as read_table_or_log
 
-__all__ = ["audit", "drift", "read_judgments", "run"]
+if TYPE_CHECKING:
+    from judgestats.judges.endpoint_card import EndpointCard
+
+__all__ = ["audit", "drift", "endpoint", "read_judgments", "run"]
 
 T = TypeVar("T")
 
@@ -151,6 +154,38 @@ def _judged(data: Any) -> pd.DataFrame:
 
         return run_judgments(str(data))
     return read_judgments(data)
+
+
+def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> EndpointCard:
+    """What an endpoint honours, ignores and refuses, for a cent; also inside an event loop.
+
+    Parameters
+    ----------
+    model : str
+        As ``judges=`` names it: ``"gpt-4o@http://host/v1"``, ``"sim-typical"``.
+    base_url : str
+        The endpoint, where the model does not name it.
+    prices : path, optional
+        A table of prices.
+
+    Returns
+    -------
+    EndpointCard
+
+    Raises
+    ------
+    InputError, JudgeError
+        An unusable name or file; an endpoint that does not answer.
+    """
+    from judgestats.judges.collect import bundled_app
+    from judgestats.judges.endpoint_card import examined
+    from judgestats.judges.prices import load_prices
+    from judgestats.judges.spec import parse_judge
+
+    spec = parse_judge(model, base_url=base_url or None)
+    table = load_prices(prices) if prices else None
+    app = bundled_app() if spec.in_process else None
+    return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))
 
 
 def run(experiment: str, **parameters: Any) -> Any:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from pathlib import Path
 
+from judgestats.api import endpoint
 from judgestats.errors import InputError
 from judgestats.experiment import console
-from judgestats.judges.collect import bundled_app
-from judgestats.judges.endpoint_card import examined
-from judgestats.judges.prices import load_prices
-from judgestats.judges.spec import parse_judge
 
 __all__ = ["endpoint_command"]
 
@@ -35,10 +31,7 @@ def endpoint_command(arguments: argparse.Namespace) -> int:
     InputError, JudgeError
         An unusable name or file; an endpoint that does not answer.
     """
-    spec = parse_judge(arguments.model, base_url=arguments.base_url or None)
-    prices = load_prices(arguments.prices) if arguments.prices else None
-    app = bundled_app() if spec.in_process else None
-    card = asyncio.run(examined(spec, prices=prices, app=app))
+    card = endpoint(arguments.model, base_url=arguments.base_url, prices=arguments.prices)
     console.say(str(card))
     if arguments.out:
         text = json.dumps(card.as_dict(), indent=2, allow_nan=False)
