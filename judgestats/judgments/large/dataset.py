@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from judgestats.errors import InputError
 from judgestats.judgments.readers.names import resolve_columns
 
-__all__ = ["ParquetJudgments", "is_parquet", "open_parquet", "parquet_files", "rows_of"]
+__all__ = ["ParquetJudgments", "damaged", "is_parquet", "open_parquet", "parquet_files", "rows_of"]
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -50,6 +51,18 @@ class ParquetJudgments:
         self.factors = factors
         self.n_files = len(dataset.files)
         self.n_rows = 0
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Files that cannot be read through, as a refusal in a sentence."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path}: the files cannot be read through ({_first(error)}). Check that none is "
+            "damaged or being written."
+        ) from error
 
 
 def parquet_files(path: Path) -> list[Path]:

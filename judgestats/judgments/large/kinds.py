@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.judgments.large.dataset import ParquetJudgments
+from judgestats.judgments.large.dataset import ParquetJudgments, damaged
 from judgestats.judgments.large.tables import Codes
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.tables import unused_columns
@@ -58,7 +58,10 @@ def read_kind(
         The column is no verdict, holds too many different ones, or a score outside the scale.
     """
     column = opened.names[role]
-    cells, rows = _different(opened, column, batch_rows)
+    with damaged(opened.path):
+        cells, rows = _different(opened, column, batch_rows)
+    if any(isinstance(c, float) and math.isinf(c) for c in cells):
+        raise InputError(f"{opened.path}: a score is infinite.")
     kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
     if not kept:
         return None
@@ -102,8 +105,6 @@ def _different(
 
 
 def _on_scale(opened: ParquetJudgments, number: float, scale: tuple[float, float] | None) -> float:
-    if math.isinf(number):
-        raise InputError(f"{opened.path}: a score is infinite.")
     if scale is not None and not scale[0] <= number <= scale[1]:
         low, high = scale
         raise InputError(
@@ -131,7 +132,8 @@ def understood_columns(opened: ParquetJudgments) -> list[str]:
     InputError
         Rows that differ in some column would be pooled as repetitions.
     """
-    sample = opened.dataset.head(_SAMPLE).to_pandas()
+    with damaged(opened.path):
+        sample = opened.dataset.head(_SAMPLE).to_pandas()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
     found: Understanding = understand(opened.path, sample, opened.names, factors=opened.factors)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError, printable
 from judgestats.judgments.large.coding import RowCoder
-from judgestats.judgments.large.dataset import ParquetJudgments, open_parquet
+from judgestats.judgments.large.dataset import ParquetJudgments, damaged, open_parquet
 from judgestats.judgments.large.kinds import VerdictCode, read_kind, understood_columns
 from judgestats.judgments.large.orders import columns_by_label, joined
 from judgestats.judgments.large.reduced import (
@@ -150,16 +150,10 @@ class _Pass:
             batch_readahead=2,
             fragment_readahead=1,
         )
-        try:
+        with damaged(self.opened.path):
             for batch in scanner.to_batches():
                 if batch.num_rows:
                     self.take(batch)
-        except (pa.ArrowException, OSError) as error:
-            said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            raise InputError(
-                f"{self.opened.path}: the files cannot be read through ({said}). Check that none "
-                "is damaged or being written."
-            ) from error
         self.check_end()
 
     # One batch -----------------------------------------------------------------------------------
