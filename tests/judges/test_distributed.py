@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import cloudpickle
@@ -283,3 +284,13 @@ def test_a_dask_cluster_of_processes_with_one_killed(tmp_path, plan, server, mon
     assert app.received <= 60 + found.account.possibly_billed_twice + 2
     assert "sk-planted" not in logs
     pd.testing.assert_frame_equal(found.frame[SAID], collect_judgments(tasks).read()[SAID])
+
+
+def test_judges_from_a_file_are_refused_with_what_to_do(plan, tmp_path):
+    tasks = plan(items=1)
+    judges = {"sim-typical": replace(parse_judge("sim-typical"), from_file=True)}
+    with (
+        Journal(tmp_path / "j.db") as journal,
+        pytest.raises(InputError, match=r"sim-typical come from a file .* Leave the engine out"),
+    ):
+        collect_distributed(tasks, engine=parse_engine("local"), journal=journal, judges=judges)
