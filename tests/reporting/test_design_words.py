@@ -7,9 +7,9 @@ from judgestats.reporting.sections import design
 
 def test_answers_at_the_servers_temperature_are_said_to_be_so():
     answers = {"temperatures": [None, 0.75], "settings": {"top_k": 50}, "answers": 4}
-    run = SimpleNamespace(results={"answers": answers})
+    run = SimpleNamespace(facts={"answers": answers})
     said = design._answered_by(run)
     assert "temperature default" in said
     assert "k 50" in said
-    earlier = SimpleNamespace(results={"answers": {"temperatures": [1], "top_k": 50}})
+    earlier = SimpleNamespace(facts={"answers": {"temperatures": [1], "top_k": 50}})
     assert "k 50" in design._answered_by(earlier)
