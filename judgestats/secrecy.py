@@ -72,7 +72,7 @@ def scrubbed(text: str) -> str:
     --------
     >>> keep_secret("doctest/secret+0815")
     >>> scrubbed("doctest/secret+0815, doctest%2Fsecret%2B0815, ZG9jdGVzdC9zZWNyZXQrMDgxNQ==")
-    '***, ***, ***=='
+    '***, ***, ***Q=='
     """
     for form in _forms:
         if form in text:

@@ -268,6 +268,16 @@ def left_out_primary(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
 def _primary_strata(analysis: Analysis) -> tuple[Stratum, ...]:
     """The conditions that each primary test of spread compares, by its name."""
     table = analysis.conditions
+    named = {
+        r.id.partition(".")[2]: r.about.conditions
+        for r in analysis.results
+        if r.id.startswith("spread.") and r.about.conditions
+    }
+    if named:
+        return tuple(
+            Stratum(name="all conditions" if name == "all" else name, conditions=c, labels=c)
+            for name, c in named.items()
+        )
     tested = {
         r.id.partition(".")[2] for r in analysis.results if r.id.partition(".")[0] == "spread"
     }

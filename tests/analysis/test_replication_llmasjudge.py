@@ -327,11 +327,11 @@ def test_the_entry_point_logs_a_run_of_its_kind(workplace, authors, capsys):
     [results] = workplace.glob("mlruns/*/*/artifacts/results.json")
     content = json.loads(results.read_text())
     assert content["kind"] == "replication"
-    assert len(content["claims"]) == 12
-    assert content["sentence"] == analysis.sentence
-    assert {r["role"] for r in content["results"]} == {"primary", "secondary", "replicated"}
+    assert len(content["facts"]["claims"]) == 12
+    assert content["answer"] == analysis.sentence
+    assert {"primary", "secondary", "replicated"} <= {r["role"] for r in content["results"]}
     ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))
     plan = json.loads((results.parent / "plan.json").read_text())
     assert {h["id"] for h in plan["hypotheses"]} <= {i.split(".")[0] for i in ids}
-    assert math.isfinite(content["metrics"]["claims/stands"])
+    assert math.isfinite(analysis.metrics["claims/stands"])

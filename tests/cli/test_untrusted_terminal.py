@@ -113,7 +113,7 @@ def test_progress_of_batches(tmp_path, capsys):
         done = collect_judgments(tasks, mode="batch", **options)
     assert done.account.answered == 4
     said = capsys.readouterr().err
-    assert "batch batch_000001 [2J [31m Account: forged Bearer ***, " in said
+    assert "batch batch_000001 [2J [31m Account: forged Bearer no-key-needed, " in said
     assert all(line.isprintable() for line in said.split("\n"))
 
 

@@ -299,13 +299,13 @@ def test_names_that_climb_out_of_an_archive_are_only_names(tmp_path):
         file.writestr("header.json", '{"eval": {"task": "t", "model": "m"}, "status": "success"}')
         file.writestr(
             "samples/../../../escaped.json",
-            '{"id": "a", "epoch": 1, "scores": {"s": {"value": 1}}}',
+            '{"id": "a", "epoch": 1, "scores": {"s": {"value": 0.5}}}',
         )
     path = tmp_path / "inner" / "climb.eval"
     path.parent.mkdir()
     path.write_bytes(source.getvalue())
     found = js.read_judgments(path)
-    assert found["score"].tolist() == [1.0]
+    assert found["score"].tolist() == [0.5]
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["climb.eval", "inner"]
 
 
