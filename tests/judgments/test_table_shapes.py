@@ -252,3 +252,14 @@ def test_second_orders_given_as_shown_are_noticed_and_turned():
     # A judge that always takes the first place is no such mistake.
     first = frame.assign(winner=["a"] * 60 + ["b"] * 60)
     assert len(read_judgments(first)) == 120
+
+
+def test_a_row_still_to_be_labelled_names_no_person(tmp_path):
+    judged = pd.DataFrame({"item_id": list("abcdef"), "verdict": [1, 0, 1, 0, 1, 1]})
+    (tmp_path / "labels.csv").write_text("item_id,label,annotator\na,1,x\nb,0,x\nc,,\nd,0,x\n")
+    frame = read_judgments(judged, labels=tmp_path / "labels.csv")
+    people = [c for c in frame if c.startswith("label_")]
+    assert all("nan" not in c for c in people)
+    assert frame.set_index("item_id")["label"].to_dict() == {
+        "a": "pass", "b": "fail", "c": "", "d": "fail", "e": "", "f": "",
+    }  # fmt: skip

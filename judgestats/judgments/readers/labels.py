@@ -215,6 +215,10 @@ def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataF
         _once(where, ids)
         return table[[label]].set_axis(ids)
     long = pd.DataFrame({"id": ids, "person": table[person].astype(str), "label": table[label]})
+    # a row still to be labelled names nobody: no person is made of it
+    nobody = table[person].isna() | long["person"].str.strip().eq("")
+    unlabelled = table[label].isna() | table[label].astype(str).str.strip().eq("")
+    long = long[~(nobody & unlabelled).to_numpy()]
     twice = long.duplicated(["id", "person"])
     if twice.any():
         row = long[twice].iloc[0]
