@@ -325,13 +325,17 @@ class Asker:
             self._account.cost_in_vain_usd = self._purse.perhaps_spent
 
     def _end_if_fatal(self, lane: Lane, outcome: Outcome) -> bool:
-        """End a judge that every further request would fail alike; the others go on."""
-        why = why_fatal(lane.spec, outcome) if outcome.status != _OK else ""
+        """End a judge that every further request would fail alike; the others go on.
+
+        False where only another request ended the judge: this one's own failure is still booked.
+        """
         if outcome.kind is Kind.NO_QUOTA and lane.answered:
             lane.end(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
-        elif why:
+            return True
+        why = why_fatal(lane.spec, outcome) if outcome.status != _OK else ""
+        if why:
             lane.refuse(why)
-        return lane.ended.is_set()
+        return bool(why)
 
     def _end_if_hopeless(self, lane: Lane, outcome: Outcome, condition: str) -> None:
         """Ask a model, or one of its conditions, no more where that would only collect failures."""
