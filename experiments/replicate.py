@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judgestats.analysis.replications import study_names
 from judgestats.experiment.design import ReplicationDesign
 from judgestats.experiment.parameters import Parameter, read_choice, read_text
+from judgestats.studies import study_names
 
 DESIGN = ReplicationDesign(
     name="replicate",

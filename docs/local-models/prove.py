@@ -24,9 +24,9 @@ from typing import Any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from judgestats.commands.export import run_source
-from judgestats.local import LocalJudge
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
+from judgestats.training import LocalJudge
 
 SEED = 0
 TOKENS = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"}

@@ -11,7 +11,9 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.readers import read_items
-from judgestats.judgments.training import (
+from judgestats.judgments.versions import read_frame
+from judgestats.tracking.fetch import run_folder
+from judgestats.training import (
     Filters,
     Source,
     balanced,
@@ -22,8 +24,6 @@ from judgestats.judgments.training import (
     training_examples,
     write_training_data,
 )
-from judgestats.judgments.versions import read_frame
-from judgestats.tracking.fetch import run_folder
 
 __all__ = ["export_command", "run_source"]
 

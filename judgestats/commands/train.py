@@ -26,7 +26,7 @@ def train_command(arguments: argparse.Namespace) -> int:
     int
         0.
     """
-    from judgestats.local import TrainingSettings, train_judge
+    from judgestats.training import TrainingSettings, train_judge
 
     settings = TrainingSettings(
         epochs=arguments.epochs,
@@ -62,7 +62,7 @@ def coverage_command(arguments: argparse.Namespace) -> int:
         0.
     """
     from judgestats.commands.export import run_source
-    from judgestats.local.coverage import CoverageModel, coverage_table, covered
+    from judgestats.training.coverage import CoverageModel, coverage_table, covered
 
     source, _ = run_source(arguments.run)
     model = CoverageModel(arguments.model, threshold=arguments.threshold)

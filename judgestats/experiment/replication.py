@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.analysis.outcome import Analysis, summary
-from judgestats.analysis.replications import Options, Replication, Study, load_study
 from judgestats.experiment import console
 from judgestats.experiment.design import ReplicationDesign, project_folder
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.stats.inference.result import to_plain
+from judgestats.studies import Options, Replication, Study, load_study
 
 __all__ = ["data_folder", "run_replication"]
 

@@ -7,22 +7,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.replications.claims import Claim, Options, Replication, Study
-from judgestats.analysis.replications.llmasjudge_alignment import (
+from judgestats.studies.claims import Claim, Options, Replication, Study
+from judgestats.studies.llmasjudge.alignment import (
     alignment_methods,
     alignment_temperature,
     more_trials,
 )
-from judgestats.analysis.replications.llmasjudge_common import MARGIN
-from judgestats.analysis.replications.llmasjudge_reasoning import reasoning, reasoning_by_judge
-from judgestats.analysis.replications.llmasjudge_spread import (
+from judgestats.studies.llmasjudge.common import MARGIN
+from judgestats.studies.llmasjudge.data import LLMasJudgeData, read_llmasjudge
+from judgestats.studies.llmasjudge.reasoning import reasoning, reasoning_by_judge
+from judgestats.studies.llmasjudge.spread import (
     distribution,
     guidelines,
     judges,
     small_variance,
     temperature,
 )
-from judgestats.judgments.studies.llmasjudge import LLMasJudgeData, read_llmasjudge
 
 __all__ = ["STUDY", "examine"]
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
-from judgestats.local.models import load
-from judgestats.local.needs import need
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.stats.agreement.attention_coverage import attention_coverage
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate
+from judgestats.training.models import load
+from judgestats.training.needs import need
 
 __all__ = ["CoverageModel", "covered", "coverage_table"]
 

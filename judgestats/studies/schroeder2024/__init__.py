@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgestats.analysis.paper_tables import omega_tables
-from judgestats.analysis.replications.claims import Options, Replication, Study
-from judgestats.analysis.replications.schroeder2024_cells import (
+from judgestats.studies.claims import Options, Replication, Study
+from judgestats.studies.schroeder2024.cells import (
     Cell,
     cells_of_study,
     conditions_of,
 )
-from judgestats.analysis.replications.schroeder2024_comparisons import (
+from judgestats.studies.schroeder2024.comparisons import (
     benchmarks_compared,
     judges_ranked,
     temperatures,
     without_data,
 )
-from judgestats.analysis.replications.schroeder2024_tables import at_zero, table_1, table_2
-from judgestats.judgments.studies.schroeder2024 import read_schroeder2024
+from judgestats.studies.schroeder2024.data import read_schroeder2024
+from judgestats.studies.schroeder2024.tables import at_zero, table_1, table_2
 
 __all__ = ["STUDY", "examine"]
 

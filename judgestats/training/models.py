@@ -7,7 +7,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.records import shown
-from judgestats.local.needs import need
+from judgestats.training.needs import need
 
 __all__ = ["CHAT_TEMPLATE", "load"]
 

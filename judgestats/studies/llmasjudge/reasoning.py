@@ -6,16 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
-from judgestats.analysis.replications.llmasjudge_common import (
-    MARGIN,
-    MINI,
-    Floats,
-    listed,
-    no_difference,
-    paired,
-)
-from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.stats.comparison.kruskal_wallis import kruskal_test
 from judgestats.stats.comparison.mann_whitney import mann_whitney_test
 from judgestats.stats.inference.result import Comparison, TestResult, format_p
@@ -23,6 +13,16 @@ from judgestats.stats.spread.equivalence import equivalence_of_spread
 from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 from judgestats.stats.spread.spread_published import levene_of_variances
 from judgestats.stats.spread.variance_ratio import variance_ratio
+from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.llmasjudge.common import (
+    MARGIN,
+    MINI,
+    Floats,
+    listed,
+    no_difference,
+    paired,
+)
+from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
 __all__ = ["reasoning", "reasoning_by_judge"]
 

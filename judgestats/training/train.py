@@ -12,8 +12,8 @@ from typing import Any
 from judgestats.errors import InputError, StoreError
 from judgestats.items.files import read_source
 from judgestats.items.records import shown
-from judgestats.local.models import CHAT_TEMPLATE, load
-from judgestats.local.needs import need
+from judgestats.training.models import CHAT_TEMPLATE, load
+from judgestats.training.needs import need
 
 __all__ = ["Trained", "TrainingSettings", "read_chats", "train_judge"]
 

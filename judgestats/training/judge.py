@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.local.models import CHAT_TEMPLATE, load
-from judgestats.local.needs import need
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
+from judgestats.training.models import CHAT_TEMPLATE, load
+from judgestats.training.needs import need
 
 __all__ = ["LocalJudge"]
 

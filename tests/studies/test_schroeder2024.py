@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.replications.claims import Options
-from judgestats.analysis.replications.schroeder2024 import STUDY, examine
 from judgestats.errors import InputError
-from judgestats.judgments.studies.schroeder2024 import authors_verdict, read_schroeder2024
 from judgestats.results import to_plain
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
+from judgestats.studies.claims import Options
+from judgestats.studies.schroeder2024 import STUDY, examine
+from judgestats.studies.schroeder2024.data import authors_verdict, read_schroeder2024
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (

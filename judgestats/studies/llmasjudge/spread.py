@@ -7,19 +7,6 @@ import math
 import numpy as np
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
-from judgestats.analysis.replications.llmasjudge_common import (
-    MARGIN,
-    MINI,
-    adjusted,
-    complete,
-    judges_of,
-    listed,
-    listed_pairs,
-    of_all,
-    paired,
-)
-from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.comparison.kruskal_wallis import kruskal_test
 from judgestats.stats.comparison.mann_whitney import pairwise_mann_whitney
@@ -30,6 +17,19 @@ from judgestats.stats.inference.result import Estimate, TestResult, format_p
 from judgestats.stats.spread.distribution_shape import kurtosis_change, normality_test
 from judgestats.stats.spread.equivalence import equivalence_of_spread
 from judgestats.stats.spread.variance_ratio import variance_ratio
+from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.llmasjudge.common import (
+    MARGIN,
+    MINI,
+    adjusted,
+    complete,
+    judges_of,
+    listed,
+    listed_pairs,
+    of_all,
+    paired,
+)
+from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
 __all__ = [
     "distribution",

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
-from judgestats.judgments.training.balance import imbalance
-from judgestats.judgments.training.examples import Chosen, Example, Filters
-from judgestats.judgments.training.split import Split
+from judgestats.training.balance import imbalance
+from judgestats.training.examples import Chosen, Example, Filters
+from judgestats.training.split import Split
 
 __all__ = ["Written", "write_training_data"]
 

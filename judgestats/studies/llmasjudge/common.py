@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from judgestats.analysis.replications.claims import Options
-from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Comparisons, TestResult, format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
+from judgestats.studies.claims import Options
+from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
 __all__ = [
     "MARGIN",

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
-from judgestats.judgments.studies.llmasjudge import LLMasJudgeData
 from judgestats.results.numbers import apa_number, bounds_of, told
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.friedman_result import FriedmanResult
 from judgestats.stats.inference.result import Note, format_p
 from judgestats.stats.spread.equivalence import equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
 __all__ = ["alignment_methods", "alignment_temperature", "more_trials"]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 
-from judgestats.analysis.replications.claims import (
+from judgestats.errors import InputError
+from judgestats.studies.claims import (
     VERDICTS,
     Claim,
     Options,
@@ -19,7 +20,6 @@ from judgestats.analysis.replications.claims import (
     Study,
     not_examined,
 )
-from judgestats.errors import InputError
 
 __all__ = [
     "STUDIES",

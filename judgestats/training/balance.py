@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgestats.errors import InputError
-from judgestats.judgments.training.examples import Chosen, Example
+from judgestats.training.examples import Chosen, Example
 
 __all__ = ["balanced", "imbalance"]
 

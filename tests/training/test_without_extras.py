@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from judgestats.cli import main
 from judgestats.errors import InputError
 from judgestats.items.schema import Item, Response
-from judgestats.local import TrainingSettings
-from judgestats.local.coverage import CoverageModel, coverage_table, covered
-from judgestats.local.models import load
-from judgestats.local.needs import need
-from judgestats.local.train import read_chats
+from judgestats.training import TrainingSettings
+from judgestats.training.coverage import CoverageModel, coverage_table, covered
+from judgestats.training.models import load
+from judgestats.training.needs import need
+from judgestats.training.train import read_chats
 
 CHAT = {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "[[A]]"}]}
 

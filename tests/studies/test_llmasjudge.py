@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgestats.analysis.replications import Claim, Options, load_study, study_names
-from judgestats.analysis.replications.claims import not_examined
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.replication import run_replication
-from judgestats.judgments.studies.llmasjudge import read_llmasjudge
+from judgestats.studies import Claim, Options, load_study, study_names
+from judgestats.studies.claims import not_examined
+from judgestats.studies.llmasjudge.data import read_llmasjudge
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "llmasjudge"
 QUICK = Options(n_resamples=199)
@@ -312,8 +312,8 @@ def test_the_registry_names_its_studies():
 
 
 def _named(identity):
-    from judgestats.analysis.replications.claims import now
     from judgestats.stats.agreement.mean_share import mean_share
+    from judgestats.studies.claims import now
 
     return now(identity, "t", mean_share([0.0, 1.0, 0.5]))
 

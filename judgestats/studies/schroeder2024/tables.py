@@ -10,13 +10,13 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.paper_tables import PaperTable, omega_tables
-from judgestats.analysis.replications.claims import Claim, Options, not_examined, now, then
-from judgestats.analysis.replications.schroeder2024_cells import Cell, above_zero
-from judgestats.judgments.studies.schroeder2024 import cell_of
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate
+from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.schroeder2024.cells import Cell, above_zero
+from judgestats.studies.schroeder2024.data import cell_of
 
 __all__ = ["PAPER_JUDGES", "at_zero", "table_1", "table_2"]
 

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judgments.training import (
+from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.pairwise import Pairwise
+from judgestats.training import (
     Chosen,
     Example,
     Filters,
@@ -28,8 +30,6 @@ from judgestats.judgments.training import (
     training_examples,
     write_training_data,
 )
-from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.pairwise import Pairwise
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 

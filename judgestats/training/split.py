@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgestats.errors import InputError
-from judgestats.judgments.training.examples import Example
+from judgestats.training.examples import Example
 
 __all__ = ["Split", "split_by_question"]
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.best_of_n_reliability import disagreement
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.replications.claims import Claim, Options, not_examined, now
-from judgestats.analysis.replications.schroeder2024_cells import Cell, Objects, above_zero
-from judgestats.analysis.replications.schroeder2024_tables import PAPER_JUDGES
-from judgestats.judgments.studies.schroeder2024 import BENCHMARKS
 from judgestats.results.numbers import apa_number
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate
+from judgestats.studies.claims import Claim, Options, not_examined, now
+from judgestats.studies.schroeder2024.cells import Cell, Objects, above_zero
+from judgestats.studies.schroeder2024.data import BENCHMARKS
+from judgestats.studies.schroeder2024.tables import PAPER_JUDGES
 
 __all__ = ["benchmarks_compared", "judges_ranked", "temperatures", "without_data"]
 

@@ -1,0 +1,46 @@
+"""Judgments as training data; models of one's own: fine-tuned, asked, and covered by attention.
+
+What runs a model needs an extra (``judgestats[train]``, ``judgestats[coverage]``) and imports it
+only when it is used.
+"""
+
+from __future__ import annotations
+
+from judgestats.training.balance import balanced, imbalance
+from judgestats.training.examples import (
+    KINDS,
+    Chosen,
+    Example,
+    Filters,
+    Source,
+    Student,
+    prompt_sha_of,
+    student_of,
+    training_examples,
+)
+from judgestats.training.judge import LocalJudge
+from judgestats.training.split import Split, split_by_question
+from judgestats.training.train import Trained, TrainingSettings, train_judge
+from judgestats.training.write import Written, write_training_data
+
+__all__ = [
+    "KINDS",
+    "Chosen",
+    "Example",
+    "Filters",
+    "LocalJudge",
+    "Source",
+    "Split",
+    "Student",
+    "Trained",
+    "TrainingSettings",
+    "Written",
+    "balanced",
+    "imbalance",
+    "prompt_sha_of",
+    "split_by_question",
+    "student_of",
+    "train_judge",
+    "training_examples",
+    "write_training_data",
+]
