@@ -16,7 +16,6 @@ from judgestats.analysis.crowd_describe import describe
 from judgestats.analysis.crowd_plan import REFERENCE, plan
 from judgestats.analysis.crowd_price import price_table
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.paper_tables import crowd_table
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
@@ -103,11 +102,7 @@ def analyse(
             trends[judged.name] = trend
         results += _selection(judged, declared)
         results += _points(judged, declared)
-    results += [
-        named(f"published.table_{n}", f"Table {n} as printed", "replicated", crowd_table(n))
-        for n in (1, 2, 4)
-    ]
-    order = {"primary": 0, "secondary": 1, "descriptive": 2, "replicated": 3}
+    order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame(rows)
     return Analysis(

@@ -18,7 +18,6 @@ from judgestats.analysis.grade_score_effects import (
     family_of,
 )
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.paper_tables import grade_score_table
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.rotations import Rotations, rotations_of
 from judgestats.analysis.selections import (
@@ -186,9 +185,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += family_of("position", places, "places selected, one test per condition")
     results += effect_of_option(found, table, declared)
     results += effect_of_prompt(found, table, declared)
-    results.append(
-        named("published", "Tables 1-3 of arXiv 2406.12043", "replicated", grade_score_table())
-    )
     results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.paper_tables import PaperTable, omega_tables
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
     Choices,
@@ -134,9 +133,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows.append(row)
     table = pd.DataFrame(rows)
     results += _judges(found, table, declared)
-    results.append(
-        named("published", "Tables 5 and 6 of arXiv 2412.12509", "replicated", _published())
-    )
     results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
@@ -261,26 +257,6 @@ def _item_shares(found: Choices) -> Any:
     read = (found.values != "").sum(axis=1)
     right = (found.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
-
-
-def _published() -> PaperTable:
-    printed = omega_tables()
-    printed = printed[printed["table"].isin([5, 6])]
-    own = printed.pivot(index=["benchmark", "judge"], columns="statistic", values="value")
-    own = own.reindex(columns=["A_LM", "A_LM_se", "omega"]).reset_index()
-    own.columns.name = None
-    for column in ("A_LM", "A_LM_se", "omega"):  # with the digits that the paper prints
-        own[column] = [None if math.isnan(v) else f"{v:g}".removeprefix("0") for v in own[column]]
-    own = own.rename(columns={"A_LM": "accuracy as judged (A_LM)", "A_LM_se": "its standard error"})
-    return PaperTable(
-        source="arXiv 2412.12509, Tables 5 and 6",
-        table=own,
-        said=(
-            "The paper prints an accuracy as judged of .0395 to .0396 with standard errors across "
-            "replications of .0003 to .0004, and omegas of about .99; the experiment "
-            "replicate (study=schroeder2024) tells what such an omega is worth."
-        ),
-    )
 
 
 def _recommend(table: pd.DataFrame) -> Recommendation | None:

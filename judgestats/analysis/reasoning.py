@@ -12,7 +12,6 @@ import pandas as pd
 from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.published import published_levene_of_variances, published_ratios
 from judgestats.analysis.spread_comparison import secondary, spread_headlines
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
@@ -25,9 +24,10 @@ from judgestats.stats.inference.result import Comparisons, TestResult, format_p
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 
-__all__ = ["analyse", "plan"]
+__all__ = ["WITHOUT", "analyse", "judges_with_and_without", "plan"]
 
-_BASE = "none"
+WITHOUT = "none"
+"""The level of ``reasoning`` that the others are compared with."""
 _COMPARED = LevelComparison(
     experiment="reasoning",
     question=(
@@ -42,7 +42,7 @@ _COMPARED = LevelComparison(
         "Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on item-wise "
         "ratios between judges; all unpaired"
     ),
-    reference=_BASE,
+    reference=WITHOUT,
 )
 _FAMILY = "all pairs of judges, temperatures and ways of reasoning"
 _INTERACTION = Hypothesis(
@@ -74,7 +74,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     """The plan, as it is written to the run before the first call."""
     judges = {c.judge for c in conditions}
     ways = {c.factors["reasoning"] for c in conditions}
-    asked = len(judges) > 1 and _BASE in ways and len(ways) > 1
+    asked = len(judges) > 1 and WITHOUT in ways and len(ways) > 1
     return _COMPARED.plan(parameters, *((_INTERACTION, _INTERACTION_F) if asked else ()))
 
 
@@ -92,7 +92,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     Analysis
     """
     found = _COMPARED.compare(frame, declared)
-    paired = _judges_with_and_without(found.cells)
+    paired = judges_with_and_without(found.cells)
     interaction = _interaction(found.array, paired, declared)
     further = [*_interaction_by_differences(found.array, paired, declared)]
     if interaction is not None:
@@ -106,23 +106,29 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         told=_alike(interaction, claims),
         claims=claims,
         further=further,
-        published=(
-            *published_levene_of_variances(found.array, found.strata, reference=_BASE),
-            *_published_ratios(found.array, paired),
-        ),
     )
 
 
 Paired = Mapping[str, tuple[Stratum, Stratum]]
 
 
-def _judges_with_and_without(cells: pd.DataFrame) -> Paired:
-    """By way of reasoning and temperature: the judges' conditions with it and without reasoning."""
+def judges_with_and_without(cells: pd.DataFrame) -> Paired:
+    """The judges' conditions with a way of reasoning and without, at each temperature.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+
+    Returns
+    -------
+    mapping of "way at temperature" to (Stratum, Stratum)
+    """
     by_level = {
         str(level): {s.name.partition(" and ")[0]: s for s in strata_of(chosen, vary="judge")}
         for level, chosen in cells.groupby("factor_reasoning", sort=False)
     }
-    base = by_level.pop(_BASE, {})
+    base = by_level.pop(WITHOUT, {})
     return {
         f"{level} at {where}": (treated, base[where])
         for level, strata in by_level.items()
@@ -223,11 +229,3 @@ def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
         " That reasoning changes the spread of the judges by different factors was not shown, nor "
         "that it changes them alike."
     )
-
-
-def _published_ratios(array: ScoreArray, paired: Paired) -> list[NamedResult]:
-    results: list[NamedResult] = []
-    for where, (treated, control) in paired.items():
-        more, less = (cell_statistics(s.scores(array)).variance for s in (treated, control))
-        results += published_ratios(more, less, names=treated.labels, where=where)
-    return results

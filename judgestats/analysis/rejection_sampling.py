@@ -19,7 +19,6 @@ from judgestats.analysis.chosen_responses import (
 )
 from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
-from judgestats.analysis.paper_tables.rejection import rejection_table
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
     add_estimate,
@@ -193,7 +192,6 @@ def analyse(
               headline=True)
         for who, r in compared.items()
     ]  # fmt: skip
-    results.append(named("published", "Table 3 as printed", "replicated", rejection_table()))
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order.get(r.role, 3))
     return Analysis(

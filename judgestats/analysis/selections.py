@@ -128,6 +128,8 @@ def in_order(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[Nam
 def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[str]:
     """The plan's questions for which these data hold nothing, as a limitation; none where all do.
 
+    What a replicated study printed is no question to these data.
+
     Parameters
     ----------
     results : sequence of NamedResult
@@ -138,7 +140,8 @@ def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[s
     list of str
     """
     met = {result.id.split(".")[0] for result in results}
-    left = [h.question for h in declared.hypotheses if h.id not in met]
+    own = [h for h in declared.hypotheses if h.role != "replicated"]
+    left = [h.question for h in own if h.id not in met]
     if not left:
         return []
     return [f"Not answered, since these data hold nothing for it: {' '.join(left)}"]

@@ -14,7 +14,6 @@ import pandas as pd
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.published import published_groups
 from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
@@ -169,7 +168,6 @@ class LevelComparison:
         told: str = "",
         claims: Sequence[Headline] = (),
         further: Sequence[NamedResult] = (),
-        published: Sequence[NamedResult] = (),
     ) -> Analysis:
         """What the comparison says, with what else the experiment found.
 
@@ -181,8 +179,8 @@ class LevelComparison:
             Behind the sentence on the spread.
         claims : sequence of Headline
             Beyond those on the spread.
-        further, published : sequence of NamedResult
-            Results beyond the comparison, and those as the replicated study printed them.
+        further : sequence of NamedResult
+            Results beyond the comparison.
 
         Returns
         -------
@@ -212,7 +210,6 @@ class LevelComparison:
                 *further,
                 *best,
                 *found.described.results,
-                *published,
             ),
             limitations=tuple(common_limits(found.frame, cells, found.array)),
             recommendation=recommended,
@@ -222,7 +219,7 @@ class LevelComparison:
         )
 
     def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
-        """Answer the plan's hypotheses, the unpaired tests of the replicated study beside.
+        """Answer the plan's hypotheses.
 
         Parameters
         ----------
@@ -234,6 +231,4 @@ class LevelComparison:
         -------
         Analysis
         """
-        found = self.compare(frame, declared)
-        published = published_groups(found.array, found.strata, what=self.across)
-        return self.concluded(found, declared, published=published)
+        return self.concluded(self.compare(frame, declared), declared)

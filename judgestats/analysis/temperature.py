@@ -11,7 +11,6 @@ import pandas as pd
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.published import published_tests
 from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
@@ -161,7 +160,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *_between_judges(array, sampled, declared),
             *best,
             *described.results,
-            *published_tests(array, cells),
         ),
         limitations=tuple(common_limits(frame, cells, array)),
         recommendation=recommended,

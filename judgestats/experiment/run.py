@@ -27,6 +27,7 @@ from judgestats.judgments.reread import unread_causes
 from judgestats.judgments.schemas import validate_pipelines
 from judgestats.protocols.base import ReplyMode
 from judgestats.results.numbers import counted
+from judgestats.studies.beside import with_published
 
 if TYPE_CHECKING:
     from judgestats.judges.journal import Journal
@@ -114,6 +115,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
         with engine.running():
             analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
+            analysis = with_published(analysis, frame)
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)

@@ -18,6 +18,7 @@ from judgestats.experiment.folder import session, write_json, write_results
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting.report import render_report
+from judgestats.studies.beside import with_published
 
 NASTY_JUDGE = "evil <script>alert(1)</script> $x$ @fig-a"
 NASTY_ID = "q0'\"><img src=http://evil.example/x onerror=alert(1)>#panic()"
@@ -67,7 +68,8 @@ def write_run(folder: Path, judges: tuple[str, ...], *, simulated: bool, seed: i
     frame = synthetic_judgments(judges, seed=seed)
     conditions = [Condition(judge=j, temperature=t) for j in judges for t in (0.0, 0.5, 1.0)]
     declared = temperature.plan({"resamples": 99, "seed": 0}, conditions)
-    analysis = supplemented(temperature.analyse(frame, declared), frame, level=declared.level)
+    analysis = with_published(temperature.analyse(frame, declared), frame)
+    analysis = supplemented(analysis, frame, level=declared.level)
     (folder / "data").mkdir(parents=True)
     (folder / "prompts").mkdir()
     (folder / "prompts" / "abc123.txt").write_text(NASTY_PROMPT, encoding="utf-8")

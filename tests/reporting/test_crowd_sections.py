@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.conversion import table_record
-from judgestats.analysis.paper_tables import crowd_table
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import advice, crowd, data, findings
 from judgestats.reporting.sections.null_figure import null_strip
@@ -18,6 +17,7 @@ from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.show import section, show
 from judgestats.reporting.tables import Table
 from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
+from judgestats.studies.paper_tables import crowd_table
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
 

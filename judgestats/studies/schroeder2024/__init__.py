@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgestats.analysis.paper_tables import omega_tables
 from judgestats.studies.claims import Options, Replication, Study
+from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.cells import (
     Cell,
     cells_of_study,

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.paper_tables import omega_tables
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
 from judgestats.studies.claims import Options
+from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.data import BENCHMARKS, cell_of, items_of
 
 __all__ = ["Cell", "Objects", "above_zero", "cells_of_study", "conditions_of", "letters"]

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.paper_tables import PaperTable, omega_tables
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
+from judgestats.studies.paper_tables import PaperTable, omega_tables
 from judgestats.studies.schroeder2024.cells import Cell, above_zero
 from judgestats.studies.schroeder2024.data import cell_of
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from importlib import resources
 
 import pandas as pd
@@ -10,7 +11,14 @@ import pandas as pd
 from judgestats.stats.agreement.grade_score_items import exceeds_grade_score_bound
 from judgestats.stats.inference.result import Result
 
-__all__ = ["PaperTable", "crowd_table", "grade_score_table", "omega_tables", "read_printed"]
+__all__ = [
+    "PaperTable",
+    "crowd_table",
+    "grade_score_table",
+    "head_to_tail_table",
+    "omega_tables",
+    "read_printed",
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -51,7 +59,7 @@ class PaperTable(Result):
 
 def read_printed(name: str) -> pd.DataFrame:
     """A table of this folder, as it was copied from print."""
-    file = resources.files("judgestats.analysis.paper_tables").joinpath(name)
+    file = resources.files("judgestats.studies.paper_tables").joinpath(name)
     with file.open(encoding="utf-8") as stream:
         return pd.read_csv(stream)
 
@@ -66,6 +74,37 @@ def omega_tables() -> pd.DataFrame:
     45
     """
     return read_printed("arxiv_2412_12509_tables.csv")
+
+
+def head_to_tail_table() -> PaperTable:
+    """Tables 5 and 6 of arXiv 2412.12509: shares a judge calls correct, and their omegas.
+
+    Returns
+    -------
+    PaperTable
+
+    Examples
+    --------
+    >>> len(head_to_tail_table().table), head_to_tail_table().table["omega"][0]
+    (4, '.9901')
+    """
+    printed = omega_tables()
+    printed = printed[printed["table"].isin([5, 6])]
+    own = printed.pivot(index=["benchmark", "judge"], columns="statistic", values="value")
+    own = own.reindex(columns=["A_LM", "A_LM_se", "omega"]).reset_index()
+    own.columns.name = None
+    for column in ("A_LM", "A_LM_se", "omega"):  # with the digits that the paper prints
+        own[column] = [None if math.isnan(v) else f"{v:g}".removeprefix("0") for v in own[column]]
+    own = own.rename(columns={"A_LM": "accuracy as judged (A_LM)", "A_LM_se": "its standard error"})
+    return PaperTable(
+        source="arXiv 2412.12509, Tables 5 and 6",
+        table=own,
+        said=(
+            "The paper prints an accuracy as judged of .0395 to .0396 with standard errors across "
+            "replications of .0003 to .0004, and omegas of about .99; the experiment "
+            "replicate (study=schroeder2024) tells what such an omega is worth."
+        ),
+    )
 
 
 def grade_score_table() -> PaperTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.analysis.paper_tables import PaperTable, read_printed
+from judgestats.studies.paper_tables import PaperTable, read_printed
 
 __all__ = ["rejection_table"]
 
