@@ -32,7 +32,7 @@ from judgestats.analysis.pair_methods import (
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import metrics_of, selection_limits
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
@@ -333,7 +333,9 @@ def _sentence(
         if h.id == f"headline.methods.{judge}"
     )  # fmt: skip
     if not compared:
-        each = (f"{r['condition']} {told_coefficient(r, 'alignment')}" for _, r in table.iterrows())
+        each = (
+            f"{r['condition']} {worded_coefficient(r, 'alignment')}" for _, r in table.iterrows()
+        )
         text = f"Agreement with people: {'; '.join(each)}; methods were not compared"
     read = table.groupby("judge", sort=False)["alignment"].count()
     mute = [str(judge) for judge, n in read.items() if n == 0]
@@ -355,7 +357,7 @@ def _of_judge(
     best = str(row["factor_method"])
     text = (
         f"{judge}: {best} has the highest agreement with people at {heat(at)} (score "
-        f"{told_coefficient(row, 'alignment')})"
+        f"{worded_coefficient(row, 'alignment')})"
     )
     above = [h for h in floors if h.claim == "differs" and h.direction == "higher"]
     below = [h for h in floors if h not in above]

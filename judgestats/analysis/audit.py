@@ -14,24 +14,24 @@ from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawn import check_drawn
 from judgestats.analysis.limits import common_limits, limits_of_conditions
-from judgestats.analysis.once import (
-    NOT_REPEATED,
-    asked_once,
-    constant_limits,
-    described_once,
-    label_limits,
-    once_plan,
-    once_sentence,
-    other_results,
-    repeat_limits,
-    repetition,
-    with_people,
-)
-from judgestats.analysis.once_verdicts import once_verdict_plan
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import recommend_replicates
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.single_shot import (
+    NOT_REPEATED,
+    constant_limits,
+    described_once,
+    label_limits,
+    other_results,
+    repeat_limits,
+    repetition,
+    single_shot_conditions,
+    single_shot_plan,
+    single_shot_sentence,
+    with_people,
+)
+from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
@@ -141,9 +141,12 @@ def plan_for(
     if in_scores and in_words:
         worded = frame["condition"].isin(in_words)
         return both_plans(
-            once_plan(scores, frame[~worded]), once_verdict_plan(verdicts, frame[worded])
+            single_shot_plan(scores, frame[~worded]),
+            single_shot_verdict_plan(verdicts, frame[worded]),
         )
-    return once_plan(scores, frame) if in_scores else once_verdict_plan(verdicts, frame)
+    return (
+        single_shot_plan(scores, frame) if in_scores else single_shot_verdict_plan(verdicts, frame)
+    )
 
 
 def audit(
@@ -226,7 +229,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
     described = score_conditions(frame, array, level=level, n_permutations=n_resamples, seed=seed)
-    once = asked_once(frame)
+    once = single_shot_conditions(frame)
     others = other_results(frame, array, declared)
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
@@ -275,7 +278,7 @@ def _audit_once(
     return Analysis(
         experiment="audit",
         question=declared.question,
-        sentence=once_sentence(table, results),
+        sentence=single_shot_sentence(table, results),
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),

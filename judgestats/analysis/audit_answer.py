@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from judgestats.analysis.once import told_people
 from judgestats.analysis.outcome import NamedResult
-from judgestats.analysis.told import told_coefficient, told_sem
+from judgestats.analysis.single_shot import worded_people
+from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
 from judgestats.results import Claim, Headline
 from judgestats.stats.inference.result import Comparisons, Estimate, TestResult, format_p
 
@@ -87,8 +87,8 @@ def audit_sentence(
             parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
             continue
         parts.append(
-            f"{row['condition']}: one judgment has reliability {told_coefficient(row, 'icc1')} "
-            f"and a standard error of {told_sem(row)} points{told_people(row.to_dict())}"
+            f"{row['condition']}: one judgment has reliability {worded_coefficient(row, 'icc1')} "
+            f"and a standard error of {worded_sem(row)} points{worded_people(row.to_dict())}"
         )
     text = "; ".join(parts)
     for headline in headlines:

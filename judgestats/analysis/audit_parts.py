@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from judgestats.analysis.once import NOT_REPEATED
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.single_shot import NOT_REPEATED
 from judgestats.errors import InputError
 
 __all__ = ["both_audits", "both_plans", "kinds"]

@@ -27,7 +27,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     unanswered,
 )
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 
@@ -224,7 +224,7 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     return Recommendation(
         text=(
             f"{best['condition']} has the most reliable single choice above T = 0 "
-            f"({told_coefficient(best, 'vote_share')}); {reach}. Reliability is not validity: "
+            f"({worded_coefficient(best, 'vote_share')}); {reach}. Reliability is not validity: "
             "compare the choices with people or targets too."
         ),
         replicates=int(need),
@@ -242,7 +242,7 @@ def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in usable.groupby("judge", sort=False):
         values = [
-            f"{told_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
+            f"{worded_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
             for row in own.to_dict("records")
         ]
         parts.append(f"{judge} {', '.join(values)}")

@@ -12,7 +12,7 @@ from judgestats.analysis.crowd_plan import REFERENCE
 from judgestats.analysis.outcome import Recommendation
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
-from judgestats.analysis.told import told_percent
+from judgestats.analysis.worded_numbers import worded_percent
 from judgestats.items.schema import Item
 from judgestats.stats.inference.result import Comparison, Comparisons, format_p
 
@@ -35,7 +35,7 @@ def sentence_of(
         own = _own(table, judged)
         vanilla = own[own["factor_strategy"] == REFERENCE].iloc[0]
         better = sorted(better_than_vanilla(gain, declared), key=lambda r: -r.estimate)
-        text = f"{judged.name}: vanilla is right in {told_percent(vanilla, 'accuracy')}"
+        text = f"{judged.name}: vanilla is right in {worded_percent(vanilla, 'accuracy')}"
         if better:
             best = better[0]
             text += f"; {best.a} is better by {best.told(times=100, digits=1)} points"

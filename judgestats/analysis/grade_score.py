@@ -30,7 +30,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     unanswered,
 )
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results.numbers import apa_number
@@ -316,10 +316,10 @@ def _sentence(table: pd.DataFrame) -> str:
             parts.append(f"{judge} not known")
             continue
         low, high = known.iloc[0], known.iloc[-1]
-        span = told_coefficient(low, "grade_score")
+        span = worded_coefficient(low, "grade_score")
         if len(known) > 1:
             ends = [
-                f"{told_coefficient(row, 'grade_score')} "
+                f"{worded_coefficient(row, 'grade_score')} "
                 f"({str(row['condition']).removeprefix(f'{judge}, ')})"
                 for row in (low, high)
             ]

@@ -22,7 +22,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     unanswered,
 )
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.stats.agreement.gwet import gwet_ac1
@@ -271,7 +271,7 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     return Recommendation(
         text=(
             f"{best['condition']} has the most reliable single verdict above T = 0 "
-            f"({told_coefficient(best, 'vote_share')}); "
+            f"({worded_coefficient(best, 'vote_share')}); "
             + ("it reaches .90 alone." if need <= 1 else f"{need:.0f} verdicts reach .90.")
             + " Check a sample of its verdicts by hand: reliability is not validity."
         ),
@@ -283,5 +283,5 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
 def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
-        parts.append(f"{row['condition']} {told_coefficient(row, 'as_judged')}")
+        parts.append(f"{row['condition']} {worded_coefficient(row, 'as_judged')}")
     return f"Accuracy as judged: {'; '.join(parts)}."

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult, Recommendation
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
@@ -240,7 +240,7 @@ def recommend_reliable(
 def _repeats(best: pd.Series) -> Recommendation | None:
     """How many judgments under one condition reach the target, where that can be said."""
     icc, low = float(best["icc1"]), float(best.get("icc1_low", math.nan))
-    shown = f"ICC(1,1) {told_coefficient(best, 'icc1')}"
+    shown = f"ICC(1,1) {worded_coefficient(best, 'icc1')}"
     if low <= 0:
         reason = "the interval of its reliability reaches 0, so no number of repeats may suffice"
         return Recommendation(
@@ -316,7 +316,7 @@ def _validity(best: pd.Series) -> str:
     """What is known of its agreement with people, or that it is to be looked for."""
     if math.isnan(best.get("pearson", math.nan)):
         return "check agreement with people too"
-    return f"its correlation with people's ratings is {told_coefficient(best, 'pearson')}"
+    return f"its correlation with people's ratings is {worded_coefficient(best, 'pearson')}"
 
 
 def _at_the_lower_bound(low: float, need: int) -> str:

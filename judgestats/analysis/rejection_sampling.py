@@ -28,7 +28,7 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -365,7 +365,7 @@ def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level
     ):
         who = _who(judge, temperature)
         said = ", ".join(
-            f"{told_coefficient(r, 'best_share')} by {r['factor_strategy']}"
+            f"{worded_coefficient(r, 'best_share')} by {r['factor_strategy']}"
             for r in own.to_dict("records")
         )
         told = f"{who} chooses the candidate that labels prefer in {said}"

@@ -19,7 +19,7 @@ from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_as
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
@@ -425,7 +425,7 @@ def _sentence(
             told.append(f"{one.where}: agreement with people is not known ({row.reason})")
             continue
         k = max(one.sizes)
-        first, last = (told_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
+        first, last = (worded_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
         text = (
             f"{one.where}: agreement with people {first} with one judgment and {last} with the "
             f"mean of {k} (difference {row.told(bounded=True)})"

@@ -33,8 +33,8 @@ from judgestats.analysis.spread_plan import (
     spread_sentence,
 )
 from judgestats.analysis.strata import Stratum, strata_of
-from judgestats.analysis.told import told_sem
 from judgestats.analysis.varied import varied_hypotheses, varied_questions
+from judgestats.analysis.worded_numbers import worded_sem
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import ScoreArray
@@ -232,8 +232,8 @@ def _extremes(
         del spread  # the rows hold the intervals
         low, high = (row for _, row in ends[headline.about.stratum].iterrows())
         return (
-            f"standard error of one score {told_sem(low)} points at {heat(low['temperature'])}, "
-            f"{told_sem(high)} at {heat(high['temperature'])}"
+            f"standard error of one score {worded_sem(low)} points at {heat(low['temperature'])}, "
+            f"{worded_sem(high)} at {heat(high['temperature'])}"
         )
 
     return told

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.once_verdicts import SHARE_OF
-from judgestats.analysis.told import told_coefficient
+from judgestats.analysis.single_shot_verdicts import SHARE_OF
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.stats.inference.result import Estimate, Result
 
 __all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
@@ -91,14 +91,14 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     parts = []
     for row in table.to_dict("records"):
         told = [
-            f"{key} {told_coefficient(row, str(key))}"
+            f"{key} {worded_coefficient(row, str(key))}"
             for key in row
             if str(key).startswith(SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
         told += [
-            f"{label} {told_coefficient(row, key)}"
+            f"{label} {worded_coefficient(row, key)}"
             for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
             if key in row
             and not math.isnan(row[key])

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.limits import few_questions
-from judgestats.analysis.once import NOT_REPEATED, not_repeated, repetition
-from judgestats.analysis.once_verdicts import (
-    judges_of_verdicts,
-    shares_of_verdicts,
-    verdicts_asked_once,
-)
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetition
+from judgestats.analysis.single_shot_verdicts import (
+    judges_of_verdicts,
+    shares_of_verdicts,
+    verdicts_asked_once,
+)
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes

@@ -20,12 +20,12 @@ from judgestats.experiment.parameters import (
 )
 from judgestats.items.schema import Item
 from judgestats.judges.account import Stop
-from judgestats.judges.answers import Answered, AnswerPlan, collect_answers, price_answers
 from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
+from judgestats.judges.model_answers import Answered, AnswerPlan, collect_answers, price_answers
 from judgestats.judges.prices import PriceTable
 from judgestats.judgments.settings import as_text
-from judgestats.protocols.answering import Answering
+from judgestats.protocols.answer_prompt import AnswerPrompt
 from judgestats.protocols.template import PromptTemplate
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
@@ -107,7 +107,7 @@ def answer_plan(
         parameters["answerers"],
         base_url=parameters["base_url"] or None,
         environ=environ,
-        protocol=Answering(template=PromptTemplate.load(parameters["answer_prompt"])),
+        protocol=AnswerPrompt(template=PromptTemplate.load(parameters["answer_prompt"])),
         temperatures=parameters["answer_temperatures"],
         settings={**settings_of(parameters), "max_tokens": parameters["answer_max_tokens"]},
         seed=parameters["judge_seed"],

@@ -16,7 +16,7 @@ from judgestats.experiment.levels import check_levels
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.tasks import staged, tasks_of, units_of
 from judgestats.items.schema import Item
-from judgestats.judges.answers import AnswerPlan, foreseen_answers
+from judgestats.judges.model_answers import AnswerPlan, foreseen_answers
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.staging import Staging

@@ -21,7 +21,7 @@ from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import record
 from judgestats.judges.account import Collected, Stop
-from judgestats.judges.answers import AnswerPlan
+from judgestats.judges.model_answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
 from judgestats.judgments.reread import unread_causes
 from judgestats.judgments.schemas import validate_pipelines

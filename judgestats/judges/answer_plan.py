@@ -12,7 +12,7 @@ from judgestats.items.schema import Item
 from judgestats.judges.spec import JudgeSpec, parse_judge
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.settings import label
-from judgestats.protocols.answering import Answering
+from judgestats.protocols.answer_prompt import AnswerPrompt
 
 __all__ = ["AnswerPlan", "answer_task", "stage_of"]
 
@@ -30,7 +30,7 @@ class AnswerPlan:
     temperatures : tuple of float or None
         Every model answers every item once at each of them, or `samples` times.
     samples : int
-    protocol : Answering
+    protocol : AnswerPrompt
     settings, seed
         As in `collect`.
     """
@@ -38,7 +38,7 @@ class AnswerPlan:
     answerers: Mapping[str, JudgeSpec]
     temperatures: tuple[float | None, ...] = (0.75,)
     samples: int = 1
-    protocol: Answering
+    protocol: AnswerPrompt
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
@@ -56,7 +56,7 @@ class AnswerPlan:
         *,
         base_url: str | None = None,
         environ: Mapping[str, str] | None = None,
-        protocol: Answering | None = None,
+        protocol: AnswerPrompt | None = None,
         **options: Any,
     ) -> AnswerPlan:
         """The plan for models by name (``m``, ``m@http://host/v1``, ``sim-answerer-1``).
@@ -70,7 +70,7 @@ class AnswerPlan:
             name: parse_judge(name, base_url=base_url, environ=environ, answers=True)
             for name in answerers
         }
-        return cls(answerers=specs, protocol=protocol or Answering(), **options)
+        return cls(answerers=specs, protocol=protocol or AnswerPrompt(), **options)
 
     @property
     def voices(self) -> dict[tuple[str, float | None, int], str]:

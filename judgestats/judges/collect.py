@@ -16,9 +16,9 @@ from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collector import Collector, FollowUp
 from judgestats.judges.endings import kept, message, money_notes
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.interrupts import signals
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.prices import PriceTable
 from judgestats.judges.progress import EVERY_S, Reporter, reporter
 from judgestats.judges.retry import RetryPolicy
@@ -134,29 +134,29 @@ async def collect(
     show = reporter(progress)
     async with contextlib.AsyncExitStack() as stack:
         book = journal if isinstance(journal, Journal) else stack.enter_context(Journal(journal))
-        lanes: dict[tuple[str, str], Lane] = {}
+        endpoints: dict[tuple[str, str], Endpoint] = {}
         clients: dict[tuple[object, ...], JudgeClient] = {}
         purse = Purse(terms.budget)
 
-        def lane_of(name: str) -> Lane:
+        def endpoint_of(name: str) -> Endpoint:
             spec = terms.judge(name)
-            if spec.lane not in lanes:
-                if spec.door not in clients:
+            if spec.address not in endpoints:
+                if spec.client_key not in clients:
                     client = JudgeClient(
                         spec,
-                        connections=0,  # the lanes' limits bound the connections
+                        connections=0,  # the endpoints' limits bound the connections
                         timeout_s=timeout_s,
                         app=(simulated_app or bundled_app()) if spec.in_process else None,
                     )
                     stack.push_async_exit(client)
-                    clients[spec.door] = client
-                lane = terms.lane(spec, client=clients[spec.door], journal=book)
-                purse.earlier += lane.earlier.total
-                lanes[spec.lane] = lane
-            return lanes[spec.lane]
+                    clients[spec.client_key] = client
+                endpoint = terms.endpoint(spec, client=clients[spec.client_key], journal=book)
+                purse.earlier += endpoint.earlier.total
+                endpoints[spec.address] = endpoint
+            return endpoints[spec.address]
 
         collector = Collector(
-            lane_of=lane_of,
+            endpoint_of=endpoint_of,
             journal=book,
             purse=purse,
             sampling=terms.sampling,
@@ -169,9 +169,9 @@ async def collect(
         sources = _sources(tasks, terms)
         if isinstance(tasks, Sequence):  # what earlier runs spent counts before anything is sent
             for name in dict.fromkeys(t.condition.judge for t in tasks):
-                lane_of(name)
+                endpoint_of(name)
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
-        ticker = asyncio.create_task(_tick(show, collector.account, lanes))
+        ticker = asyncio.create_task(_tick(show, collector.account, endpoints))
         try:
             with signals(collector) if handle_signals else contextlib.nullcontext(), _calm_gc():
                 await collector.run(sources, grace_s=2.0)
@@ -183,9 +183,9 @@ async def collect(
             ticker.cancel()
             show.end(collector.account)
     account = collector.account
-    for lane in lanes.values():
-        account.earlier_cost_usd += lane.earlier.total
-        account.earlier_billed_twice += lane.earlier.asked_again
+    for endpoint in endpoints.values():
+        account.earlier_cost_usd += endpoint.earlier.total
+        account.earlier_billed_twice += endpoint.earlier.asked_again
     frame, parts = sink.finish()
     return Collected(
         frame=frame,
@@ -194,13 +194,13 @@ async def collect(
         stopped_because=collector.halt.why,
         message=message(collector.halt, account=account, budget=terms.budget, journal=book),
         reply_modes={
-            n: lanes[s.lane].abilities.mode.value
+            n: endpoints[s.address].abilities.mode.value
             for n, s in terms.judges.items()
-            if s.lane in lanes
+            if s.address in endpoints
         },
         notes=(
-            *(note for lane in lanes.values() for note in lane.told(terms.sampling)),
-            *money_notes(account, terms.budget, lanes.values()),
+            *(note for endpoint in endpoints.values() for note in endpoint.told(terms.sampling)),
+            *money_notes(account, terms.budget, endpoints.values()),
         ),
     )
 
@@ -293,7 +293,7 @@ def bundled_app() -> AsgiApp:
 
 
 def _sources(tasks: Iterable[Task], terms: Terms) -> list[tuple[Source, int]]:
-    """A source and its number of workers for each lane; one for all where the plan is one-shot."""
+    """A source and its number of workers for each model; one for all where the plan is one-shot."""
     choices = terms.sampling.choices
     if not isinstance(tasks, Sequence):
         numbered = enumerate(tasks)
@@ -301,21 +301,25 @@ def _sources(tasks: Iterable[Task], terms: Terms) -> list[tuple[Source, int]]:
     plan = tasks
     names: dict[tuple[str, str], set[str]] = {}
     for name in dict.fromkeys(t.condition.judge for t in plan):
-        names.setdefault(terms.judge(name).lane, set()).add(name)
+        names.setdefault(terms.judge(name).address, set()).add(name)
 
-    def of_lane(wanted: set[str]) -> Iterator[tuple[int, Task]]:
+    def of_endpoint(wanted: set[str]) -> Iterator[tuple[int, Task]]:
         return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
 
     return [
-        (Source(grouped(of_lane(wanted), choices, together=True)), terms.concurrency)
+        (Source(grouped(of_endpoint(wanted), choices, together=True)), terms.concurrency)
         for wanted in names.values()
     ]
 
 
-async def _tick(show: Reporter, account: Account, lanes: Mapping[tuple[str, str], Lane]) -> None:
+async def _tick(
+    show: Reporter, account: Account, endpoints: Mapping[tuple[str, str], Endpoint]
+) -> None:
     while True:
         await asyncio.sleep(EVERY_S)
-        show.show(account, "; ".join(dict.fromkeys(p for e in lanes.values() if (p := e.pause))))
+        show.show(
+            account, "; ".join(dict.fromkeys(p for e in endpoints.values() if (p := e.pause)))
+        )
 
 
 @contextlib.contextmanager

@@ -9,13 +9,13 @@ from typing import Any
 
 from judgestats.errors import InputError, JudgeError, JudgestatsError
 from judgestats.judges.account import Account, Stop
-from judgestats.judges.asking import Asked, Asker, Halt
 from judgestats.judges.budget import Purse
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.request import Ready, Sampling
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.rows import answer_row, failed_row, invalid_row
+from judgestats.judges.sending import Halt, RequestResult, RequestSender
 from judgestats.judges.sink import FrameSink, PartSink, Row
 from judgestats.judges.source import Group, Source
 from judgestats.judgments.design import Task
@@ -44,7 +44,7 @@ class Collector:
     def __init__(
         self,
         *,
-        lane_of: Callable[[str], Lane],
+        endpoint_of: Callable[[str], Endpoint],
         journal: Journal,
         purse: Purse,
         sampling: Sampling,
@@ -57,7 +57,7 @@ class Collector:
         self.account = Account()
         self.halt = Halt()
         self.hurry = asyncio.Event()
-        self._asker = Asker(
+        self._sender = RequestSender(
             journal=journal,
             purse=purse,
             sampling=sampling,
@@ -65,7 +65,7 @@ class Collector:
             account=self.account,
             halt=self.halt,
         )
-        self._lane_of = lane_of
+        self._endpoint_of = endpoint_of
         self._journal = journal
         self._sampling = sampling
         self._sink = sink
@@ -73,7 +73,7 @@ class Collector:
         self._follow_up = follow_up
         self._seen: set[int] | None = set() if check_duplicates else None
         self._sources: list[Source] = []
-        self._lanes: list[Lane] = []
+        self._endpoints: list[Endpoint] = []
         self._unfinished = 0
         self._since_yield = 0
 
@@ -105,10 +105,10 @@ class Collector:
         for result in results:
             if isinstance(result, Exception):
                 raise result
-        refused = [lane.refused for lane in self._lanes]
+        refused = [endpoint.refused for endpoint in self._endpoints]
         if all(refused) and refused and not self.account.answered:
             raise JudgeError("\n".join(refused))
-        if given_up := [each for lane in self._lanes for each in lane.given_up]:
+        if given_up := [each for endpoint in self._endpoints for each in endpoint.given_up]:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _wind_down(self, grace_s: float) -> None:
@@ -116,7 +116,7 @@ class Collector:
         hurry = self.halt.why is Stop.INTERRUPTED or self.halt.fatal is not None
         limit = grace_s if hurry else None
         # What is still in flight after that stays recorded as such in the journal.
-        waits = [asyncio.create_task(e.wait()) for e in (self._asker.idle, self.hurry)]
+        waits = [asyncio.create_task(e.wait()) for e in (self._sender.idle, self.hurry)]
         try:
             await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -152,44 +152,44 @@ class Collector:
         if self._seen is not None:
             self._refuse_duplicates(group)
         condition = group.tasks[0].condition
-        lane = self._lane_of(condition.judge)
+        endpoint = self._endpoint_of(condition.judge)
         left = list(zip(group.tasks, group.places, strict=True))
-        if lane not in self._lanes:
-            self._lanes.append(lane)
-        probing = await lane.probe()
+        if endpoint not in self._endpoints:
+            self._endpoints.append(endpoint)
+        probing = await endpoint.probe()
         try:
-            await self._work_off(lane, left, source)
+            await self._work_off(endpoint, left, source)
         finally:
             if probing:
-                lane.settle()
+                endpoint.settle()
 
     async def _work_off(
-        self, lane: Lane, left: list[tuple[Task, tuple[int, ...]]], source: Source
+        self, endpoint: Endpoint, left: list[tuple[Task, tuple[int, ...]]], source: Source
     ) -> None:
         """Ask until every judgment of a group has its row, learning on the way."""
         built_for: ReplyMode | None = None
         ready: Ready | None = None
         while left and not self.halt.called.is_set():
-            mode = lane.abilities.mode
+            mode = endpoint.abilities.mode
             if ready is None or built_for is not mode:
                 tasks = [t for t, _ in left]
-                ready = Ready(lane.spec, tasks, tasks[0].build(mode), self._sampling)
+                ready = Ready(endpoint.spec, tasks, tasks[0].build(mode), self._sampling)
                 left = await self._from_journal(left, ready, source)
                 built_for = mode
                 if not left:
                     return
-            if lane.asks_no_more(left[0][0].condition.label):
+            if endpoint.asks_no_more(left[0][0].condition.label):
                 # What the journal holds was handed over all the same.
                 await self._breathe()
                 return
-            if refused := lane.abilities.refuses(left[0][0].condition):
+            if refused := endpoint.abilities.refuses(left[0][0].condition):
                 for task, place in left:
                     self.account.invalid += 1
                     row = invalid_row(task, ready, refused, experiment=self._experiment)
                     await self._done(place, row, source)
                 return
-            size = self._sampling.choices if lane.abilities.several else 1
-            left = left[await self._ask(lane, left[:size], ready, source) :]
+            size = self._sampling.choices if endpoint.abilities.several else 1
+            left = left[await self._ask(endpoint, left[:size], ready, source) :]
 
     def _refuse_duplicates(self, group: Group) -> None:
         for task in group.tasks:
@@ -231,14 +231,14 @@ class Collector:
 
     async def _ask(
         self,
-        lane: Lane,
+        endpoint: Endpoint,
         part: list[tuple[Task, tuple[int, ...]]],
         ready: Ready,
         source: Source,
     ) -> int:
         """Ask one request; returns how many of `part` have their row."""
 
-        async def deliver(asked: Asked) -> int:
+        async def deliver(asked: RequestResult) -> int:
             if asked.failure is not None:
                 for task, place in part:
                     self.account.failure(asked.failure.kind.value)
@@ -250,7 +250,7 @@ class Collector:
                 await self._done(place, row, source)
             return len(asked.answers)
 
-        return await self._asker.ask(lane, [task for task, _ in part], ready, deliver)
+        return await self._sender.ask(endpoint, [task for task, _ in part], ready, deliver)
 
     async def _done(self, place: tuple[int, ...], row: dict[str, Any], source: Source) -> None:
         """Hand over a row, and take what follows from it."""

@@ -157,8 +157,8 @@ class _Job:
         experiment = str(self.options.get("experiment", ""))
         judges = {t.condition.judge for t in self.tasks}
         spent = [
-            self.journal.ledger.spent(experiment, *lane)
-            for lane in {self.judges[name].lane for name in judges}
+            self.journal.ledger.spent(experiment, *endpoint)
+            for endpoint in {self.judges[name].address for name in judges}
         ]
         self.earlier_cost = sum(s.total for s in spent)
         self.earlier_twice = sum(s.asked_again for s in spent)
@@ -299,7 +299,7 @@ class _Job:
         )
         for task in tasks:
             spec = self.judges[task.condition.judge]
-            mode = forced or known.get(spec.lane, Abilities()).mode
+            mode = forced or known.get(spec.address, Abilities()).mode
             encoded = Encoded(task.build(mode))
             (key,) = judgment_keys(spec, [task], encoded, sampling)
             (missing if self.journal.get(key) is None else held).append(task)

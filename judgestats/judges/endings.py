@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from judgestats.judges.account import Account, Stop
-from judgestats.judges.asking import Halt
 from judgestats.judges.budget import Budget
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
+from judgestats.judges.sending import Halt
 from judgestats.results.numbers import counted
 
 __all__ = ["kept", "message", "money_notes"]
@@ -51,11 +51,13 @@ def message(
     return f"{done} Run the same command again{more} to go on: only what is missing is asked."
 
 
-def money_notes(account: Account, budget: Budget, lanes: Iterable[Lane]) -> list[str]:
+def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint]) -> list[str]:
     """What a reader should know of the money: an overrun, a limit that is a guess, an old price."""
     notes = []
     limit = budget.max_cost
-    priced = [lane for lane in lanes if lane.price.known and not lane.price.free]
+    priced = [
+        endpoint for endpoint in endpoints if endpoint.price.known and not endpoint.price.free
+    ]
     if limit is not None and account.requests:
         spent = account.booked_usd + account.earlier_cost_usd
         if spent > limit + 1e-9:
@@ -63,7 +65,7 @@ def money_notes(account: Account, budget: Budget, lanes: Iterable[Lane]) -> list
                 f"max_cost (${limit:g}) was overrun: ${spent:,.4f} is spent, since "
                 "replies that were in flight cost more than was held back for them"
             )
-        loose = [lane.spec.name for lane in priced if not lane.reserve.bounded]
+        loose = [endpoint.spec.name for endpoint in priced if not endpoint.reserve.bounded]
         if loose:
             notes.append(
                 f"{', '.join(loose)}: no bound on a reply's cost is known (without max_tokens, or "
@@ -71,7 +73,9 @@ def money_notes(account: Account, budget: Budget, lanes: Iterable[Lane]) -> list
                 "seen, which is no promise"
             )
     if account.requests:
-        notes += [f"{lane.spec.name}: {age}" for lane in priced if (age := lane.price.age())]
+        notes += [
+            f"{endpoint.spec.name}: {age}" for endpoint in priced if (age := endpoint.price.age())
+        ]
     return notes
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from judgestats.judges.account import Stop
-from judgestats.judges.asking import Halt
+from judgestats.judges.sending import Halt
 
 __all__ = ["Interruptible", "signals"]
 

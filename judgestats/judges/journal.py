@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any
 
 from judgestats.errors import StoreError
-from judgestats.judges.batches.book import BATCH_SCHEMA, BatchBook
+from judgestats.judges.batches.store import BATCH_SCHEMA, BatchStore
 from judgestats.judges.journal_file import (
     APPLICATION_ID,
     VERSION,
@@ -90,7 +90,7 @@ class Journal:
         self._db = self._open()
         self._batch: _Batch | None = None
         self._closed = False
-        self.batches = BatchBook(self._db, lambda error: store_error(error, self.path))
+        self.batches = BatchStore(self._db, lambda error: store_error(error, self.path))
         self.ledger = Ledger(self._db, lambda error: store_error(error, self.path))
         try:
             self._next_id = self._first_free_id()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from judgestats.judges.lane import Lane
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.negotiation import Abilities, Sent, subject
 from judgestats.judges.outcomes import Kind, Outcome, Parameter, one_line
 from judgestats.judges.spec import JudgeSpec, key_hint
@@ -27,19 +27,19 @@ _LESSONS: Mapping[str, str] = {
 }
 
 
-def mode_ignored(lane: Lane, sent: Sent, outcome: Outcome) -> bool:
+def mode_ignored(endpoint: Endpoint, sent: Sent, outcome: Outcome) -> bool:
     """Whether a first answer shows no trace of the form asked for: the next mode is tried.
 
     Some servers take ``response_format`` or tools and do as they like.
     """
-    if lane.abilities.proven or lane.spec.in_process or sent.mode is ReplyMode.TEXT:
+    if endpoint.abilities.proven or endpoint.spec.in_process or sent.mode is ReplyMode.TEXT:
         return False
     whole = [c.text for c in outcome.choices if c.finish_reason in _WHOLE and c.text.strip()]
     if not whole or any(_is_object(text) for text in whole):
         return False
     words = f"ignores the reply mode {sent.mode.value}, and answers {one_line(whole[0])[:60]!r}"
-    lane.notes[f"{lane.spec.name}: {words} (asked in the next reply mode)"] = None
-    lane.learn(lane.abilities.below(sent.mode))
+    endpoint.notes[f"{endpoint.spec.name}: {words} (asked in the next reply mode)"] = None
+    endpoint.learn(endpoint.abilities.below(sent.mode))
     return True
 
 
@@ -51,29 +51,31 @@ def _is_object(text: str) -> bool:
 
 
 def taught(
-    lane: Lane, sent: Sent, outcome: Outcome, condition: str = "", *, tried: int = 1
+    endpoint: Endpoint, sent: Sent, outcome: Outcome, condition: str = "", *, tried: int = 1
 ) -> bool:
     """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
-    if outcome.kind is Kind.SERVER_ERROR and not lane.abilities.proven and tried == _ERRS:
+    if outcome.kind is Kind.SERVER_ERROR and not endpoint.abilities.proven and tried == _ERRS:
         # a server that breaks over a schema says 500 to it again and again
-        lower = lane.abilities.below(sent.mode)
-        if lower == lane.abilities:
+        lower = endpoint.abilities.below(sent.mode)
+        if lower == endpoint.abilities:
             return False
         words = f"HTTP {outcome.status} {_ERRS} times in reply mode {sent.mode.value}"
-        lane.notes[f"{lane.spec.name}: {words} (asked in the next reply mode)"] = None
-        lane.learn(lower)
+        endpoint.notes[f"{endpoint.spec.name}: {words} (asked in the next reply mode)"] = None
+        endpoint.learn(lower)
         return True
     if outcome.kind is not Kind.BAD_REQUEST:
         return False
     about = subject(outcome, sent)
-    if about == Parameter.UNKNOWN and lane.streaks.mode_is_blameless(condition):
+    if about == Parameter.UNKNOWN and endpoint.streaks.mode_is_blameless(condition):
         return False
-    lesson = lane.abilities.taught_by(outcome, sent=sent)
+    lesson = endpoint.abilities.taught_by(outcome, sent=sent)
     if lesson is None:
-        lane.learn(lane.abilities.unsettled())
+        endpoint.learn(endpoint.abilities.unsettled())
         return False
-    lane.notes[f"{lane.spec.name}: {outcome.detail} ({_lesson(about, sent, lesson)})"] = None
-    lane.learn(lesson)
+    endpoint.notes[f"{endpoint.spec.name}: {outcome.detail} ({_lesson(about, sent, lesson)})"] = (
+        None
+    )
+    endpoint.learn(lesson)
     return True
 
 

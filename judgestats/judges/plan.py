@@ -275,10 +275,10 @@ class _Pricing:
         if name not in self._specs:
             self._specs[name] = parse_judge(name, base_url=self._base_url)
         spec = self._specs[name]
-        if spec.lane not in self._known:
-            known = self._book.abilities(*spec.lane) if self._book is not None else None
-            self._known[spec.lane] = known or Abilities()
-        prompted = group.tasks[0].build(self._reply_mode or self._known[spec.lane].mode)
+        if spec.address not in self._known:
+            known = self._book.abilities(*spec.address) if self._book is not None else None
+            self._known[spec.address] = known or Abilities()
+        prompted = group.tasks[0].build(self._reply_mode or self._known[spec.address].mode)
         ready = Ready(spec, group.tasks, prompted, self._sampling)
         answers: list[Answer | None] = [None] * len(group.tasks)
         waiting = 0

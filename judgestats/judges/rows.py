@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgestats.judges.asking import Asked
 from judgestats.judges.journal import Answer
 from judgestats.judges.request import Ready
+from judgestats.judges.sending import RequestResult
 from judgestats.judgments.design import Task
 
 __all__ = ["answer_row", "blank_row", "failed_row", "invalid_row"]
@@ -76,7 +76,9 @@ def answer_row(
     return row
 
 
-def failed_row(task: Task, ready: Ready, asked: Asked, *, experiment: str) -> dict[str, Any]:
+def failed_row(
+    task: Task, ready: Ready, asked: RequestResult, *, experiment: str
+) -> dict[str, Any]:
     """The row of a judgment that was given up."""
     row = blank_row(task, ready, experiment)
     row["transport"] = "failed"

@@ -53,7 +53,7 @@ def _group(bundle: list[tuple[int, Task]]) -> Group:
 
 
 class Source:
-    """The groups of one lane: what follows from answers first, then the plan."""
+    """The groups of one endpoint: what follows from answers first, then the plan."""
 
     def __init__(self, planned: Iterator[Group]) -> None:
         self._planned: Iterator[Group] | None = planned

@@ -135,12 +135,12 @@ class JudgeSpec:
     from_file: bool = False
 
     @property
-    def lane(self) -> tuple[str, str]:
+    def address(self) -> tuple[str, str]:
         """Endpoint and model: what shares limits, capabilities and prices."""
         return (self.base_url, self.model)
 
     @property
-    def door(self) -> tuple[object, ...]:
+    def client_key(self) -> tuple[object, ...]:
         """What shares a client: address, query, headers and key; keys stay hidden in it."""
         return (
             self.base_url, tuple(self.query.items()), tuple(self.headers.items()), self.key,

@@ -9,8 +9,8 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.judges.budget import Budget
 from judgestats.judges.client import JudgeClient
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.request import Sampling
 from judgestats.judges.retry import RetryPolicy
@@ -109,17 +109,17 @@ class Terms:
             self.judges[name] = parse_judge(name, base_url=self.base_url)
         return self.judges[name]
 
-    def lane(
+    def endpoint(
         self,
         spec: JudgeSpec,
         *,
         client: JudgeClient,
         journal: Journal,
         in_batch: bool = False,
-    ) -> Lane:
+    ) -> Endpoint:
         """What all requests to a judge's model share."""
         price = self.prices.price(spec)
-        return Lane(
+        return Endpoint(
             spec,
             client=client,
             concurrency=1 if in_batch else spec.concurrency or self.concurrency,

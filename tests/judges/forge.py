@@ -22,8 +22,8 @@ from typing import Any
 
 from judgestats.errors import JudgestatsError
 from judgestats.items.schema import Item, Response
-from judgestats.judges.batches.book import BatchBook
 from judgestats.judges.batches.client import BatchClient
+from judgestats.judges.batches.store import BatchStore
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal
 from judgestats.judgments.design import Condition, Task
@@ -87,9 +87,9 @@ def online(url: str, journal: str, items: int, concurrency: int) -> int:
 
 STEPS = {
     "recorded": (BatchClient, "upload"),
-    "uploaded": (BatchBook, "uploaded"),
+    "uploaded": (BatchStore, "uploaded"),
     "file stored": (BatchClient, "create"),
-    "created": (BatchBook, "created"),
+    "created": (BatchStore, "created"),
     "id stored": (BatchClient, "state"),
     "ended": (BatchClient, "content"),
     "downloaded": (Journal, "fetched"),

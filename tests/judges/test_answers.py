@@ -13,14 +13,14 @@ from judgestats.items.answers import with_answers
 from judgestats.items.bank import load_bank
 from judgestats.items.schema import Item
 from judgestats.judges.account import Stop
-from judgestats.judges.answers import (
+from judgestats.judges.budget import Budget
+from judgestats.judges.journal import Journal
+from judgestats.judges.model_answers import (
     AnswerPlan,
     collect_answers,
     foreseen_answers,
     price_answers,
 )
-from judgestats.judges.budget import Budget
-from judgestats.judges.journal import Journal
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.simulated.answerers import simulated_answerer, simulated_answerers
 from judgestats.judges.simulated.app import SimulatedServer
@@ -28,7 +28,7 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.quality import quality_of
 from judgestats.judges.simulated.server import serving
 from judgestats.judges.spec import parse_judge
-from judgestats.protocols.answering import Answering
+from judgestats.protocols.answer_prompt import AnswerPrompt
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.template import PromptTemplate
 
@@ -190,7 +190,7 @@ def test_what_cannot_answer_is_refused_in_words():
     with pytest.raises(InputError, match="at least one model"):
         AnswerPlan.of([])
     with pytest.raises(InputError, match="so a judge would not see"):
-        Answering(template=PromptTemplate(text="Answer!", name="mine"))
+        AnswerPrompt(template=PromptTemplate(text="Answer!", name="mine"))
 
 
 def test_answers_by_the_draw_header_do_not_depend_on_the_process(tmp_path):

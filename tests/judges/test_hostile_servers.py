@@ -16,8 +16,8 @@ from judgestats.judges.budget import Budget
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.collect import collect, collect_judgments
 from judgestats.judges.collector import Collector
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer, Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.preflight import check_judges
 from judgestats.judges.prices import Price, PriceTable
@@ -230,7 +230,7 @@ def test_a_server_that_asks_to_wait_until_tomorrow_ends_the_collection(plan, ser
 
 
 async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
-    lane = Lane(
+    endpoint = Endpoint(
         parse_judge("sim-typical"),
         client=None,
         concurrency=8,
@@ -239,12 +239,12 @@ async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
         reply_mode=None,
     )
     now = asyncio.get_running_loop().time()
-    lane.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0))
-    assert lane.limit._open_at == 0.0
-    lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=9.0))
-    assert lane.limit._open_at - now == pytest.approx(9.0, abs=0.5)
-    lane.saw(Outcome(kind=Kind.OVERLOADED, retry_after_s=1e8))
-    assert lane.limit._open_at - now == pytest.approx(60.0, abs=0.5)
+    endpoint.saw(Outcome(kind=Kind.SERVER_ERROR, retry_after_s=9.0))
+    assert endpoint.limit._open_at == 0.0
+    endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=9.0))
+    assert endpoint.limit._open_at - now == pytest.approx(9.0, abs=0.5)
+    endpoint.saw(Outcome(kind=Kind.OVERLOADED, retry_after_s=1e8))
+    assert endpoint.limit._open_at - now == pytest.approx(60.0, abs=0.5)
 
 
 @pytest.mark.parametrize("kind", [k for k in Kind if k is not Kind.ANSWERED])
@@ -309,7 +309,7 @@ def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, 
 
 def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
     """One judgment waits a minute for its retry when another is told to come back tomorrow."""
-    lane = Lane(
+    endpoint = Endpoint(
         parse_judge("sim-typical"),
         client=None,
         concurrency=1,
@@ -319,14 +319,14 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
     )
 
     async def waits() -> None:
-        await lane.limit.enter()
-        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))
-        resting = asyncio.create_task(lane.rest(600.0, ""))
-        entering = asyncio.create_task(lane.limit.enter())
+        await endpoint.limit.enter()
+        endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))
+        resting = asyncio.create_task(endpoint.rest(600.0, ""))
+        entering = asyncio.create_task(endpoint.limit.enter())
         await asyncio.sleep(0)
-        lane.end(Stop.TOLD_TO_WAIT, "tomorrow")
-        lane.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))  # one in flight
-        lane.limit.left()
+        endpoint.end(Stop.TOLD_TO_WAIT, "tomorrow")
+        endpoint.saw(Outcome(kind=Kind.RATE_LIMITED, retry_after_s=50.0))  # one in flight
+        endpoint.limit.left()
         await asyncio.wait_for(asyncio.gather(resting, entering), 5)
 
     asyncio.run(waits())

@@ -7,8 +7,8 @@ import pytest
 
 from judgestats.judges.account import Stop
 from judgestats.judges.collect import collect_judgments
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.prices import Price
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
@@ -85,7 +85,7 @@ def test_an_item_that_is_flagged_is_a_failed_row_and_ends_nothing(plan, status):
 
 def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
     async def waits():
-        lane = Lane(
+        endpoint = Endpoint(
             parse_judge("sim-typical"),
             client=None,
             concurrency=1,
@@ -93,13 +93,13 @@ def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
             price=Price(input=0.0, output=0.0),
             reply_mode=None,
         )
-        hopeless = asyncio.create_task(lane.rest(600.0, "a"))
-        other = asyncio.create_task(lane.rest(600.0, "b"))
+        hopeless = asyncio.create_task(endpoint.rest(600.0, "a"))
+        other = asyncio.create_task(endpoint.rest(600.0, "b"))
         await asyncio.sleep(0)
-        lane.leave_out("a", "refused")
+        endpoint.leave_out("a", "refused")
         await asyncio.wait_for(hopeless, 5)
         assert not other.done()
-        lane.end(Stop.FAILING, "all")
+        endpoint.end(Stop.FAILING, "all")
         await asyncio.wait_for(other, 5)
 
     asyncio.run(waits())

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.items.bank import load_bank
-from judgestats.judges.simulated.asked import read_request
+from judgestats.judges.simulated.request_reader import read_request
 from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.correctness import VERDICTS, Correctness
 from judgestats.protocols.reading import WordForm, read_reply

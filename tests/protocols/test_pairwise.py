@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judges.simulated.asked import read_request
+from judgestats.judges.simulated.request_reader import read_request
 from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.examples import load_examples
 from judgestats.protocols.frame import answers_in

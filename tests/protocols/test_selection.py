@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
 from judgestats.items.schema import HumanLabel, Item, Response
-from judgestats.judges.simulated.asked import read_request
+from judgestats.judges.simulated.request_reader import read_request
 from judgestats.protocols.base import ReplyMode, Status
 from judgestats.protocols.reading import OptionForm, read_reply
 from judgestats.protocols.selection import SELECTION_PROMPTS, UNRELATED, Selection, option_names

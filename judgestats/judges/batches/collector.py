@@ -10,7 +10,6 @@ from typing import Any
 
 from judgestats.errors import InputError, JudgeError
 from judgestats.judges.account import Account, Collected, Stop
-from judgestats.judges.asking import Asked, Halt
 from judgestats.judges.batches.client import BatchClient
 from judgestats.judges.batches.shared import Limits, Shared, Wanted
 from judgestats.judges.batches.work import BatchWork
@@ -18,10 +17,11 @@ from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.collect import bundled_app, collect
 from judgestats.judges.collector import FollowUp
 from judgestats.judges.endings import message, money_notes
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.request import Ready
 from judgestats.judges.rows import answer_row, failed_row, invalid_row
+from judgestats.judges.sending import Halt, RequestResult
 from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
 from judgestats.judges.terms import Terms
@@ -55,7 +55,7 @@ class BatchCollector:
         self._app = app
         self._sleep = sleep
         self._sink = FrameSink()
-        self._lanes: dict[tuple[str, str], Lane] = {}
+        self._endpoints: dict[tuple[str, str], Endpoint] = {}
         self._counted: set[tuple[str, str]] = set()
         self._refused: dict[tuple[str, str], str] = {}
         self._held: set[bytes] = set()
@@ -112,15 +112,15 @@ class BatchCollector:
     async def _stage(self, tasks: list[Task]) -> None:
         self._journal_holds(tasks)
         for name in dict.fromkeys(t.condition.judge for t in tasks):
-            for record in self._journal.batches.open(*self._lane(name).spec.lane):
+            for record in self._journal.batches.open(*self._endpoint(name).spec.address):
                 self._shared.held.setdefault(record.name, record.estimate or 0.0)
         async with contextlib.AsyncExitStack() as stack:
             if not await self._probe(tasks):
                 return
             clients: dict[str, BatchClient] = {}
             for name in dict.fromkeys(t.condition.judge for t in tasks):
-                spec = self._lane(name).spec
-                if spec.lane in self._refused:
+                spec = self._endpoint(name).spec
+                if spec.address in self._refused:
                     continue
                 if spec.base_url not in clients:
                     clients[spec.base_url] = await stack.enter_async_context(
@@ -133,41 +133,41 @@ class BatchCollector:
                         )
                     )
             await _all_or_first_error(
-                self._work(lane, clients[lane.spec.base_url], tasks)
-                for lane in self._lanes.values()
-                if lane.spec.lane not in self._refused
+                self._work(endpoint, clients[endpoint.spec.base_url], tasks)
+                for endpoint in self._endpoints.values()
+                if endpoint.spec.address not in self._refused
             )
         self._end_if_all_refuse()
 
-    async def _work(self, lane: Lane, client: BatchClient, tasks: Sequence[Task]) -> None:
+    async def _work(self, endpoint: Endpoint, client: BatchClient, tasks: Sequence[Task]) -> None:
         """One model's batches; what ends them ends no other model's."""
         work = BatchWork(
-            lane,
+            endpoint,
             client=client,
             shared=self._shared,
-            survey=lambda: self._missing(tasks, lane),
+            survey=lambda: self._missing(tasks, endpoint),
         )
         try:
             await work.run()
         except JudgeError as error:
-            self._refused[lane.spec.lane] = str(error)
+            self._refused[endpoint.spec.address] = str(error)
 
     def _end_if_all_refuse(self) -> None:
-        if self._refused and all(lane in self._refused for lane in self._lanes):
+        if self._refused and all(endpoint in self._refused for endpoint in self._endpoints):
             raise JudgeError("\n".join(self._refused.values()))
 
     async def _probe(self, tasks: list[Task]) -> bool:
         """Ask one judgment of each unknown judge and setting online; False to end here."""
         first: dict[str, dict[str, Wanted]] = {}
         for name in dict.fromkeys(t.condition.judge for t in tasks):
-            lane = self._lane(name)
+            endpoint = self._endpoint(name)
             # A reply mode that is forced says nothing of what else the judge refuses.
-            supported = (lane.abilities.proven and lane.met) or lane.spec.in_process
-            unmeasured = self._terms.budget.max_cost is not None and lane.reserve.alone
-            if (supported and not unmeasured) or lane.spec.lane in self._refused:
+            supported = (endpoint.abilities.proven and endpoint.met) or endpoint.spec.in_process
+            unmeasured = self._terms.budget.max_cost is not None and endpoint.reserve.alone
+            if (supported and not unmeasured) or endpoint.spec.address in self._refused:
                 continue
             waiting = self._journal.batches.waiting()
-            for one in self._missing(tasks, lane):
+            for one in self._missing(tasks, endpoint):
                 if one.without(waiting) is one:
                     setting = str(one.tasks[0].condition.request)
                     first.setdefault(name, {}).setdefault(setting, one)
@@ -181,22 +181,22 @@ class BatchCollector:
             try:
                 found = await self._ask_online(name, mine)
             except JudgeError as error:
-                self._refused[self._lane(name).spec.lane] = str(error)
+                self._refused[self._endpoint(name).spec.address] = str(error)
                 continue
             notes |= dict.fromkeys(found.notes)
             if not found.complete:
                 self.halt.stop(found.stopped_because, found.message)
                 break
         self._end_if_all_refuse()
-        self._lanes.clear()  # what was learned is in the journal
+        self._endpoints.clear()  # what was learned is in the journal
         for name in dict.fromkeys(t.condition.judge for t in tasks):
-            self._lane(name).notes.update(notes)
+            self._endpoint(name).notes.update(notes)
         return not self.halt.called.is_set()
 
     async def _ask_online(self, name: str, tasks: list[Task]) -> Collected:
         """Ask a judge at once, within what the others leave of the budget."""
-        spec, account = self._lane(name).spec, self._shared.account
-        own = self._journal.ledger.spent(self._terms.experiment, *spec.lane).total
+        spec, account = self._endpoint(name).spec, self._shared.account
+        own = self._journal.ledger.spent(self._terms.experiment, *spec.address).total
         others = max(0.0, account.booked_usd + account.earlier_cost_usd - own)
         options = self._terms.again(concurrency=len(tasks))
         options["budget"] = self._terms.budget.less(
@@ -214,31 +214,31 @@ class BatchCollector:
 
     # ------------------------------------------------------------------ the plan
 
-    def _lane(self, name: str) -> Lane:
+    def _endpoint(self, name: str) -> Endpoint:
         spec = self._terms.judge(name)
-        if spec.lane not in self._lanes:
+        if spec.address not in self._endpoints:
             client = JudgeClient(spec, app=self._simulated() if spec.in_process else None)
-            self._lanes[spec.lane] = self._terms.lane(
+            self._endpoints[spec.address] = self._terms.endpoint(
                 spec, client=client, journal=self._journal, in_batch=True
             )
-            if spec.lane not in self._counted:  # by a stage before, this run has spent too
-                self._counted.add(spec.lane)
-                earlier = self._lanes[spec.lane].earlier
+            if spec.address not in self._counted:  # by a stage before, this run has spent too
+                self._counted.add(spec.address)
+                earlier = self._endpoints[spec.address].earlier
                 self._shared.account.earlier_cost_usd += earlier.total
                 self._shared.account.earlier_billed_twice += earlier.asked_again
-        return self._lanes[spec.lane]
+        return self._endpoints[spec.address]
 
     def _simulated(self) -> AsgiApp:
         if self._app is None:
             self._app = bundled_app()
         return self._app
 
-    def _ready(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[Lane, Any, Ready]]:
+    def _ready(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[Endpoint, Any, Ready]]:
         for group in grouped(tasks, self._terms.sampling.choices, together=True):
             first = group.tasks[0]
-            lane = self._lane(first.condition.judge)
-            prompted = first.build(lane.abilities.mode)
-            yield lane, group, Ready(lane.spec, group.tasks, prompted, self._terms.sampling)
+            endpoint = self._endpoint(first.condition.judge)
+            prompted = first.build(endpoint.abilities.mode)
+            yield endpoint, group, Ready(endpoint.spec, group.tasks, prompted, self._terms.sampling)
 
     def _journal_holds(self, tasks: Sequence[Task]) -> None:
         """Note what was answered before this run."""
@@ -247,10 +247,12 @@ class BatchCollector:
                 if key not in self._shared.new and self._journal.get(key) is not None:
                     self._held.add(key)
 
-    def _missing(self, tasks: Sequence[Task], lane: Lane) -> Iterator[Wanted]:
-        mine = ((i, t) for i, t in enumerate(tasks) if self._lane(t.condition.judge) is lane)
+    def _missing(self, tasks: Sequence[Task], endpoint: Endpoint) -> Iterator[Wanted]:
+        mine = (
+            (i, t) for i, t in enumerate(tasks) if self._endpoint(t.condition.judge) is endpoint
+        )
         for _, group, ready in self._ready(mine):
-            if lane.abilities.refuses(group.tasks[0].condition):
+            if endpoint.abilities.refuses(group.tasks[0].condition):
                 continue
             left = [
                 (task, key)
@@ -258,7 +260,7 @@ class BatchCollector:
                 if (key := ready.keys[task.replicate]) not in self._shared.failures
                 and self._journal.get(key) is None
             ]
-            size = self._terms.sampling.choices if lane.abilities.several else 1
+            size = self._terms.sampling.choices if endpoint.abilities.several else 1
             for start in range(0, len(left), size):
                 part = left[start : start + size]
                 yield Wanted(tasks=tuple(t for t, _ in part), keys=tuple(k for _, k in part))
@@ -272,7 +274,7 @@ class BatchCollector:
         account, experiment = self._shared.account, self._shared.experiment
         following: list[tuple[tuple[int, ...], Task]] = []
         places = [place for place, _ in stage]
-        for lane, group, ready in self._ready(enumerate(task for _, task in stage)):
+        for endpoint, group, ready in self._ready(enumerate(task for _, task in stage)):
             for task, (number,) in zip(group.tasks, group.places, strict=True):
                 key = ready.keys[task.replicate]
                 answer, failure = self._journal.get(key), self._shared.failures.get(key)
@@ -282,12 +284,12 @@ class BatchCollector:
                     account.cached += cached
                     account.asked += not cached
                     account.answered += not cached
-                elif refused := lane.abilities.refuses(task.condition):
+                elif refused := endpoint.abilities.refuses(task.condition):
                     row = invalid_row(task, ready, refused, experiment=experiment)
                     account.invalid += 1
                 elif failure is not None:
                     tried = self._shared.tries.get(key, 1)
-                    asked = Asked(failure=failure, tried=tried, asked_at="")
+                    asked = RequestResult(failure=failure, tried=tried, asked_at="")
                     row = failed_row(task, ready, asked, experiment=experiment)
                     account.failure(failure.kind.value)
                 else:
@@ -349,16 +351,20 @@ class BatchCollector:
                 running=self.told_of_running() if self.running else "",
             ),
             reply_modes={
-                name: self._lanes[spec.lane].abilities.mode.value
+                name: self._endpoints[spec.address].abilities.mode.value
                 for name, spec in self._terms.judges.items()
-                if spec.lane in self._lanes
+                if spec.address in self._endpoints
             },
             notes=tuple(
                 dict.fromkeys(
                     [
-                        *(n for e in self._lanes.values() for n in e.told(self._terms.sampling)),
+                        *(
+                            n
+                            for e in self._endpoints.values()
+                            for n in e.told(self._terms.sampling)
+                        ),
                         *money_notes(
-                            self._shared.account, self._terms.budget, self._lanes.values()
+                            self._shared.account, self._terms.budget, self._endpoints.values()
                         ),
                     ]
                 )

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from judgestats.judges.account import Account, Stop
-from judgestats.judges.asking import Halt
 from judgestats.judges.batches.files import MAX_BYTES, MAX_REQUESTS
 from judgestats.judges.budget import Budget, unknown_price
 from judgestats.judges.journal import Journal
 from judgestats.judges.outcomes import Outcome
 from judgestats.judges.request import Sampling
+from judgestats.judges.sending import Halt
 from judgestats.judgments.design import Task
 
 __all__ = ["Limits", "Shared", "Wanted"]

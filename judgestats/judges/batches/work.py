@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from judgestats.errors import JudgeError
 from judgestats.judges.account import Stop
-from judgestats.judges.batches.book import BatchRecord, BatchRequest
-from judgestats.judges.batches.booking import Booking
+from judgestats.judges.batches.accounting import BatchAccounting
 from judgestats.judges.batches.client import BatchCallError, BatchClient, BatchState
 from judgestats.judges.batches.files import read_results, request_line
 from judgestats.judges.batches.shared import Shared, Wanted
+from judgestats.judges.batches.store import BatchRecord, BatchRequest
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer
-from judgestats.judges.lane import Lane
 from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import Ready, draw_header, request_body, sent_of
@@ -46,11 +46,11 @@ _TOO_MANY = "token_limit_exceeded"
 
 
 class BatchWork:
-    """The batches of one lane.
+    """The batches of one endpoint.
 
     Parameters
     ----------
-    lane : Lane
+    endpoint : Endpoint
         Its abilities and price (already the price in batches).
     client : BatchClient
     shared : Shared
@@ -60,30 +60,30 @@ class BatchWork:
 
     def __init__(
         self,
-        lane: Lane,
+        endpoint: Endpoint,
         *,
         client: BatchClient,
         shared: Shared,
         survey: Callable[[], Iterable[Wanted]],
     ) -> None:
-        self._lane = lane
+        self._endpoint = endpoint
         self._client = client
         self._shared = shared
         self._survey = survey
         self._most = shared.limits.requests
         self._one_by_one = False
-        self._booking = Booking(lane, shared)
+        self._accounting = BatchAccounting(endpoint, shared)
 
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
         halt, book = self._shared.halt, self._shared.journal.batches
         await self._find_orphans()
-        while not (halt.called.is_set() or self._booking.stopped):
+        while not (halt.called.is_set() or self._accounting.stopped):
             wanted = list(self._survey())
             keys = {key for one in wanted for key in one.keys}
             open_ = [
                 record
-                for record in book.open(*self._lane.spec.lane)
+                for record in book.open(*self._endpoint.spec.address)
                 if keys & _keys_of(book.requests(record.name).values())
             ]
             self._running(open_)
@@ -95,7 +95,7 @@ class BatchWork:
                 open_ += more
             if not open_:
                 if refused is not None:
-                    self._booking.stop(refused)
+                    self._accounting.stop(refused)
                 return
             self._running(open_)
             await self._wait(open_)
@@ -103,7 +103,7 @@ class BatchWork:
     def _running(self, records: Iterable[BatchRecord]) -> None:
         """Note which batches are on the server, and what is held back for them."""
         for record in records:
-            self._shared.running[record.batch_id] = self._lane.spec.name
+            self._shared.running[record.batch_id] = self._endpoint.spec.name
             self._shared.held.setdefault(record.name, record.estimate or 0.0)
 
     # ------------------------------------------------------------------ handing in
@@ -111,13 +111,15 @@ class BatchWork:
     async def _find_orphans(self) -> None:
         """Look for batches whose id was never stored: the process was killed in between."""
         book = self._shared.journal.batches
-        for record in book.open(*self._lane.spec.lane):
+        for record in book.open(*self._endpoint.spec.address):
             if record.batch_id:
                 continue
             state = await self._client.find(record.name)
             if state is not None:
                 book.created(record.name, state.id)
-                self._shared.say(f"{self._lane.spec.name}: found batch {state.id} of an ended run")
+                self._shared.say(
+                    f"{self._endpoint.spec.name}: found batch {state.id} of an ended run"
+                )
                 continue
             if record.file_id:
                 await self._client.delete(record.file_id)
@@ -139,7 +141,7 @@ class BatchWork:
                 lines, requests, size, held = [], [], 0, 0.0
                 if self._one_by_one or shared.halt.called.is_set():
                     return done, None
-            refused = shared.room_for(self._lane.spec.name, estimate, held, len(lines))
+            refused = shared.room_for(self._endpoint.spec.name, estimate, held, len(lines))
             if refused is not None:
                 break
             lines.append(line)
@@ -151,20 +153,20 @@ class BatchWork:
         return done, refused
 
     def _line(self, one: Wanted) -> tuple[bytes, BatchRequest, float]:
-        lane, sampling, tasks = self._lane, self._shared.sampling, one.tasks
+        endpoint, sampling, tasks = self._endpoint, self._shared.sampling, one.tasks
         condition = tasks[0].condition
-        ready = Ready(lane.spec, tasks, tasks[0].build(lane.abilities.mode), sampling)
+        ready = Ready(endpoint.spec, tasks, tasks[0].build(endpoint.abilities.mode), sampling)
         sent = sent_of(
-            lane.spec,
+            endpoint.spec,
             condition,
             ready.prompted.mode,
             sampling,
-            lane.abilities,
+            endpoint.abilities,
             choices=len(tasks),
             replicate=tasks[0].replicate,
         )
         custom_id = f"js-{one.keys[0].hex()[:40]}"
-        if lane.spec.simulated:
+        if endpoint.spec.simulated:
             custom_id += f"|{draw_header(tasks, sampling)}"
         request = BatchRequest(
             custom_id=custom_id,
@@ -172,15 +174,19 @@ class BatchWork:
             sent=sent,
             tried=1 + self._shared.tries.get(one.keys[0], 0),
         )
-        hold = lane.hold(ready, len(tasks), bound=lane.bound(sampling, condition))
-        return request_line(custom_id, request_body(lane.spec, ready.encoded, sent)), request, hold
+        hold = endpoint.hold(ready, len(tasks), bound=endpoint.bound(sampling, condition))
+        return (
+            request_line(custom_id, request_body(endpoint.spec, ready.encoded, sent)),
+            request,
+            hold,
+        )
 
     async def _create(
         self, lines: list[bytes], requests: list[BatchRequest], held: float
     ) -> BatchRecord:
         """Record, upload, create: each step is in the journal before the next one is taken."""
         shared, book = self._shared, self._shared.journal.batches
-        base_url, model = self._lane.spec.lane
+        base_url, model = self._endpoint.spec.address
         record = BatchRecord(
             name=secrets.token_hex(12), base_url=base_url, model=model, estimate=held
         )
@@ -196,7 +202,8 @@ class BatchWork:
         book.created(record.name, state.id)
         shared.handed_in += len(requests)
         shared.say(
-            f"{self._lane.spec.name}: batch {state.id} handed in with {len(requests):,} requests"
+            f"{self._endpoint.spec.name}: batch {state.id} handed in with "
+            f"{len(requests):,} requests"
         )
         return replace(record, file_id=file_id, batch_id=state.id)
 
@@ -206,7 +213,7 @@ class BatchWork:
         """Look at batches, ever more seldom, until all have ended."""
         shared, left = self._shared, list(records)
         # A simulated judge in this process moves on when it is looked at, and at no other time.
-        pause = 0.01 if self._lane.spec.in_process else shared.limits.first_s
+        pause = 0.01 if self._endpoint.spec.in_process else shared.limits.first_s
         seen: dict[str, tuple[str, int]] = {}
         silent = 0
         while left and not shared.halt.called.is_set():
@@ -218,14 +225,14 @@ class BatchWork:
                 except BatchCallError as error:
                     if error.outcome.kind in _SILENT and silent < _MOST_SILENT:
                         silent += 1  # the batch goes on whether or not it can be looked at
-                        shared.say(f"{self._lane.spec.name}: no news ({error.outcome.detail})")
+                        shared.say(f"{self._endpoint.spec.name}: no news ({error.outcome.detail})")
                         continue
                     if error.outcome.status != 404:
                         raise
                     state = None
                 silent = 0
                 if state is None:
-                    self._booking.note(f"batch {record.batch_id} is gone from the server")
+                    self._accounting.note(f"batch {record.batch_id} is gone from the server")
                     self._end(record, {})
                 elif state.ended:
                     await self._fetch(record, state)
@@ -233,7 +240,7 @@ class BatchWork:
                     if seen.get(record.name) != (state.status, state.done):
                         seen[record.name] = (state.status, state.done)
                         shared.say(
-                            f"{self._lane.spec.name}: batch {state.id} {state.status}, "
+                            f"{self._endpoint.spec.name}: batch {state.id} {state.status}, "
                             f"{state.done:,} of {state.total:,} requests done"
                         )
                     continue
@@ -254,7 +261,7 @@ class BatchWork:
 
     async def _fetch(self, record: BatchRecord, state: BatchState) -> None:
         """Download an ended batch, store its answers, and book what failed."""
-        shared, lane = self._shared, self._lane
+        shared, endpoint = self._shared, self._endpoint
         requests = shared.journal.batches.requests(record.name)
         if state.status == "failed":
             self._invalid(record, state)
@@ -262,19 +269,19 @@ class BatchWork:
         contents = [await self._content(file_id) for file_id in state.files]
         results = read_results(contents, requests)
         if results.oddities:
-            self._booking.note(f"batch {state.id}: lines left out: {results.oddities}")
+            self._accounting.note(f"batch {state.id}: lines left out: {results.oddities}")
         answers: dict[bytes, Answer] = {}
         costs: dict[str, float] = {}
         left: list[tuple[BatchRequest, Outcome]] = []
         for request in requests.values():
             outcome = results.outcomes.get(request.custom_id) or _unmentioned(state)
             if outcome.kind is Kind.ANSWERED:
-                cost = lane.price.cost(*outcome.usage)
-                lane.reserve.saw(
+                cost = endpoint.price.cost(*outcome.usage)
+                endpoint.reserve.saw(
                     outcome, len(request.keys), bound=request.sent.settings.get("max_tokens")
                 )
                 costs[request.custom_id] = cost
-                answers |= self._booking.answers(request, outcome, cost)
+                answers |= self._accounting.answers(request, outcome, cost)
             else:
                 left.append((request, outcome))
         share = (record.estimate or 0.0) / max(len(requests), 1)
@@ -282,24 +289,24 @@ class BatchWork:
         known = sum(cost for cost in costs.values() if not math.isnan(cost))
         ruined = sum(outcome.maybe_billed for _, outcome in left)
         booked = (known, unknown * share, ruined * share)
-        new = self._end(record, answers, lane.charge(booked, requests=len(requests)))
+        new = self._end(record, answers, endpoint.charge(booked, requests=len(requests)))
         shared.account.requests += len(requests)
         shared.account.retries += sum(r.tried > 1 for r in requests.values())
         for request in requests.values():
             answered = results.outcomes.get(request.custom_id)
             if answered is not None and answered.kind is Kind.ANSWERED:
                 cost = costs[request.custom_id]
-                self._booking.answered(request, answered, cost, new, estimate=share)
+                self._accounting.answered(request, answered, cost, new, estimate=share)
         fatal = None
         for request, outcome in left:
-            fatal = self._booking.failed(request, outcome, estimate=share) or fatal
+            fatal = self._accounting.failed(request, outcome, estimate=share) or fatal
         shared.say(
-            f"{lane.spec.name}: batch {state.id} {state.status}: {len(requests) - len(left):,} of "
-            f"{len(requests):,} requests answered"
+            f"{endpoint.spec.name}: batch {state.id} {state.status}: "
+            f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
         )
         if fatal is not None:
             raise JudgeError(
-                f"judge {lane.spec.name!r}: the batch's requests were refused as "
+                f"judge {endpoint.spec.name!r}: the batch's requests were refused as "
                 f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
                 "and the key; what was answered is in the journal."
             )
@@ -310,7 +317,7 @@ class BatchWork:
         except BatchCallError as error:
             if error.outcome.status != 404:
                 raise
-        self._booking.note(f"file {file_id} is gone from the server")
+        self._accounting.note(f"file {file_id} is gone from the server")
         return b""
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
@@ -319,14 +326,14 @@ class BatchWork:
         self._end(record, {})
         if _TOO_MANY in state.codes and count > 1:
             self._most, self._one_by_one = max(1, count // 2), True
-            self._booking.note(
+            self._accounting.note(
                 f"too many tokens wait; batches of {self._most:,} requests, one by one"
             )
             return
         why = "; ".join(state.errors[:3]) or "no reason given"
         raise JudgeError(
-            f"judge {self._lane.spec.name!r}: batch {state.id} failed validation ({why}). Nothing "
-            "of it was run or billed. Mend what is named, or ask online (mode=online)."
+            f"judge {self._endpoint.spec.name!r}: batch {state.id} failed validation ({why}). "
+            "Nothing of it was run or billed. Mend what is named, or ask online (mode=online)."
         )
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.judges.simulated.answerers import simulated_answerers
+from judgestats.judges.simulated.batch_api import BatchApi
 from judgestats.judges.simulated.completions import Completions
-from judgestats.judges.simulated.desk import Desk
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.judges.simulated.wire import (
@@ -63,7 +63,7 @@ class SimulatedServer:
         self.answered = 0
         self.billed_tokens = 0
         self.in_flight = 0
-        self.desk = Desk(self._answered_in_batch)
+        self.desk = BatchApi(self._answered_in_batch)
         self.peak_in_flight = 0
         self._completions = Completions()
         self._times: OrderedDict[bytes, int] = OrderedDict()

@@ -24,10 +24,10 @@ from judgestats.judges.simulated.answerers import (
     simulated_answerer,
     simulated_answerers,
 )
-from judgestats.judges.simulated.asked import asked_question, read_request
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.judges.simulated.replies import distribution, reply_text
+from judgestats.judges.simulated.request_reader import asked_question, read_request
 from judgestats.judges.simulated.sampling import cut_to, effort_of, heeded
 from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import RefusedError

@@ -8,8 +8,8 @@ import re
 from itertools import accumulate
 from typing import Any
 
-from judgestats.judges.simulated.asked import Asked
 from judgestats.judges.simulated.quality import quality_of, uniform_of
+from judgestats.judges.simulated.request_reader import Requested
 from judgestats.judges.simulated.truth import Truth
 
 __all__ = ["Distribution", "distribution", "reply_text"]
@@ -34,7 +34,7 @@ _VERDICT = re.compile(r"\[\[.*?\]\]|^Verdict:.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
-def distribution(truth: Truth, asked: Asked, temperature: float | None) -> Distribution:
+def distribution(truth: Truth, asked: Requested, temperature: float | None) -> Distribution:
     """The verdicts that may be given, with cumulated probabilities."""
     if asked.kind == "text":
         return (asked.text,), (1.0,)
@@ -64,13 +64,13 @@ def distribution(truth: Truth, asked: Asked, temperature: float | None) -> Distr
     return asked.labels, tuple(accumulate(chosen))
 
 
-def reply_text(truth: Truth, asked: Asked, chances: Distribution, seed: str) -> str:
+def reply_text(truth: Truth, asked: Requested, chances: Distribution, seed: str) -> str:
     """One reply; `seed` fixes it.
 
     Parameters
     ----------
     truth : Truth
-    asked : Asked
+    asked : Requested
     chances : Distribution
     seed : str
         Names the draw: the same seed gives the same reply.
@@ -116,7 +116,7 @@ def _explanation(seed: str, longer: int = 0) -> str:
     return " ".join(_REASONS[(start + i) % len(_REASONS)] for i in range(count))
 
 
-def _written(asked: Asked, seed: str) -> str:
+def _written(asked: Requested, seed: str) -> str:
     """The text that is asked for, in its form."""
     about = asked.answers[0] if asked.answers else ""
     if asked.text == "plan":
@@ -141,7 +141,7 @@ def _written(asked: Asked, seed: str) -> str:
     )
 
 
-def _object(asked: Asked, verdict: Any, explanation: str, seed: str) -> dict[str, Any]:
+def _object(asked: Requested, verdict: Any, explanation: str, seed: str) -> dict[str, Any]:
     """A value for every field of the schema, in its order."""
     filled: dict[str, Any] = {}
     for name, spec in (asked.fields or {}).items():

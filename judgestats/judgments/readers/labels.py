@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import Kind, kind_of, spelling
-from judgestats.judgments.readers.cells import joined_ids
+from judgestats.judgments.readers.cell_texts import joined_ids
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded

@@ -14,7 +14,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
-from judgestats.judgments.readers.cells import joined_ids, text_column
+from judgestats.judgments.readers.cell_texts import joined_ids, text_column
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.judgments.readers.labels import joined_labels, with_people
 from judgestats.judgments.readers.layout import exploded, long_of, with_paths

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.once import NOT_REPEATED
+from judgestats.analysis.single_shot import NOT_REPEATED
 from judgestats.judgments.settings import as_text, setting_sent
 from judgestats.reporting.escape import (
     clean,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.judges.simulated.asked import read_request
 from judgestats.judges.simulated.faults import Faults
+from judgestats.judges.simulated.request_reader import read_request
 from judgestats.judges.simulated.server import serve
 
 GOOD = {"model": "sim-typical", "messages": [{"role": "user", "content": "Rate 1-10."}]}

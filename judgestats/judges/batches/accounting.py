@@ -1,4 +1,4 @@
-"""Booking what came of a batch's requests: answers, money, failures, what a refusal teaches."""
+"""Account of what came of a batch's requests: answers, money, failures, what a refusal teaches."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from judgestats.judges.account import Stop
-from judgestats.judges.asking import share_of
-from judgestats.judges.batches.book import BatchRequest
 from judgestats.judges.batches.shared import Shared
+from judgestats.judges.batches.store import BatchRequest
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import UNTOLD, Answer
-from judgestats.judges.lane import Lane
 from judgestats.judges.lessons import taught
 from judgestats.judges.outcomes import Kind, Outcome
+from judgestats.judges.sending import share_of
 
-__all__ = ["Booking"]
+__all__ = ["BatchAccounting"]
 
 _AGAIN = {
     Kind.RATE_LIMITED,
@@ -32,12 +32,12 @@ _AGAIN = {
 _FATAL = {Kind.KEY_REFUSED, Kind.NO_PERMISSION, Kind.WRONG_PATH, Kind.UNKNOWN_MODEL}
 
 
-class Booking:
+class BatchAccounting:
     """Books one model's requests.
 
     Parameters
     ----------
-    lane : Lane
+    endpoint : Endpoint
     shared : Shared
 
     Attributes
@@ -46,8 +46,8 @@ class Booking:
         Whether no more is to be handed in for this model.
     """
 
-    def __init__(self, lane: Lane, shared: Shared) -> None:
-        self._lane = lane
+    def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
+        self._endpoint = endpoint
         self._shared = shared
         self.stopped = False
 
@@ -89,13 +89,13 @@ class Booking:
 
         `new` are the judgments that had no answer before, `estimate` stands for an unknown cost.
         """
-        account, lane = self._shared.account, self._lane
-        lane.saw(outcome)
-        learned = lane.abilities.answered_in(request.sent.mode)
+        account, endpoint = self._shared.account, self._endpoint
+        endpoint.saw(outcome)
+        learned = endpoint.abilities.answered_in(request.sent.mode)
         if len(outcome.choices) < len(request.keys):
             learned = replace(learned, several=False)
             self.note("answers one choice where several are asked for; asked one by one")
-        lane.learn(learned)
+        endpoint.learn(learned)
         if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
             account.discarded += 1
             account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
@@ -112,19 +112,19 @@ class Booking:
 
     def failed(self, request: BatchRequest, outcome: Outcome, *, estimate: float) -> Outcome | None:
         """Book a request without an answer; gives it back if it ends the collection."""
-        shared, lane = self._shared, self._lane
+        shared, endpoint = self._shared, self._endpoint
         if outcome.maybe_billed:
             shared.account.discarded += 1
             shared.account.cost_in_vain_usd += estimate
-        if outcome.kind is Kind.BAD_REQUEST and taught(lane, request.sent, outcome):
+        if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
             return None
         if outcome.kind in _FATAL:
             return outcome
         if outcome.kind is Kind.NO_QUOTA:
-            self.stop(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
+            self.stop(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
             return None
         if outcome.kind is Kind.CANCELLED:
-            self.stop(Stop.CANCELLED, f"a batch of {lane.spec.name} was cancelled")
+            self.stop(Stop.CANCELLED, f"a batch of {endpoint.spec.name} was cancelled")
             return None
         final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
         for key in request.keys:
@@ -132,7 +132,7 @@ class Booking:
             if final:
                 shared.failures[key] = outcome
         if final:
-            lane.gave_up(outcome)
+            endpoint.gave_up(outcome)
         return None
 
     def stop(self, why: Stop, detail: str = "") -> None:
@@ -142,4 +142,4 @@ class Booking:
 
     def note(self, text: str) -> None:
         """Keep what a reader of the results should know."""
-        self._lane.notes[f"{self._lane.spec.name}: {text}"] = None
+        self._endpoint.notes[f"{self._endpoint.spec.name}: {text}"] = None

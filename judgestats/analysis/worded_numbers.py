@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgestats.results.numbers import apa_number, told
 
-__all__ = ["told_coefficient", "told_number", "told_percent", "told_sem"]
+__all__ = ["worded_coefficient", "worded_number", "worded_percent", "worded_sem"]
 
 _USELESS = 10.0
 """An upper end so many times the estimate says only that its size is not known."""
@@ -18,7 +18,7 @@ _USELESS = 10.0
 Row = Mapping[Any, Any] | pd.Series
 
 
-def told_coefficient(row: Row, key: str) -> str:
+def worded_coefficient(row: Row, key: str) -> str:
     """A coefficient that cannot exceed 1, with its interval where the row has one.
 
     Parameters
@@ -34,31 +34,31 @@ def told_coefficient(row: Row, key: str) -> str:
 
     Examples
     --------
-    >>> told_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
+    >>> worded_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
     '.949 [.910, .972]'
-    >>> told_coefficient({"icc1": 1.0}, "icc1")
+    >>> worded_coefficient({"icc1": 1.0}, "icc1")
     '1.00'
     """
     return told(*_parts(row, key), bounded=True)
 
 
-def told_number(row: Row, key: str) -> str:
+def worded_number(row: Row, key: str) -> str:
     """A number of any size, with its interval where the row has one.
 
     Examples
     --------
-    >>> told_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
+    >>> worded_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
     '7.25 [6.90, 7.61]'
     """
     return told(*_parts(row, key))
 
 
-def told_percent(row: Row, key: str) -> str:
+def worded_percent(row: Row, key: str) -> str:
     """A share in per cent, with its interval where the row has one.
 
     Examples
     --------
-    >>> told_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
+    >>> worded_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
     '62.5 % [51.0, 74.0]'
     """
     share, *bounds = (100 * v for v in _parts(row, key))
@@ -66,7 +66,7 @@ def told_percent(row: Row, key: str) -> str:
     return f"{number} % {interval}".rstrip()
 
 
-def told_sem(row: Row) -> str:
+def worded_sem(row: Row) -> str:
     """The standard error of one judgment in score points, with its interval.
 
     It is the root of the within-item variance, so its interval is the root of that one's.
@@ -83,9 +83,9 @@ def told_sem(row: Row) -> str:
     Examples
     --------
     >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
-    >>> told_sem(row)
+    >>> worded_sem(row)
     '0.50 [0.40, 0.60]'
-    >>> told_sem(row | {"within_variance_high": 4e5})
+    >>> worded_sem(row | {"within_variance_high": 4e5})
     '0.50 (no useful interval: few questions carry it)'
     """
     bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]

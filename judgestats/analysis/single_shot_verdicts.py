@@ -18,7 +18,7 @@ from judgestats.stats.inference.result import Result
 __all__ = [
     "SHARE_OF",
     "judges_of_verdicts",
-    "once_verdict_plan",
+    "single_shot_verdict_plan",
     "shares_of_verdicts",
     "verdicts_asked_once",
 ]
@@ -36,7 +36,7 @@ def verdicts_asked_once(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
 
 
-def once_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
     """The plan for verdicts: what these can answer, and what those asked for once can.
 
     Parameters

@@ -20,9 +20,9 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.quality import uniform_of
 from judgestats.judges.simulated.wire import RefusedError, Send, error, send_bytes, send_json
 
-__all__ = ["Desk"]
+__all__ = ["BatchApi"]
 
-Answering = Callable[[bytes, bytes], Awaitable[tuple[int, bytes]]]
+Completer = Callable[[bytes, bytes], Awaitable[tuple[int, bytes]]]
 """Answers a chat completion's body with a draw: status and body."""
 
 _BOUNDARY = re.compile(rb'boundary="?([^";]+)"?')
@@ -86,7 +86,7 @@ class _Batch:
         }
 
 
-class Desk:
+class BatchApi:
     """Takes files and batches.
 
     Parameters
@@ -100,8 +100,8 @@ class Desk:
         Requests of batches that were run.
     """
 
-    def __init__(self, answering: Answering) -> None:
-        self._answering = answering
+    def __init__(self, complete: Completer) -> None:
+        self._complete = complete
         self._files: dict[str, _File] = {}
         self._batches: dict[str, _Batch] = {}
         self._times: Counter[str] = Counter()
@@ -240,7 +240,7 @@ class Desk:
             fault = _befalling(faults, custom_id, self._times[custom_id])
             self._times[custom_id] += 1
             draw = custom_id.partition("|")[2].encode("latin-1", "replace")
-            status, body = await self._answering(_json(request["body"]), draw)
+            status, body = await self._complete(_json(request["body"]), draw)
             if fault == "error":
                 status = 500
                 body = _json(error("The server had an error", code="server_error"))

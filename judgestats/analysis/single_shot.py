@@ -13,8 +13,8 @@ import pandas as pd
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
-from judgestats.analysis.told import told_coefficient
 from judgestats.analysis.validity import score_validity
+from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
 from judgestats.stats.inference.result import Estimate, format_number
@@ -22,17 +22,17 @@ from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 
 __all__ = [
     "NOT_REPEATED",
-    "asked_once",
+    "single_shot_conditions",
     "described_once",
     "label_limits",
-    "once_plan",
-    "once_sentence",
+    "single_shot_plan",
+    "single_shot_sentence",
     "constant_limits",
     "not_repeated",
     "repeat_limits",
     "other_results",
     "repetition",
-    "told_people",
+    "worded_people",
     "with_people",
 ]
 
@@ -51,7 +51,7 @@ _ITEMS = (30, 50, 75, 100, 150, 200, 300, 400)
 _REPLICATIONS = (2, 3, 5)
 
 
-def asked_once(frame: pd.DataFrame) -> dict[str, bool]:
+def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     """Of each condition, whether no item has two readable scores."""
     read = frame[frame["score"].notna() & (frame["stage"] == "final")]
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
@@ -59,7 +59,7 @@ def asked_once(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(c): int(most.get(c, 0)) < 2 for c in dict.fromkeys(frame["condition"])}
 
 
-def once_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
     """The plan for scores, with what once-judged scores and people's ratings can answer.
 
     Parameters
@@ -73,7 +73,7 @@ def once_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
     -------
     AnalysisPlan
     """
-    once = asked_once(frame)
+    once = single_shot_conditions(frame)
     questions = [] if all(once.values()) else list(declared.hypotheses)
     if len(once) == 1:  # nothing to compare with
         questions = [h for h in questions if h.id not in _OF_SEVERAL]
@@ -115,7 +115,7 @@ def other_results(
     frame : DataFrame
     array : ScoreArray
     declared : AnalysisPlan
-        From `once_plan`: what it asks is computed.
+        From `single_shot_plan`: what it asks is computed.
 
     Returns
     -------
@@ -205,14 +205,14 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
     return pd.DataFrame(rows) if rows else table
 
 
-def told_people(row: Mapping[Any, Any]) -> str:
+def worded_people(row: Mapping[Any, Any]) -> str:
     """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
     if math.isnan(row.get("pearson", math.nan)):
         return ""
-    return f", correlation with people's ratings {told_coefficient(row, 'pearson')}"
+    return f", correlation with people's ratings {worded_coefficient(row, 'pearson')}"
 
 
-def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
+def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
     """What was found, and that consistency is not known."""
     parts = []
     for row in table.to_dict("records"):
@@ -223,7 +223,7 @@ def once_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
         if not math.isnan(row["sd"]):
             told += f", SD {_short(row['sd'])}"
         told += f" ({row['n_ok']} scores)"
-        parts.append(told + told_people(row))
+        parts.append(told + worded_people(row))
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
     if isinstance(between, Estimate) and not math.isnan(between.estimate):
         bounds = between.interval

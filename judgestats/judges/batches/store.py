@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from judgestats.errors import StoreError
 from judgestats.judges.negotiation import Sent
 
-__all__ = ["BATCH_SCHEMA", "BatchBook", "BatchRecord", "BatchRequest"]
+__all__ = ["BATCH_SCHEMA", "BatchStore", "BatchRecord", "BatchRequest"]
 
 BATCH_SCHEMA = """
 CREATE TABLE batches (
@@ -53,7 +53,7 @@ class BatchRequest:
     tried: int
 
 
-class BatchBook:
+class BatchStore:
     """The batches of a journal. Each method is one transaction, committed when it returns.
 
     Parameters

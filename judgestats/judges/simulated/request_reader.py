@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
 
-__all__ = ["Asked", "asked_question", "read_request"]
+__all__ = ["Requested", "asked_question", "read_request"]
 
 _QUESTION = re.compile(
     re.escape(QUESTION[:-1]) + r"(?: [0-9a-f]{8})?\][ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL
@@ -40,7 +40,7 @@ _EXPLAINS = re.compile(r"expla|reason|analys|rationale|thought|critique|feedback
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Requested:
     """What is asked.
 
     Attributes
@@ -90,7 +90,9 @@ class Asked:
     tool: str = ""
 
 
-def read_request(request: Mapping[str, Any], *, schema: bool = True, tools: bool = True) -> Asked:
+def read_request(
+    request: Mapping[str, Any], *, schema: bool = True, tools: bool = True
+) -> Requested:
     """Read a chat completion request; `schema` and `tools` say whether the server heeds them.
 
     Examples
@@ -115,7 +117,7 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True, tools: bool
     wanted = _wanted_text(fields, frame)
     if wanted:
         about = tuple(text for name, text in blocks if _CROWD.search(name))
-        return Asked(
+        return Requested(
             kind="text",
             answers=about[:1],
             question=question,
@@ -140,9 +142,9 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True, tools: bool
         labels = spec.get("enum")
         if isinstance(labels, list) and labels and not all(isinstance(v, int) for v in labels):
             ordered, tie = _tie_last([str(v) for v in labels], len(answers))
-            return Asked(kind="choice", labels=ordered, tie=tie, **common)
+            return Requested(kind="choice", labels=ordered, tie=tie, **common)
         low, high = _bounds(spec, frame)
-        return Asked(kind="score", low=low, high=high, **common)
+        return Requested(kind="score", low=low, high=high, **common)
     return _from_text(frame, answers, question, crowd)
 
 
@@ -239,7 +241,7 @@ def _tie_last(labels: Sequence[str], count: int) -> tuple[tuple[str, ...], bool]
     return (*options, *([tie] if tie else [])), bool(tie)
 
 
-def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) -> Asked:
+def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) -> Requested:
     reasoning = "none"
     if _AFTER.search(frame):
         reasoning = "after"
@@ -256,17 +258,19 @@ def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) 
     letters = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
     if "[[A]]" in frame and "[[B]]" in frame:
         labels = ("A", "B", "C") if "[[C]]" in frame and count == 2 else letters
-        return Asked(kind="choice", labels=labels, tie=len(labels) > count, form="[[{}]]", **common)
+        return Requested(
+            kind="choice", labels=labels, tie=len(labels) > count, form="[[{}]]", **common
+        )
     if "[[correct]]" in frame and "[[incorrect]]" in frame:
-        return Asked(kind="choice", labels=("correct", "incorrect"), form="[[{}]]", **common)
+        return Requested(kind="choice", labels=("correct", "incorrect"), form="[[{}]]", **common)
     if re.search(r"Selection:\s*Option", frame):
         labels = tuple(f"Option {i + 1}" for i in range(count))
-        return Asked(kind="choice", labels=labels, form="Selection: {}", **common)
+        return Requested(kind="choice", labels=labels, form="Selection: {}", **common)
     if re.search(r"Best Response:\s*\[\[", frame):
-        return Asked(kind="choice", labels=letters, form="Best Response: [[{}]]", **common)
+        return Requested(kind="choice", labels=letters, form="Best Response: [[{}]]", **common)
     low, high = _scale_in(frame)
     named = re.search(r"\b(Score|Rating|Grade):\s*(\[\[)?", frame)
     form = "Score: [[{}]]"
     if named:
         form = f"{named.group(1)}: [[{{}}]]" if named.group(2) else f"{named.group(1)}: {{}}"
-    return Asked(kind="score", low=low, high=high, form=form, **common)
+    return Requested(kind="score", low=low, high=high, form=form, **common)

@@ -1,4 +1,4 @@
-"""A lane: one model at one endpoint, with all that its requests share."""
+"""One model at one address, with all that its requests share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import label
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["Lane"]
+__all__ = ["Endpoint"]
 
 _LONGEST_PAUSE_S = 60.0
 """Servers may name hours; after a minute one asks again, under the retry policy."""
@@ -30,7 +30,7 @@ _LONGEST_PAUSE_S = 60.0
 _LONGEST_PROBE_S = 3.0
 
 
-class Lane:
+class Endpoint:
     """State per endpoint and model: limit, abilities, price, how long replies are."""
 
     def __init__(
@@ -62,9 +62,9 @@ class Lane:
         self._resting: dict[str, asyncio.Event] = {}
         self._journal = journal
         self._experiment = experiment
-        self.earlier: Spend = journal.ledger.spent(experiment, *spec.lane)
+        self.earlier: Spend = journal.ledger.spent(experiment, *spec.address)
         self.reserve = Reserve(price, self.earlier)
-        known = journal.abilities(*spec.lane)
+        known = journal.abilities(*spec.address)
         self.met = known is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
@@ -130,7 +130,7 @@ class Lane:
         self.abilities = abilities
         if self._found_out is not None:
             abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
-        self._journal.learn(*self.spec.lane, abilities)
+        self._journal.learn(*self.spec.address, abilities)
 
     def saw(self, outcome: Outcome) -> None:
         """Book what an outcome says about the endpoint."""
@@ -200,7 +200,7 @@ class Lane:
     @property
     def line(self) -> int:
         """The line of the journal's ledger on which this process books the model."""
-        return self._journal.ledger.line(self._experiment, *self.spec.lane)
+        return self._journal.ledger.line(self._experiment, *self.spec.address)
 
     def charge(self, booked: tuple[float, float, float], *, requests: int = 1) -> Charge:
         """A charge on the ledger, with the worst seen so far."""

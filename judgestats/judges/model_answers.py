@@ -20,7 +20,7 @@ from judgestats.judges.answer_plan import AnswerPlan, answer_task, stage_of
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal
 from judgestats.judgments.design import Task
-from judgestats.protocols.answering import answer_status
+from judgestats.protocols.answer_prompt import answer_status
 from judgestats.protocols.base import ReplyMode
 
 __all__ = [

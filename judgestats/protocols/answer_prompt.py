@@ -1,4 +1,4 @@
-"""Answering: a model answers an item's question, turn by turn, before anybody judges."""
+"""AnswerPrompt: a model answers an item's question, turn by turn, before anybody judges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judgestats.protocols.base import Prompted, ReplyMode, Status
 from judgestats.protocols.reading import is_cut, is_withheld
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["Answering", "answer_status"]
+__all__ = ["AnswerPrompt", "answer_status"]
 
 _OFFERED = ("question", "context")
 
@@ -45,7 +45,7 @@ def answer_status(text: str, *, finish_reason: str = "") -> tuple[Status, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answering:
+class AnswerPrompt:
     """Ask a model to answer an item.
 
     Parameters
@@ -57,7 +57,7 @@ class Answering:
     Examples
     --------
     >>> item = Item(id="q", cluster="q", turns=("2+2?", "And doubled?"), responses=())
-    >>> [m["role"] for m in Answering().prompt(item, ("4",), ReplyMode.TEXT).messages]
+    >>> [m["role"] for m in AnswerPrompt().prompt(item, ("4",), ReplyMode.TEXT).messages]
     ['user', 'assistant', 'user']
     """
 

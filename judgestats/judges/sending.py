@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from judgestats.errors import JudgestatsError
 from judgestats.judges.account import Account, Stop
 from judgestats.judges.budget import Purse
+from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer, Journal
-from judgestats.judges.lane import Lane
 from judgestats.judges.lessons import mode_ignored, taught, why_fatal
 from judgestats.judges.negotiation import Sent
 from judgestats.judges.outcomes import Kind, Outcome
@@ -29,7 +29,7 @@ from judgestats.judges.request import (
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
 
-__all__ = ["Asked", "Asker", "Halt", "share_of"]
+__all__ = ["RequestResult", "RequestSender", "Halt", "share_of"]
 
 _OK = 200
 _HOLD = 3
@@ -62,7 +62,7 @@ class Halt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class RequestResult:
     """How a request ended: with answers, or with the failure it was given up for."""
 
     answers: tuple[Answer, ...] = ()
@@ -84,7 +84,7 @@ class _Try:
     number: int = 0
 
 
-class Asker:
+class RequestSender:
     """Sends requests under limit and budget, books them, and stores answers before counting them.
 
     Parameters
@@ -121,10 +121,10 @@ class Asker:
 
     async def ask(
         self,
-        lane: Lane,
+        endpoint: Endpoint,
         tasks: list[Task],
         ready: Ready,
-        deliver: Callable[[Asked], Awaitable[int]],
+        deliver: Callable[[RequestResult], Awaitable[int]],
     ) -> int:
         """Ask one request for the tasks, with retries.
 
@@ -138,36 +138,38 @@ class Asker:
         """
         wanted = [ready.keys[t.replicate] for t in tasks]
         condition = tasks[0].condition.label
-        headers = {DRAW_HEADER: draw_header(tasks, self._sampling)} if lane.spec.simulated else None
+        headers = (
+            {DRAW_HEADER: draw_header(tasks, self._sampling)} if endpoint.spec.simulated else None
+        )
         tried, failed_at = 0, math.nan
         draw: random.Random | None = None
         while True:
             tried += 1
-            one = await self._admitted(lane, tasks, ready, tried)
+            one = await self._admitted(endpoint, tasks, ready, tried)
             if one is None:
                 return 0
             if tried == 1:
-                self._count_again(lane, wanted)
+                self._count_again(endpoint, wanted)
             self._sending += 1
             self.idle.clear()
             try:
                 one.number = self._journal.begin(
-                    wanted, line=lane.line, hold=0.0 if math.isnan(one.hold) else one.hold
+                    wanted, line=endpoint.line, hold=0.0 if math.isnan(one.hold) else one.hold
                 )
                 one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                outcome = await self._sent(lane, one, headers, wanted[0])
-                _leave(lane, outcome, one.entered)
-                lane.saw(outcome)
-                if outcome.kind is Kind.ANSWERED and mode_ignored(lane, one.sent, outcome):
-                    self._book_failure(lane, outcome, one, in_vain=True)
+                outcome = await self._sent(endpoint, one, headers, wanted[0])
+                _leave(endpoint, outcome, one.entered)
+                endpoint.saw(outcome)
+                if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
+                    self._book_failure(endpoint, outcome, one, in_vain=True)
                     return 0
                 if outcome.kind is Kind.ANSWERED:
-                    lane.streaks.answered(condition)
-                    return await deliver(await self._store(lane, wanted, ready, outcome, one))
-                self._book_failure(lane, outcome, one)
-                if taught(lane, one.sent, outcome, condition, tried=tried):
+                    endpoint.streaks.answered(condition)
+                    return await deliver(await self._store(endpoint, wanted, ready, outcome, one))
+                self._book_failure(endpoint, outcome, one)
+                if taught(endpoint, one.sent, outcome, condition, tried=tried):
                     return 0
-                if self._end_if_fatal(lane, outcome):
+                if self._end_if_fatal(endpoint, outcome):
                     return 0
                 draw = draw or random.Random(wanted[0])
                 now = asyncio.get_running_loop().time()
@@ -176,29 +178,31 @@ class Asker:
                     outcome,
                     tried=tried,
                     waited_s=now - failed_at,
-                    contacted=lane.contacted,
+                    contacted=endpoint.contacted,
                     draw=draw,
                 )
                 if wait is None:
-                    self._end_if_hopeless(lane, outcome, condition)
+                    self._end_if_hopeless(endpoint, outcome, condition)
                     if self._retry.asks_too_much(outcome):
                         return 0
-                    return await deliver(Asked(failure=outcome, tried=tried, asked_at=one.asked_at))
+                    return await deliver(
+                        RequestResult(failure=outcome, tried=tried, asked_at=one.asked_at)
+                    )
             finally:
                 self._sending -= 1
                 if self._sending == 0:
                     self.idle.set()
             self._account.waited_s += wait
-            await lane.rest(wait, condition)
+            await endpoint.rest(wait, condition)
 
     async def _sent(
-        self, lane: Lane, one: _Try, headers: dict[str, str] | None, key: bytes
+        self, endpoint: Endpoint, one: _Try, headers: dict[str, str] | None, key: bytes
     ) -> Outcome:
         """Send one try; what is broken off by an interrupt may have been billed all the same."""
         # The run's own part keeps a number, used again in a later run, from naming two requests.
         request_id = f"js-{key.hex()[:24]}-{self._run}-{one.number}"
         try:
-            return await lane.client.ask(one.body, headers=headers, request_id=request_id)
+            return await endpoint.client.ask(one.body, headers=headers, request_id=request_id)
         except asyncio.CancelledError:
             # In the journal it stays in flight: what is held is charged when that is next opened.
             self._purse.settle(one.hold, cost=math.nan, in_vain=True)
@@ -207,66 +211,66 @@ class Asker:
             raise
 
     async def _admitted(
-        self, lane: Lane, tasks: list[Task], ready: Ready, tried: int
+        self, endpoint: Endpoint, tasks: list[Task], ready: Ready, tried: int
     ) -> _Try | None:
         """Wait for a place and for money; None where there will be none."""
         condition = tasks[0].condition
-        entered = await lane.limit.enter()
-        if lane.asks_no_more(condition.label):
-            lane.limit.left()
+        entered = await endpoint.limit.enter()
+        if endpoint.asks_no_more(condition.label):
+            endpoint.limit.left()
             return None
         refused, hold = "", 0.0
-        bound = lane.bound(self._sampling, condition)
+        bound = endpoint.bound(self._sampling, condition)
         try:
             if not self._halt.called.is_set():
                 refused, hold = await self._purse.take(
-                    lambda: lane.hold(ready, len(tasks), bound=bound),
-                    who=lane.spec.name,
-                    alone=lambda: lane.reserve.alone,
+                    lambda: endpoint.hold(ready, len(tasks), bound=bound),
+                    who=endpoint.spec.name,
+                    alone=lambda: endpoint.reserve.alone,
                 )
         except BaseException:
-            lane.limit.left()
+            endpoint.limit.left()
             raise
         if refused:
             self._halt.stop(Stop(refused))
-        if self._halt.called.is_set() or lane.asks_no_more(condition.label):
+        if self._halt.called.is_set() or endpoint.asks_no_more(condition.label):
             if not refused:
                 self._purse.give_back(hold)
-            lane.limit.left()
+            endpoint.limit.left()
             return None
         sent = sent_of(
-            lane.spec,
+            endpoint.spec,
             condition,
             ready.prompted.mode,
             self._sampling,
-            lane.abilities,
+            endpoint.abilities,
             choices=len(tasks),
             replicate=tasks[0].replicate,
         )
         self._account.requests += 1
         self._account.retries += tried > 1
         return _Try(
-            body=request_body(lane.spec, ready.encoded, sent),
+            body=request_body(endpoint.spec, ready.encoded, sent),
             sent=sent,
             hold=hold,
             entered=entered,
             tried=tried,
         )
 
-    def _count_again(self, lane: Lane, wanted: list[bytes]) -> None:
+    def _count_again(self, endpoint: Endpoint, wanted: list[bytes]) -> None:
         """Count judgments that were in flight when an earlier run was killed."""
         if again := self._journal.was_lost(wanted):
             self._account.possibly_billed_twice += again
-            self._journal.ledger.book_again(lane.line, again)
+            self._journal.ledger.book_again(endpoint.line, again)
 
     async def _store(
-        self, lane: Lane, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
-    ) -> Asked:
+        self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
+    ) -> RequestResult:
         """Store the choices of an answered request, then count them."""
-        cost = lane.price.cost(*outcome.usage)
+        cost = endpoint.price.cost(*outcome.usage)
         asked = one.sent.choices
         bound = one.sent.settings.get("max_tokens")
-        lane.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
+        endpoint.reserve.saw(outcome, asked, size=ready.encoded.size, bound=bound)
         booked = self._purse.settle(one.hold, cost=cost, uncounted=one.hold)
         choices = outcome.choices[: len(wanted)]
         share = 1 / len(choices)
@@ -291,7 +295,7 @@ class Asker:
             for choice in choices
         )
         stored = list(zip(wanted, answers, strict=False))
-        await self._journal.answered(one.number, stored, lane.charge(booked))
+        await self._journal.answered(one.number, stored, endpoint.charge(booked))
         account = self._account
         account.asked += len(answers)
         account.answered += len(answers)
@@ -304,79 +308,79 @@ class Asker:
             account.cost_unknown += len(answers)
         else:
             account.cost_usd += cost
-        learned = lane.abilities.answered_in(one.sent.mode)
+        learned = endpoint.abilities.answered_in(one.sent.mode)
         if len(choices) < len(wanted):
             learned = replace(learned, several=False)
             note = f"answers one choice where {len(wanted)} are asked for; asked one by one"
-            lane.notes[f"{lane.spec.name}: {note}"] = None
-        lane.learn(learned)
-        return Asked(answers=answers, tried=one.tried, asked_at=one.asked_at)
+            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
+        endpoint.learn(learned)
+        return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
 
     def _book_failure(
-        self, lane: Lane, outcome: Outcome, one: _Try, *, in_vain: bool | None = None
+        self, endpoint: Endpoint, outcome: Outcome, one: _Try, *, in_vain: bool | None = None
     ) -> None:
         in_vain = outcome.maybe_billed if in_vain is None else in_vain
-        cost = lane.price.cost(*outcome.usage) if in_vain else 0.0
+        cost = endpoint.price.cost(*outcome.usage) if in_vain else 0.0
         booked = self._purse.settle(one.hold, cost=cost, in_vain=in_vain)
         why = outcome.kind.value if in_vain else ""
-        self._journal.failed(one.number, lane.charge(booked), billed_in_vain=why)
+        self._journal.failed(one.number, endpoint.charge(booked), billed_in_vain=why)
         if in_vain:
             self._account.discarded += 1
             self._account.cost_in_vain_usd = self._purse.perhaps_spent
 
-    def _end_if_fatal(self, lane: Lane, outcome: Outcome) -> bool:
+    def _end_if_fatal(self, endpoint: Endpoint, outcome: Outcome) -> bool:
         """End a judge that every further request would fail alike; the others go on.
 
         False where only another request ended the judge: this one's own failure is still booked.
         """
-        if outcome.kind is Kind.NO_QUOTA and lane.answered:
-            lane.end(Stop.NO_QUOTA, f"{lane.spec.name}: {outcome.detail}")
+        if outcome.kind is Kind.NO_QUOTA and endpoint.answered:
+            endpoint.end(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
             return True
-        why = why_fatal(lane.spec, outcome) if outcome.status != _OK else ""
+        why = why_fatal(endpoint.spec, outcome) if outcome.status != _OK else ""
         if why:
-            lane.refuse(why)
+            endpoint.refuse(why)
         return bool(why)
 
-    def _end_if_hopeless(self, lane: Lane, outcome: Outcome, condition: str) -> None:
+    def _end_if_hopeless(self, endpoint: Endpoint, outcome: Outcome, condition: str) -> None:
         """Ask a model, or one of its conditions, no more where that would only collect failures."""
-        name, url = lane.spec.name, lane.spec.base_url
+        name, url = endpoint.spec.name, endpoint.spec.base_url
         if self._retry.asks_too_much(outcome):
             seconds = f"{outcome.retry_after_s:,.0f} s"
-            lane.end(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
+            endpoint.end(Stop.TOLD_TO_WAIT, f"{name}: {url} asks to wait {seconds}")
             return
-        lane.gave_up(outcome)
-        lane.pages_in_a_row += outcome.kind is Kind.WRONG_PATH
-        if lane.pages_in_a_row >= _HOLD and lane.answered == 0:
-            lane.refuse(why_fatal(lane.spec, outcome))
+        endpoint.gave_up(outcome)
+        endpoint.pages_in_a_row += outcome.kind is Kind.WRONG_PATH
+        if endpoint.pages_in_a_row >= _HOLD and endpoint.answered == 0:
+            endpoint.refuse(why_fatal(endpoint.spec, outcome))
             return
         if outcome.kind is not Kind.UNREACHABLE:
-            most = max(_HOPELESS, 2 * lane.limit.ceiling)
-            lane.streaks.gave_up(outcome, condition)
+            most = max(_HOPELESS, 2 * endpoint.limit.ceiling)
+            endpoint.streaks.gave_up(outcome, condition)
             said = f"judgments in a row failed, the last one as {outcome.kind.value}"
             said = f"{said} ({outcome.detail})"
-            if count := lane.streaks.model_fails(most=most):
-                lane.end(Stop.FAILING, f"{name}: {count} {said}")
-            elif count := lane.streaks.condition_fails(condition, most=most):
-                lane.leave_out(condition, f"{condition}: {count} {said}")
+            if count := endpoint.streaks.model_fails(most=most):
+                endpoint.end(Stop.FAILING, f"{name}: {count} {said}")
+            elif count := endpoint.streaks.condition_fails(condition, most=most):
+                endpoint.leave_out(condition, f"{condition}: {count} {said}")
             return
-        if not lane.contacted:
-            lane.refuse(
+        if not endpoint.contacted:
+            endpoint.refuse(
                 f"judge {name!r}: {url} cannot be reached ({outcome.detail}). Is the server "
                 "running, and is the base URL right?"
             )
             return
-        lane.unreachable_in_a_row += 1
-        if lane.unreachable_in_a_row >= _HOLD:
-            lane.end(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
+        endpoint.unreachable_in_a_row += 1
+        if endpoint.unreachable_in_a_row >= _HOLD:
+            endpoint.end(Stop.UNREACHABLE, f"{name}: {url} can no longer be reached")
 
 
-def _leave(lane: Lane, outcome: Outcome, entered: float) -> None:
+def _leave(endpoint: Endpoint, outcome: Outcome, entered: float) -> None:
     if outcome.kind is Kind.ANSWERED:
-        lane.limit.answered()
+        endpoint.limit.answered()
     elif outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
-        lane.limit.congested(entered)
+        endpoint.limit.congested(entered)
     else:
-        lane.limit.left()
+        endpoint.limit.left()
 
 
 def share_of(tokens: int | None, share: float) -> float | None:
