@@ -13,6 +13,7 @@ from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled, with_padded_twins
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import prompt_of
 from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS, method_protocol, read_scales
 from judgestats.experiment.parameters import Parameter, read_mapping, read_text
 from judgestats.items.schema import Item
@@ -20,7 +21,6 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
-from judgestats.protocols.template import PromptTemplate
 
 
 def items(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -36,7 +36,7 @@ def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pairwise | 
     if probe == "pairs":
         return method_protocol({**parameters, "examples": ""}, "pairwise")
     return Pointwise(
-        template=PromptTemplate.load(parameters["prompt"] or "pointwise"),
+        template=prompt_of(parameters, "pointwise", level=probe),
         scale=Scale.parse(probe.removeprefix("scale ")),
     )
 

@@ -11,8 +11,10 @@ from typing import Any
 
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.experiment.selection_parameters import (
     ONE_REPLICATE,
+    OPTION_TEMPLATE,
     PROMPTS,
     SELECTION_LEVELS,
     UNRELATED,
@@ -20,7 +22,6 @@ from judgestats.experiment.selection_parameters import (
 )
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
-from judgestats.protocols.template import PromptTemplate
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -29,13 +30,14 @@ def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
-    name, reasoning = SELECTION_PROMPTS.get(
-        condition.factors["prompt"], (condition.factors["prompt"], "after")
-    )
+    level = condition.factors["prompt"]
+    name, usual = SELECTION_PROMPTS.get(level, (level, "after"))
+    template = prompt_of({**parameters, "prompt": ""}, name, level=level)
     return Selection(
-        template=PromptTemplate.load(name),
+        template=template,
         labels="numbers",
-        reasoning=reasoning,
+        reasoning=usual if template.ours else own_reasoning(parameters, template, usual),
+        option_template=parameters["option_template"],
         rotations=True,
         options=parameters["options"],
         unrelated=condition.factors["unrelated"] == "yes",
@@ -53,7 +55,14 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="grade_score",
-    parameters=(PROMPTS, UNRELATED, options_shown("all"), ONE_REPLICATE),
+    parameters=(
+        PROMPTS,
+        UNRELATED,
+        options_shown("all"),
+        OWN_REASONING,
+        OPTION_TEMPLATE,
+        ONE_REPLICATE,
+    ),
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",

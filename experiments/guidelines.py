@@ -12,6 +12,7 @@ from typing import Any
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.experiment.parameters import Parameter, read_names
 from judgestats.judgments.design import Condition
 from judgestats.protocols.guideline import (
@@ -21,7 +22,6 @@ from judgestats.protocols.guideline import (
     with_guideline,
 )
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.template import PromptTemplate
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -31,10 +31,14 @@ def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     level = condition.factors["guideline"]
     source = next(g for g in parameters["guidelines"] if guideline_level(g) == level)
-    template = PromptTemplate.load(parameters["prompt"] or "pointwise")
+    template = prompt_of(parameters, "pointwise", level=level)
+    # a whole prompt for one level holds its guideline already
+    if level not in parameters["prompt_by_level"] or "guideline" in template.placeholders:
+        template = with_guideline(template, guideline_text(source, scale=parameters["scale"]))
     return Pointwise(
-        template=with_guideline(template, guideline_text(source, scale=parameters["scale"])),
+        template=template,
         scale=parameters["scale"],
+        reasoning=own_reasoning(parameters, template, "none"),
     )
 
 
@@ -55,6 +59,7 @@ DESIGN = Design(
             read=read_names,
             help="bundled levels or text files of your own, comma-separated",
         ),
+        OWN_REASONING,
     ),
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
     compares=(Levels(parameter="guidelines", example="none,anchors"),),

@@ -12,14 +12,15 @@ from typing import Any
 from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import referenced
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.correctness import Correctness
-from judgestats.protocols.template import PromptTemplate
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Correctness:
     del condition
-    return Correctness(template=PromptTemplate.load(parameters["prompt"] or "correctness"))
+    template = prompt_of(parameters, "correctness")
+    return Correctness(template=template, reasoning=own_reasoning(parameters, template, "none"))
 
 
 DESIGN = Design(
@@ -32,7 +33,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="head_to_tail",
     items=referenced,
-    parameters=ANSWERING,
+    parameters=(OWN_REASONING, *ANSWERING),
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0.5",

@@ -8,16 +8,18 @@ from typing import Any
 from judgestats.experiment.conditions import VARY
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.template import PromptTemplate
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     del condition  # all judges are asked alike
+    template = prompt_of(parameters, "pointwise")
     return Pointwise(
-        template=PromptTemplate.load(parameters["prompt"] or "pointwise"),
+        template=template,
         scale=parameters["scale"],
+        reasoning=own_reasoning(parameters, template, "none"),
     )
 
 
@@ -30,7 +32,7 @@ DESIGN = Design(
     ),
     protocol=protocol,
     analysis="judges",
-    parameters=(VARY,),
+    parameters=(VARY, OWN_REASONING),
     defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
     compares=(Levels(parameter="judges", example="gpt-4o-mini,gpt-4o"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",

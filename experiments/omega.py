@@ -14,16 +14,19 @@ from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import benchmarks
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.selection_parameters import PER_CATEGORY, options_shown
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.selection_parameters import OPTION_TEMPLATE, PER_CATEGORY, options_shown
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import Selection
-from judgestats.protocols.template import PromptTemplate
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
     del condition  # judges and temperatures share one prompt and one order of options
+    template = prompt_of(parameters, "best_response")
     return Selection(
-        template=PromptTemplate.load(parameters["prompt"] or "best_response"),
+        template=template,
+        reasoning=own_reasoning(parameters, template, "after"),
+        option_template=parameters["option_template"],
         options=parameters["options"],
         seed=parameters["seed"],
     )
@@ -39,7 +42,13 @@ DESIGN = Design(
     protocol=protocol,
     analysis="best_of_n",
     items=benchmarks,
-    parameters=(options_shown("5"), PER_CATEGORY, *ANSWERING),
+    parameters=(
+        options_shown("5"),
+        PER_CATEGORY,
+        OWN_REASONING,
+        OPTION_TEMPLATE,
+        *ANSWERING,
+    ),
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0,0.5,1",

@@ -12,10 +12,10 @@ from typing import Any
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import prompt_of
 from judgestats.experiment.parameters import Parameter, read_choices
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import REASONING, Pointwise
-from judgestats.protocols.template import PromptTemplate
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -23,10 +23,11 @@ def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+    level = condition.factors["reasoning"]
     return Pointwise(
-        template=PromptTemplate.load(parameters["prompt"] or "pointwise"),
+        template=prompt_of(parameters, "pointwise", level=level),
         scale=parameters["scale"],
-        reasoning=condition.factors["reasoning"],
+        reasoning=level,
     )
 
 

@@ -8,17 +8,19 @@ from typing import Any
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.template import PromptTemplate
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     del condition  # all judges are asked alike
+    template = prompt_of(parameters, "pointwise")
     return Pointwise(
-        template=PromptTemplate.load(parameters["prompt"] or "pointwise"),
+        template=template,
         scale=parameters["scale"],
+        reasoning=own_reasoning(parameters, template, "none"),
     )
 
 
@@ -33,7 +35,7 @@ DESIGN = Design(
     analysis="self_consistency",
     items=labelled,
     uses_items=True,
-    parameters=(PAIRS,),
+    parameters=(PAIRS, OWN_REASONING),
     defaults={
         "judges": "sim-typical,sim-noisy",
         "temperatures": "1",

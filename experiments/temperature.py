@@ -12,16 +12,18 @@ from typing import Any
 from judgestats.experiment.conditions import VARY
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.template import PromptTemplate
 
 
 def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     del condition  # judges and temperatures share one prompt
+    template = prompt_of(parameters, "pointwise")
     return Pointwise(
-        template=PromptTemplate.load(parameters["prompt"] or "pointwise"),
+        template=template,
         scale=parameters["scale"],
+        reasoning=own_reasoning(parameters, template, "none"),
     )
 
 
@@ -34,7 +36,7 @@ DESIGN = Design(
     ),
     protocol=protocol,
     analysis="temperature",
-    parameters=(VARY,),
+    parameters=(VARY, OWN_REASONING),
     compares=(
         Levels(
             parameter="temperatures",

@@ -56,7 +56,7 @@ ANSWERING: tuple[Parameter, ...] = (
         name="answer_prompt",
         default="step_by_step",
         read=read_text,
-        help="a bundled prompt's name, or a text file with {question} (and {context})",
+        help="a bundled prompt's name, or a text file with {question} (and {context} or {passage})",
     ),
     Parameter(
         name="answer_max_tokens",
@@ -107,7 +107,11 @@ def answer_plan(
         parameters["answerers"],
         base_url=parameters["base_url"] or None,
         environ=environ,
-        protocol=AnswerPrompt(template=PromptTemplate.load(parameters["answer_prompt"])),
+        protocol=AnswerPrompt(
+            template=PromptTemplate.load(
+                parameters["answer_prompt"], append=parameters["append"] != "none"
+            )
+        ),
         temperatures=parameters["answer_temperatures"],
         settings={**settings_of(parameters), "max_tokens": parameters["answer_max_tokens"]},
         seed=parameters["judge_seed"],

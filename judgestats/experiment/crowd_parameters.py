@@ -235,8 +235,10 @@ def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @cache
-def _wording(vanilla: str, orders: str, ties: bool, labelled_only: bool) -> Wording:
-    return Wording(vanilla=vanilla, orders=orders, ties=ties, labelled_only=labelled_only)
+def _wording(vanilla: str, append: bool, orders: str, ties: bool, labelled_only: bool) -> Wording:
+    return Wording(
+        vanilla=vanilla, append=append, orders=orders, ties=ties, labelled_only=labelled_only
+    )
 
 
 def strategy_protocol(
@@ -257,6 +259,7 @@ def strategy_protocol(
     """
     wording = _wording(
         parameters["prompt"] or "judge_vanilla",
+        parameters["append"] != "none",
         parameters["orders"],
         parameters.get("ties", False),
         labelled_only,

@@ -9,7 +9,9 @@ import pandas as pd
 
 from judgestats.experiment.folder import file_name, session, write_json
 from judgestats.experiment.item_sources import source_name
+from judgestats.experiment.own_prompts import templates_of
 from judgestats.experiment.parameters import settings_of
+from judgestats.experiment.rendered import rendered
 from judgestats.items.readers import write_items
 from judgestats.items.summary import item_set_sha
 from judgestats.judgments.settings import as_text
@@ -59,8 +61,7 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     templates = {
         template.sha: template.text
         for pr in prepared.protocols.values()
-        for template in getattr(pr, "templates", [getattr(pr, "template", None)])
-        if template is not None
+        for template in templates_of(pr)
     }
     write_json(folder / "plan.json", prepared.plan)
     name = p["run_name"] or run_name(prepared)
@@ -68,6 +69,7 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in templates.items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
+    write_json(folder / "prompts" / "rendered.json", [r.record() for r in rendered(prepared)])
     (folder / "data").mkdir(exist_ok=True)
     write_items(prepared.items, folder / "data" / "items.jsonl")
     run.params(

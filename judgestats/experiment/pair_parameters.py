@@ -7,6 +7,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import prompt_of
 from judgestats.experiment.parameters import (
     Parameter,
     read_choice,
@@ -21,7 +22,6 @@ from judgestats.protocols.guideline import GUIDELINE_SCALE, guideline_text, with
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
-from judgestats.protocols.template import PromptTemplate
 
 __all__ = [
     "METHODS",
@@ -168,13 +168,16 @@ def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Po
     reasoning = how if how in {"before", "after"} else "none"
     if kind == "pairwise":
         return Pairwise(
-            template=PromptTemplate.load(parameters["pair_prompt"] or "pairwise"),
+            template=prompt_of(
+                {**parameters, "prompt": parameters["pair_prompt"]}, "pairwise", level=method
+            ),
             reasoning=reasoning,
             labelled_only=True,
             examples=load_examples(parameters["examples"]) if parameters["examples"] else (),
         )
-    template = PromptTemplate.load(parameters["prompt"] or "pointwise")
-    if how == "guideline":
+    template = prompt_of(parameters, "pointwise", level=method)
+    whole = method in parameters["prompt_by_level"] and "guideline" not in template.placeholders
+    if how == "guideline" and not whole:
         if parameters["scale"] != GUIDELINE_SCALE:
             raise InputError(
                 f"methods: the guideline of {method} is written for the scale {GUIDELINE_SCALE}, "

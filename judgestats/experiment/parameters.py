@@ -41,12 +41,17 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One parameter: its name, its default as a user would write it, and how it is read."""
+    """One parameter: its name, its default as a user would write it, and how it is read.
+
+    One `by_level` may also be given as ``name.LEVEL=...`` for one level of what is compared; these
+    are read into ``<name>_by_level``.
+    """
 
     name: str
     default: str
     read: Callable[[str, str], Any]
     help: str
+    by_level: bool = False
 
 
 def _text(name: str, value: str) -> str:
@@ -270,7 +275,16 @@ COMMON: tuple[Parameter, ...] = (
         name="prompt",
         default="",
         read=_text,
-        help="a bundled prompt's name, or a text file with {question} and {response}",
+        help="a bundled prompt's name, or a text file with {question} and {response}; "
+        "prompt.LEVEL=FILE for one level of what is compared, as in prompt.before=mine.txt",
+        by_level=True,
+    ),
+    Parameter(
+        name="append",
+        default="reply",
+        read=_one_of("reply", "none"),
+        help="reply: the reply instruction ends a prompt of your own without {reply}; none: the "
+        "text is sent as it is",
     ),
     Parameter(name="scale", default="1-10", read=_scale, help="lowest-highest whole score"),
     Parameter(
@@ -401,7 +415,8 @@ def split_arguments(arguments: Iterable[str], *, flags: Iterable[str] = ()) -> d
             head = f"-P{rest.popleft()}"
         start = "-P" if head.startswith("-P") else "--"
         name, sign, value = head.removeprefix(start).partition("=")
-        name = name.replace("-", "_")
+        named, dot, level = name.partition(".")
+        name = f"{named.replace('-', '_')}{dot}{level}"
         if not head.startswith(start) or not name or (start == "-P" and not sign):
             raise InputError(f"expected --name value or -P name=value, got {head!r}.")
         if not sign:
@@ -452,8 +467,13 @@ def parse_parameters(
     20
     """
     known = {p.name: p for p in parameters}
-    for name in given:
-        if name not in known:
+    levelled = [name for name, p in known.items() if p.by_level]
+    levels: dict[str, dict[str, Any]] = {f"{name}_by_level": {} for name in levelled}
+    for name, text in given.items():
+        base, dot, level = name.partition(".")
+        if dot and level and base in levelled:
+            levels[f"{base}_by_level"][level] = known[base].read(name, text)
+        elif name not in known:
             raise InputError(
                 f"{experiment}: unknown parameter {name!r}.{nearest(name, known, shown=option)} "
                 f"It takes: {', '.join(known)}."
@@ -465,5 +485,5 @@ def parse_parameters(
             names = ", ".join(presets or {}) or "none"
             raise InputError(f"preset: {experiment} has no preset {preset!r}. There are: {names}.")
         texts |= dict((presets or {})[preset])
-    texts |= dict(given)
-    return {name: known[name].read(name, text) for name, text in texts.items()}
+    texts |= {name: text for name, text in given.items() if name in known}
+    return {name: known[name].read(name, text) for name, text in texts.items()} | levels

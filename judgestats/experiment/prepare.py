@@ -13,6 +13,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.experiment.answering import Given, answer_plan
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import check_levels
+from judgestats.experiment.own_prompts import check_own_prompts
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.tasks import staged, tasks_of, units_of
 from judgestats.items.schema import Item
@@ -114,6 +115,9 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     conditions = design.conditions(parameters)
     protocols = {c: design.protocol(parameters, c) for c in conditions}
     units = _units(parameters, protocols, items)
+    check_own_prompts(
+        parameters, protocols, items, judges, answering.protocol if answering else None
+    )
     analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
     staging = staged(units, protocols, parameters)
     return Prepared(

@@ -20,6 +20,7 @@ from judgestats.experiment.design import Design
 from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import record
+from judgestats.experiment.rendered import prompt_lines, rendered
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.model_answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
@@ -185,6 +186,7 @@ def _dry_run(prepared: Prepared) -> None:
     from judgestats.judges.plan import price_plan
 
     p = prepared.parameters
+    console.say(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
     plan = price_plan(

@@ -14,6 +14,7 @@ from judgestats.protocols.selection import SELECTION_PROMPTS
 
 __all__ = [
     "ONE_REPLICATE",
+    "OPTION_TEMPLATE",
     "PER_CATEGORY",
     "PROMPTS",
     "SELECTION_LEVELS",
@@ -44,6 +45,14 @@ ONE_REPLICATE = Parameter(
     default="1",
     read=read_whole(1, 100_000),
     help="repetitions of every rotation; 2 or more tell position from noise",
+)
+
+OPTION_TEMPLATE = Parameter(
+    name="option_template",
+    default="",
+    read=lambda _, value: value.replace("\\n", "\n"),
+    help="how an option is written, with {label} or {n} and {text}, as in [{label}]: {text}; "
+    "between the marks of the frame by default",
 )
 
 SELECTION_LEVELS = (

@@ -12,7 +12,7 @@ from judgestats.protocols.template import PromptTemplate
 
 __all__ = ["AnswerPrompt", "answer_status"]
 
-_OFFERED = ("question", "context")
+_OFFERED = ("question", "context", "passage")
 
 
 def answer_status(text: str, *, finish_reason: str = "") -> tuple[Status, str]:
@@ -51,8 +51,9 @@ class AnswerPrompt:
     Parameters
     ----------
     template : PromptTemplate
-        Must hold ``{question}``; ``{context}`` is the item's passage, at the first turn. Every turn
-        of the question is put with it; earlier turns and their answers precede as a conversation.
+        Must hold ``{question}``; ``{context}`` (or ``{passage}``) is the item's passage, at the
+        first turn. Every turn of the question is put with it; earlier turns and their answers
+        precede as a conversation.
 
     Examples
     --------
@@ -83,7 +84,8 @@ class AnswerPrompt:
         messages: list[dict[str, str]] = []
         for place in range(len(answers) + 1):
             context = item.context if place == 0 else ""
-            asked = self.template.fill({"question": item.turns[place], "context": context})
+            given = {"question": item.turns[place], "context": context, "passage": context}
+            asked = self.template.fill(given)
             messages += [m for m in asked if place == 0 or m["role"] != "system"]
             if place < len(answers):
                 messages.append({"role": "assistant", "content": answers[place]})

@@ -67,13 +67,15 @@ class Prompted:
     """One prompt, ready to be sent.
 
     `prompt_sha` is the first 12 hex digits of the SHA-256 of the prompt *template's* text;
-    `schema` is None in text mode.
+    `schema` is None in text mode. `instruction` is what the prompt says on the form of the reply,
+    for the record; empty where it says nothing.
     """
 
     messages: tuple[Mapping[str, str], ...]
     mode: ReplyMode
     prompt_sha: str
     schema: ReplySchema | None = None
+    instruction: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

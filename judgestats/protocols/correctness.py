@@ -9,6 +9,7 @@ from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.naming import response_names
+from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import WordForm, read_reply
 from judgestats.protocols.template import PromptTemplate
@@ -17,7 +18,7 @@ __all__ = ["VERDICTS", "Correctness"]
 
 VERDICTS = ("correct", "incorrect")
 
-_OFFERED = ("question", "response", "reference", "context", "reply")
+_OFFERED = (*BARE, "question", "response", "reference", "context", "reply")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +97,7 @@ class Correctness:
         """The prompt for one response."""
         item = unit.item
         values = {
+            **bare_texts(item),
             "question": item.question,
             "response": item.responses[unit.shown[0]].text,
             "reference": item.reference[-1],
@@ -105,15 +107,11 @@ class Correctness:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        messages = self.template.fill(values, seal=seal)
-        if "reply" not in self.template.placeholders:
-            last = dict(messages[-1])
-            last["content"] = f"{last['content']}\n\n{values['reply']}"
-            messages = (*messages[:-1], last)
         return Prompted(
-            messages=messages,
+            messages=self.template.ask(values, seal=seal),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 

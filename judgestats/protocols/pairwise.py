@@ -20,6 +20,7 @@ from judgestats.protocols.base import (
 from judgestats.protocols.examples import Example, examples_text
 from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
+from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import PairForm, read_reply
 from judgestats.protocols.template import PromptTemplate
@@ -30,6 +31,7 @@ ORDERS = ("ab", "ba")
 """``ab`` shows the earlier response of the item first, ``ba`` the later one."""
 
 _OFFERED = (
+    *BARE,
     "question",
     "response_a",
     "response_b",
@@ -165,6 +167,7 @@ class Pairwise:
             [*item.turns, item.context, *first.turns, *second.turns, *item.reference]
         )
         values = {
+            **bare_texts(item),
             "question": item.question,
             "response_a": first.text,
             "response_b": second.text,
@@ -187,15 +190,11 @@ class Pairwise:
             "reply": self._reply_text(mode),
             **more,
         }
-        messages = self.template.fill(values, seal=seal)
-        if "reply" not in self.template.placeholders:
-            last = dict(messages[-1])
-            last["content"] = f"{last['content']}\n\n{values['reply']}"
-            messages = (*messages[:-1], last)
         return Prompted(
-            messages=messages,
+            messages=self.template.ask(values, seal=seal),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 

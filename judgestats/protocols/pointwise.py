@@ -9,6 +9,7 @@ from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.naming import conversation, response_names
+from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.reading import ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
@@ -19,6 +20,7 @@ REASONING = ("none", "before", "after")
 """Whether the judge explains itself, and whether before or after it gives the score."""
 
 _OFFERED = (
+    *BARE,
     "question",
     "response",
     "conversation",
@@ -126,6 +128,7 @@ class Pointwise:
         item = unit.item
         response = item.responses[unit.shown[0]]
         values = {
+            **bare_texts(item),
             "question": item.question,
             "response": response.text,
             "conversation": conversation(item, response.turns),
@@ -139,15 +142,11 @@ class Pointwise:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        messages = self.template.fill(values, seal=seal)
-        if "reply" not in self.template.placeholders:
-            last = dict(messages[-1])
-            last["content"] = f"{last['content']}\n\n{values['reply']}"
-            messages = (*messages[:-1], last)
         return Prompted(
-            messages=messages,
+            messages=self.template.ask(values, seal=seal),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 

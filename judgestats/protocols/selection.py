@@ -13,9 +13,10 @@ from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
 from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import response_names
+from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import LETTERS, OptionForm, read_reply
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.template import PromptTemplate, put_in
 
 __all__ = [
     "LABELS",
@@ -43,7 +44,8 @@ plain; evaluate each option first; a warning against position; points for each o
 UNRELATED = "unrelated"
 """The author of the option that answers another question."""
 
-_OFFERED = ("question", "options", "context", "count", "reply")
+_OFFERED = (*BARE, "question", "options", "context", "count", "reply")
+_OPTION_OFFERED = ("label", "n", "text")
 
 
 def option_labels(count: int, labels: str = "letters") -> tuple[str, ...]:
@@ -95,6 +97,10 @@ class Selection:
         position p (from 0) shows option (p + s - 1) mod N of the first order.
     options : int or None
         Responses shown, drawn by `seed` where an item has more; None shows all.
+    option_template : str
+        How an option is written, with ``{text}`` and ``{label}`` (``A``, ``Option 1``) or ``{n}``
+        (1); between the marks of the frame where it is empty. Options are set apart by an empty
+        line, or by the line breaks at the end of the template.
     unrelated : bool
         Add a response to another question, drawn by `seed`, as one more option.
     seed : int
@@ -122,6 +128,7 @@ class Selection:
     reasoning: str = "after"
     rotations: bool = False
     options: int | None = None
+    option_template: str = ""
     unrelated: bool = False
     seed: int = 0
 
@@ -139,6 +146,14 @@ class Selection:
                 f"Selection: options must be from 2 to {MOST_OPTIONS - 1}, got {self.options}."
             )
         self.template.require({"question", "options"}, offered=_OFFERED)
+        if self.option_template:
+            own = PromptTemplate(text=self.option_template, name="option_template")
+            own.require({"text"}, offered=_OPTION_OFFERED)
+            if not own.placeholders & {"label", "n"}:
+                raise InputError(
+                    "option_template: it needs {label} or {n}, or the judge could not name its "
+                    "choice. Write for instance [{label}]: {text}."
+                )
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """One unit an item, or one for each rotation of its options."""
@@ -202,29 +217,38 @@ class Selection:
         item, count = unit.item, len(unit.shown)
         shown = [item.responses[index].text for index in unit.shown]
         seal = self.template.seal([*item.turns, item.context, *shown])
-        blocks = []
-        for label, text in zip(option_labels(count, self.labels), shown, strict=True):
-            title = f"Response {label}" if self.labels == "letters" else label
-            head = f"[{label}]\n" if self.labels == "letters" else ""
-            blocks.append(f"{head}{framed_text(title, text, seal)}")
         values = {
+            **bare_texts(item),
             "question": item.question,
-            "options": "\n\n".join(blocks),
+            "options": self._options_text(shown, seal),
             "count": str(count),
             "context": "\n\n".join(p for p in (_earlier(item), item.context) if p),
             "reply": self._reply_text(mode, count),
         }
-        messages = self.template.fill(values, seal=seal)
-        if "reply" not in self.template.placeholders:
-            last = dict(messages[-1])
-            last["content"] = f"{last['content']}\n\n{values['reply']}"
-            messages = (*messages[:-1], last)
         return Prompted(
-            messages=messages,
+            messages=self.template.ask(values, seal=seal),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(count),
         )
+
+    def _options_text(self, shown: Sequence[str], seal: str) -> str:
+        labels = option_labels(len(shown), self.labels)
+        own = self.option_template
+        if own:
+            between = "" if own.endswith("\n") else "\n\n"
+            written = [
+                put_in(own, {"label": label, "n": str(n), "text": text})
+                for n, (label, text) in enumerate(zip(labels, shown, strict=True), start=1)
+            ]
+            return between.join(written).removesuffix("\n")
+        blocks = []
+        for label, text in zip(labels, shown, strict=True):
+            title = f"Response {label}" if self.labels == "letters" else label
+            head = f"[{label}]\n" if self.labels == "letters" else ""
+            blocks.append(f"{head}{framed_text(title, text, seal)}")
+        return "\n\n".join(blocks)
 
     def _reply_text(self, mode: ReplyMode, count: int) -> str:
         wording = {

@@ -14,7 +14,7 @@ from pathlib import Path
 from judgestats.errors import InputError
 from judgestats.protocols.frame import seal_of, sealed
 
-__all__ = ["PromptTemplate", "bundled_prompts"]
+__all__ = ["PromptTemplate", "bundled_prompts", "put_in"]
 
 _PART = re.compile(r"^\[(system|user)\][ \t]*$", re.MULTILINE)
 _NAME = re.compile(r"\{([a-z_]+)\}")
@@ -33,6 +33,17 @@ def bundled_prompts() -> tuple[str, ...]:
     return tuple(sorted(f.name[:-4] for f in folder.iterdir() if f.name.endswith(".txt")))
 
 
+def put_in(text: str, values: Mapping[str, str]) -> str:
+    """A text with the known placeholders replaced, in one pass; other words in braces stay.
+
+    Examples
+    --------
+    >>> put_in("{a} {b} {c}", {"a": "{b}", "b": "2"})
+    '{b} 2 {c}'
+    """
+    return _NAME.sub(lambda match: values.get(match.group(1), match.group(0)), text)
+
+
 @dataclass(frozen=True)
 class PromptTemplate:
     """A prompt text with ``{placeholders}``.
@@ -40,6 +51,10 @@ class PromptTemplate:
     The text may be split into a ``[system]`` and a ``[user]`` part, each heading alone on its line;
     without headings all of it is the user message. Only the placeholders a protocol offers are
     replaced, in one pass, so that braces in a question or an answer stay as they are.
+
+    With ``append=False`` a user's text is sent as it is: no reply instruction follows it, and of
+    its white space only the line break behind a heading, before the next one and at the file's end
+    is not part of a message.
 
     Examples
     --------
@@ -53,6 +68,7 @@ class PromptTemplate:
     text: str
     name: str = ""
     ours: bool = field(default=False, compare=False)
+    append: bool = True
 
     @cached_property
     def sha(self) -> str:
@@ -74,7 +90,7 @@ class PromptTemplate:
         return cls(text=file.read_text(encoding="utf-8"), name=name, ours=True)
 
     @classmethod
-    def load(cls, name_or_path: str) -> PromptTemplate:
+    def load(cls, name_or_path: str, *, append: bool = True) -> PromptTemplate:
         """A bundled prompt by name, or a user's own text file by path."""
         if name_or_path in bundled_prompts():
             return cls.bundled(name_or_path)
@@ -90,7 +106,7 @@ class PromptTemplate:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"prompt: {name_or_path} is not UTF-8 text ({error}).") from error
-        return cls(text=text, name=path.name)
+        return cls(text=text, name=path.name, append=append)
 
     def require(self, needed: Iterable[str], *, offered: Iterable[str]) -> None:
         """Raise unless the text holds every needed placeholder, and none that looks misspelt."""
@@ -126,13 +142,39 @@ class PromptTemplate:
             if len(parts) == 1
             else [("user", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
         )
-
-        def put(match: re.Match[str]) -> str:
-            return values.get(match.group(1), match.group(0))
-
+        tidy = self.append or self.ours
         messages = []
-        for role, body in sections:
-            content = re.sub(r"\n{3,}", "\n\n", _NAME.sub(put, body.strip("\n")) if role else "")
+        for place, (role, body) in enumerate(sections):
+            if tidy:
+                content = re.sub(r"\n{3,}", "\n\n", put_in(body.strip("\n"), values)).strip()
+            else:
+                own = body.removeprefix("\n") if place else body
+                content = put_in(own.removesuffix("\n"), values)
             if content.strip():
-                messages.append({"role": role, "content": content.strip()})
+                messages.append({"role": role, "content": content})
         return tuple(messages)
+
+    def ask(self, values: Mapping[str, str], *, seal: str = "") -> tuple[dict[str, str], ...]:
+        """The chat messages with the reply instruction (``values["reply"]``).
+
+        Where the text says ``{reply}`` the instruction stands there; where it does not it follows
+        the last message, unless nothing may be appended.
+
+        Examples
+        --------
+        >>> t = PromptTemplate(text="{question} {response}", name="mine")
+        >>> given = {"question": "Why?", "response": "So.", "reply": "Score it."}
+        >>> t.ask(given)[0]["content"]
+        'Why? So.\\n\\nScore it.'
+        >>> PromptTemplate(text=t.text, append=False).ask(given)[0]["content"]
+        'Why? So.'
+        """
+        messages = self.fill(values, seal=seal)
+        if "reply" in self.placeholders or not self.append:
+            return messages
+        *before, last = messages
+        return (*before, {**last, "content": f"{last['content']}\n\n{values['reply']}"})
+
+    def instruction(self, values: Mapping[str, str]) -> str:
+        """What `ask` says on the form of the reply: nothing where it has no place and no leave."""
+        return values["reply"] if self.append or "reply" in self.placeholders else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.own_text import bare_texts
 from judgestats.protocols.reading import (
     MAX_REPLY_CHARS,
     is_cut,
@@ -73,6 +74,7 @@ class Writing:
             ReplyMode.TEXT: f"Reply with the {self.what} only.",
         }[mode]
         values = {
+            **bare_texts(item),
             "question": item.question,
             "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
             "reference": f"[Reference answer]\n{item.reference[-1]}" if item.reference else "",
@@ -80,9 +82,10 @@ class Writing:
             **(more or {}),
         }
         return Prompted(
-            messages=self.template.fill(values),
+            messages=self.template.ask(values),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 

@@ -104,6 +104,12 @@ class Run:
         return {path.stem: path.read_text(encoding="utf-8") for path in files}
 
     @cached_property
+    def asked(self) -> tuple[dict[str, Any], ...]:
+        """One prompt of every kind as it was sent; none of a run made before there were any."""
+        path = self.folder / "prompts" / "rendered.json"
+        return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else ()
+
+    @cached_property
     def conditions(self) -> pd.DataFrame:
         """One row a condition; None is NaN in number columns."""
         frame = pd.DataFrame(self.table(CONDITIONS))

@@ -121,7 +121,8 @@ def test_a_second_run_would_ask_for_nothing_and_the_record_is_whole(outcome):
     assert dry.requests == 0
     assert sum(judge.cached for judge in dry.judges) == len(frame)
     assert results["answer"] == found.sentence
-    assert len(prompts) == 4  # vanilla, removal, crowd, key points
+    # vanilla, removal, crowd, key points
+    assert len([name for name in prompts if name.endswith(".txt")]) == 4
 
 
 def test_every_declared_hypothesis_is_answered_or_has_nothing_to_answer(outcome):

@@ -92,10 +92,12 @@ class KeyPoints:
             ReplyMode.TEXT: "Reply with the key points only: each aspect as a numbered line, each "
             "point under it as a line that begins with a dash.",
         }[mode]
+        values = {"judgments": judgments, "reply": how}
         return Prompted(
-            messages=self.template.fill({"judgments": judgments, "reply": how}),
+            messages=self.template.ask(values),
             mode=mode,
             prompt_sha=self.template.sha,
+            instruction=self.template.instruction(values),
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 

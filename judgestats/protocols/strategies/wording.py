@@ -31,8 +31,8 @@ _WRITTEN = {"plan": ("evaluation_plan", "plan"), "removal": ("outcome_removal", 
 
 
 @cache
-def _template(name: str) -> PromptTemplate:
-    return PromptTemplate.load(name)
+def _template(name: str, append: bool = True) -> PromptTemplate:
+    return PromptTemplate.load(name, append=append)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,8 @@ class Wording:
         Only pairs with a label.
     vanilla : str
         The vanilla prompt: a bundled one by name, or a file of the user's.
+    append : bool
+        Whether the reply instruction ends a user's prompt that has no place for it.
     aspects : mapping of set to text
         Replaces what a judge is told to consider; by the item's category in lower case.
     limit : int
@@ -65,6 +67,7 @@ class Wording:
     orders: str = "both"
     labelled_only: bool = True
     vanilla: str = "judge_vanilla"
+    append: bool = True
     aspects: Mapping[str, str] = field(default_factory=lambda: ASPECTS, hash=False)
     limit: int = MAX_INSERTED
 
@@ -82,7 +85,7 @@ class Wording:
     def comparison(self, prompt: str) -> Pairwise:
         """The comparison that a prompt asks for; explanation first, as the study does."""
         return Pairwise(
-            template=_template(self.vanilla if prompt == "vanilla" else prompt),
+            template=self._prompt(prompt),
             reasoning="before",
             ties=self.ties,
             orders=ORDERS,
@@ -91,7 +94,10 @@ class Wording:
 
     def templates(self, *prompts: str) -> tuple[PromptTemplate, ...]:
         """The texts of some prompts, for the record."""
-        return tuple(_template(self.vanilla if name == "vanilla" else name) for name in prompts)
+        return tuple(self._prompt(name) for name in prompts)
+
+    def _prompt(self, name: str) -> PromptTemplate:
+        return _template(self.vanilla, self.append) if name == "vanilla" else _template(name)
 
     def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) in their place."""

@@ -339,8 +339,13 @@ def prompts(run: Run) -> Markdown:
     """The prompt texts, as files; marks in braces are filled in for each item."""
     if not run.prompts:
         return Markdown("The run holds no prompt text.")
-    parts = [
-        f"**Prompt** `{''.join(c for c in sha if c.isalnum() or c in '-_')}`\n\n{verbatim(text)}"
-        for sha, text in run.prompts.items()
-    ]
+    parts = []
+    for sha, text in run.prompts.items():
+        name = "".join(c for c in sha if c.isalnum() or c in "-_")
+        parts.append(f"**Prompt** `{name}`\n\n{verbatim(text)}")
+        own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
+        said = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
+        if said:
+            place = "where it says {reply}" if "{reply}" in text else "behind its end"
+            parts.append(f"The reply instruction, {place}:\n\n" + verbatim("\n".join(said)))
     return Markdown("\n\n".join(parts))

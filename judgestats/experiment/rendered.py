@@ -1,0 +1,119 @@
+"""Prompts as judges get them: one of each kind in a dry run, and whole in a run's files."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judgestats.experiment.own_prompts import templates_of
+from judgestats.protocols.base import Prompted, ReplyMode
+
+if TYPE_CHECKING:
+    from judgestats.experiment.prepare import Prepared
+
+__all__ = ["Rendered", "prompt_lines", "rendered"]
+
+_LONGEST = 1_200
+"""Characters of one paragraph that the terminal shows; a run's files have them all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """One prompt as it is sent, and the conditions under which it is.
+
+    Attributes
+    ----------
+    prompted : Prompted
+    item_id : str
+        What it asks about.
+    conditions : list of str
+        Labels.
+    templates : tuple of str
+        Hashes of the texts that it is made from.
+    """
+
+    prompted: Prompted
+    item_id: str
+    templates: tuple[str, ...]
+    conditions: list[str] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        """As it stands in ``prompts/rendered.json``."""
+        p = self.prompted
+        return {
+            "conditions": self.conditions,
+            "templates": list(self.templates),
+            "item": self.item_id,
+            "reply_mode": p.mode.value,
+            "instruction": p.instruction,
+            "messages": [dict(m) for m in p.messages],
+            "schema": dict(p.schema.schema) if p.schema else None,
+        }
+
+
+def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
+    """The first prompt of every condition, each once.
+
+    Parameters
+    ----------
+    prepared : Prepared
+
+    Returns
+    -------
+    tuple of Rendered
+        In the reply mode asked for, else as a JSON schema, which is tried first.
+    """
+    said = prepared.parameters["reply"]
+    found: dict[str, Rendered] = {}
+    for condition, protocol in prepared.protocols.items():
+        own = prepared.judges[condition.judge].reply_mode
+        mode = own or (ReplyMode.JSON_SCHEMA if said == "auto" else ReplyMode(said))
+        unit = prepared.units[condition][0]
+        prompted = protocol.prompt(unit, mode)
+        one = Rendered(
+            prompted=prompted,
+            item_id=unit.item_id,
+            templates=tuple(dict.fromkeys(t.sha for t in templates_of(protocol))),
+        )
+        found.setdefault(repr(prompted), one).conditions.append(condition.label)
+    return tuple(found.values())
+
+
+def prompt_lines(prompts: Sequence[Rendered]) -> list[str]:
+    """Prompts as a dry run prints them, with the form of the reply that the request asks for."""
+    lines = []
+    for number, one in enumerate(prompts, start=1):
+        labels = [label.replace("=", " ") for label in one.conditions]
+        more = f" and {len(labels) - 3} more" if len(labels) > 4 else ""
+        under = "; ".join(labels[:3] if more else labels) + more
+        count = f"{number} of {len(prompts)}" if len(prompts) > 1 else "as it is sent"
+        lines += _wrapped(f"Prompt ({count}) under {under}; asked about {one.item_id}:")
+        for message in one.prompted.messages:
+            lines += ["", f"  [{message['role']}]"]
+            lines += [f"  {line}".rstrip() for line in _shown(message["content"]).split("\n")]
+        lines += ["", f"  {_form(one.prompted)}", ""]
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 96, break_long_words=False, break_on_hyphens=False)
+
+
+def _form(prompted: Prompted) -> str:
+    if prompted.schema is None:
+        return "(reply: plain text)"
+    fields = ", ".join(prompted.schema.schema["properties"])
+    how = "a JSON schema" if prompted.mode is ReplyMode.JSON_SCHEMA else "a tool"
+    return f"(reply: {how}, {prompted.schema.name}, with {fields})"
+
+
+def _shown(text: str) -> str:
+    return re.sub(rf"[^\n]{{{_LONGEST},}}", _shortened, text)
+
+
+def _shortened(match: re.Match[str]) -> str:
+    line, kept = match.group(0), _LONGEST // 2
+    return f"{line[:kept]} [... {len(line) - 2 * kept:,} characters ...] {line[-kept:]}"
