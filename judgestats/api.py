@@ -177,14 +177,14 @@ def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> Endp
     InputError, JudgeError
         An unusable name or file; an endpoint that does not answer.
     """
-    from judgestats.judges.collect import bundled_app
     from judgestats.judges.endpoint_card import examined
     from judgestats.judges.prices import load_prices
+    from judgestats.judges.simulated.app import SimulatedServer
     from judgestats.judges.spec import parse_judge
 
     spec = parse_judge(model, base_url=base_url or None)
     table = load_prices(prices) if prices else None
-    app = bundled_app() if spec.in_process else None
+    app = SimulatedServer() if spec.in_process else None
     return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))
 
 

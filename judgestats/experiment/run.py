@@ -31,6 +31,7 @@ from judgestats.results.numbers import counted
 from judgestats.studies.beside import with_published
 
 if TYPE_CHECKING:
+    from judgestats.judges.ask import Ask
     from judgestats.judges.journal import Journal
     from judgestats.judges.prices import PriceTable
     from judgestats.tracking.runs import RunWriter
@@ -189,19 +190,35 @@ def _dry_run(prepared: Prepared) -> None:
     console.say(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
-    plan = price_plan(
-        prepared.tasks,
-        stages=prepared.staging,
-        judges=prepared.judges,
+    ask = _ask(prepared, p["journal"])
+    console.say(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
+
+
+def _ask(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
+    """What the run's parameters ask of its judges, and what they may spend."""
+    from judgestats.judges.ask import Ask
+    from judgestats.judges.budget import Budget
+
+    p, staging = prepared.parameters, prepared.staging
+    return Ask.of(
+        journal=journal,
+        mode=p["mode"],
+        base_url=p["base_url"] or None,
+        judges=dict(prepared.judges),
+        experiment=prepared.design.name,
+        concurrency=p["concurrency"],
         choices_per_request=p["choices"],
-        journal=p["journal"],
         seed=p["judge_seed"],
         settings=settings_of(p),
         reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
+        budget=prepared.answers.budget
+        if prepared.answers
+        else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
         prices=_prices(prepared),
-        mode=p["mode"],
+        timeout_s=p["timeout"],
+        progress=True,
+        follow_up=staging.follow_up if staging is not None else None,
     )
-    console.say(str(plan))
 
 
 def _prices(prepared: Prepared) -> PriceTable | None:
@@ -223,46 +240,14 @@ def _check_prices(prepared: Prepared) -> None:
 
 
 def _collect(prepared: Prepared, journal: Journal) -> Collected:
-    from judgestats.judges.budget import Budget
     from judgestats.judges.collect import collect_judgments
 
-    p = prepared.parameters
-    options: dict[str, Any] = {
-        "experiment": prepared.design.name,
-        "concurrency": p["concurrency"],
-        "choices_per_request": p["choices"],
-        "seed": p["judge_seed"],
-        "settings": settings_of(p),
-        "reply_mode": None if p["reply"] == "auto" else ReplyMode(p["reply"]),
-        "prices": _prices(prepared),
-        "timeout_s": p["timeout"],
-    }
-    common: dict[str, Any] = {
-        "journal": journal,
-        "judges": dict(prepared.judges),
-        "budget": prepared.answers.budget
-        if prepared.answers
-        else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
-    }
-    staging = prepared.staging
+    ask = _ask(prepared, journal)
     if _is_shared_out(prepared):
         from judgestats.judges.distributed import collect_distributed
 
-        return collect_distributed(
-            prepared.tasks,
-            engine=p["engine"],
-            base_url=p["base_url"] or None,
-            **common,
-            **options,
-        )
-    return collect_judgments(
-        prepared.tasks,
-        progress=True,
-        mode=p["mode"],
-        follow_up=staging.follow_up if staging is not None else None,
-        **common,
-        **options,
-    )
+        return collect_distributed(prepared.tasks, ask, engine=prepared.parameters["engine"])
+    return collect_judgments(prepared.tasks, ask)
 
 
 def _is_shared_out(prepared: Prepared) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 from judgestats.items.schema import Item, Response
 from judgestats.judges.answer_plan import AnswerPlan, answer_task
+from judgestats.judges.ask import Ask
+from judgestats.judges.journal import Journal
 from judgestats.judges.journal_view import journal_view
 from judgestats.judges.plan import PricePlan, price_plan
 from judgestats.judges.request import Encoded, Sampling, judgment_keys
@@ -25,8 +27,7 @@ _FORESEEN_CHARACTERS = 1200
 def price_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    *,
-    journal: str | Path | None = None,
+    ask: Ask | None = None,
     **options: Any,
 ) -> PricePlan:
     """Calls, tokens and price range of `collect_answers`; sends nothing.
@@ -38,30 +39,31 @@ def price_answers(
     ----------
     items : sequence of Item
     plan : AnswerPlan
-    journal : path or None
+    ask : Ask, optional
+        As `collect_answers` takes it.
     **options
-        Of `price_plan` (``prices``, ``mode``).
+        Fields of `judgestats.judges.ask.Ask` that replace those of `ask`.
 
     Returns
     -------
     PricePlan
     """
+    ask = Ask.of(ask, **options)
     tasks = []
-    for voice, item, answers in _known_answers(items, plan, journal):
-        told = [*answers, *[_foreseen(voice[0])] * len(item.turns)]
+    for voice, item, answers in _answers_held(items, plan, ask.journal):
+        turns = [*answers, *[_foreseen(voice[0])] * len(item.turns)]
         tasks += [
-            answer_task(plan, item, *voice, answers=tuple(told[:turn]))
+            answer_task(plan, item, *voice, answers=tuple(turns[:turn]))
             for turn in range(len(item.turns))
         ]
     price = price_plan(
         tasks,
+        ask,
         judges=dict(plan.answerers),
-        journal=journal,
         seed=plan.seed,
         settings=plan.settings,
         reply_mode=ReplyMode.TEXT,
         reply_tokens=ANSWER_TOKENS,
-        **options,
     )
     return replace(price, what=("model", "answers"))
 
@@ -91,21 +93,20 @@ def foreseen_answers(
     ('sim-answerer-2', 1200)
     """
     voices = plan.voices
-    found: dict[str, list[Response]] = {item.id: [] for item in items}
-    for voice, item, answers in _known_answers(items, plan, journal):
+    answered: dict[str, list[Response]] = {item.id: [] for item in items}
+    for voice, item, answers in _answers_held(items, plan, journal):
         author = voices[voice]
         turns = (*answers, *[_foreseen(author)] * (len(item.turns) - len(answers)))
-        found[item.id].append(Response(turns=turns, author=author))
-    return tuple(replace(i, responses=tuple(found[i.id]), labels=()) for i in items)
+        answered[item.id].append(Response(turns=turns, author=author))
+    return tuple(replace(i, responses=tuple(answered[i.id]), labels=()) for i in items)
 
 
-def _known_answers(
-    items: Sequence[Item], plan: AnswerPlan, journal: str | Path | None
+def _answers_held(
+    items: Sequence[Item], plan: AnswerPlan, journal: Journal | str | Path | None
 ) -> Iterator[tuple[tuple[str, float | None, int], Item, tuple[str, ...]]]:
     """For every voice and item, the answers to its turns that the journal holds."""
-    held = Path(journal) if journal is not None and Path(journal).exists() else None
     sampling = Sampling(seed=plan.seed, settings=plan.settings)
-    with journal_view(held) as book:
+    with journal_view(journal) as journal_now:
         for voice in plan.voices:
             spec = plan.answerers[voice[0]]
             for item in items:
@@ -113,7 +114,7 @@ def _known_answers(
                 for _ in item.turns:
                     task = answer_task(plan, item, *voice, answers=tuple(answers))
                     encoded = Encoded(task.build(ReplyMode.TEXT))
-                    stored = book.get(judgment_keys(spec, [task], encoded, sampling)[0])
+                    stored = journal_now.get(judgment_keys(spec, [task], encoded, sampling)[0])
                     if stored is None:
                         break
                     answers.append(stored.text)

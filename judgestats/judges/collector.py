@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from judgestats.errors import InputError, JudgeError, JudgestatsError
@@ -16,15 +16,12 @@ from judgestats.judges.request import Ready, Sampling
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.rows import answer_row, failed_row, invalid_row
 from judgestats.judges.sending import Halt, RequestResult, RequestSender
-from judgestats.judges.sink import FrameSink, PartSink, Row
+from judgestats.judges.sink import FollowUp, FrameSink, PartSink
 from judgestats.judges.source import Group, Source
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["Collector", "FollowUp"]
-
-FollowUp = Callable[[Row], Iterable[Task] | Awaitable[Iterable[Task]]]
-"""Called with each row that is done; gives the tasks that follow from it (often none)."""
+__all__ = ["Collector"]
 
 _YIELD_EVERY = 64
 """Cached or left out judgments between two looks at the event loop."""

@@ -19,13 +19,13 @@ import pandas as pd
 from judgestats.engine import Engine
 from judgestats.errors import InputError
 from judgestats.judges.account import Account, Collected, Stop
+from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.negotiation import Abilities
-from judgestats.judges.request import Encoded, Sampling, judgment_keys
+from judgestats.judges.request import Encoded, judgment_keys
 from judgestats.judges.shards import MARK, Shard, ShardResult, added, shards_of, work_off
-from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Task
 
 __all__ = ["collect_distributed"]
@@ -36,12 +36,9 @@ _KEY = ["condition", "item_id", "order", "stage", "replicate"]
 
 def collect_distributed(
     tasks: Sequence[Task],
+    ask: Ask | None = None,
     *,
     engine: Engine,
-    journal: Journal,
-    judges: Mapping[str, JudgeSpec],
-    base_url: str | None = None,
-    budget: Budget | None = None,
     most: int = 256,
     **options: Any,
 ) -> Collected:
@@ -50,18 +47,16 @@ def collect_distributed(
     Parameters
     ----------
     tasks : sequence of Task
+    ask : Ask, optional
+        Its journal is a file: shards' journals stand in a folder beside it while they are worked
+        off. Workers read the judges' names again, with the keys of their own environment. Neither
+        progress is shown nor a follow-up heeded.
     engine : Engine
         Entered here (`Engine.running`).
-    journal : Journal
-        A file. Shards' journals stand in a folder beside it while they are worked off.
-    judges : mapping of str to JudgeSpec
-        By name. Workers read the names again, with the keys of their own environment.
-    base_url : str, optional
-    budget : Budget, optional
     most : int
         Judgments of a shard, at most.
     **options
-        Further parameters of `collect_judgments` (not `progress`, `follow_up`, `stream_to`).
+        Fields of `judgestats.judges.ask.Ask` that replace those of `ask`.
 
     Returns
     -------
@@ -77,14 +72,16 @@ def collect_distributed(
     JudgestatsError
         As `collect_judgments`, from whichever worker.
     """
-    if journal.path is None:
+    ask = Ask.of(ask, **options)
+    journal = ask.journal
+    if not isinstance(journal, Journal) or journal.path is None:
         raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
-    if given := [name for name, spec in judges.items() if spec.from_file]:
+    if given := [name for name, spec in ask.judges.items() if spec.from_file]:
         raise InputError(
             f"engine: {', '.join(given)} come from a file of judges, which workers do not read. "
             "Leave the engine out."
         )
-    job = _Job(tasks, journal, judges, base_url, budget or Budget(), options)
+    job = _Job(tasks, journal, ask)
     with engine.running():
         job.run(engine.size(), most)
     return job.collected()
@@ -97,19 +94,14 @@ class _Job:
         self,
         tasks: Sequence[Task],
         journal: Journal,
-        judges: Mapping[str, JudgeSpec],
-        base_url: str | None,
-        budget: Budget,
-        options: dict[str, Any],
+        ask: Ask,
     ) -> None:
         path = Path(str(journal.path)).absolute()
         self.folder = path.with_name(path.name + ".shards")
         self.tasks = tasks
         self.journal = journal
-        self.judges = judges
-        self.options = {**options, "base_url": base_url}
-        self.budget = budget
-        self.left = budget
+        self.ask = ask
+        self.left = ask.budget
         self.frames: list[pd.DataFrame] = []
         self.accounts: list[Account] = []
         self.notes: dict[str, None] = {}
@@ -127,7 +119,7 @@ class _Job:
             self.absorb(file)
         for claim in self.folder.glob("*.claim"):
             claim.unlink()
-        self.left = self.budget.less(requests=0, cost=self.earlier())
+        self.left = self.ask.budget.less(requests=0, cost=self.earlier())
         pending = self.from_journal(self.tasks)
         single = False
         while pending:
@@ -140,7 +132,7 @@ class _Job:
                 pending = [t for t in pending if t.key not in done]
             if self.stopped not in {Stop.COMPLETE, *_LIMITS}:
                 break
-            if len(pending) == before and (single or not shards or self.budget == Budget()):
+            if len(pending) == before and (single or not shards or self.ask.budget == Budget()):
                 break
             # A share too small for one request stops a shard though others left something over.
             single = len(pending) == before
@@ -154,11 +146,10 @@ class _Job:
 
     def earlier(self) -> float:
         """Dollars spent by earlier runs on these judges."""
-        experiment = str(self.options.get("experiment", ""))
         judges = {t.condition.judge for t in self.tasks}
         spent = [
-            self.journal.ledger.spent(experiment, *endpoint)
-            for endpoint in {self.judges[name].address for name in judges}
+            self.journal.ledger.spent(self.ask.experiment, *address)
+            for address in {self.ask.judge(name).address for name in judges}
         ]
         self.earlier_cost = sum(s.total for s in spent)
         self.earlier_twice = sum(s.asked_again for s in spent)
@@ -169,7 +160,7 @@ class _Job:
         total = sum(len(p) for p in parts)
         requests, cost = self.left.max_requests, self.left.max_cost
         out = []
-        known = tuple(self.journal.all_abilities())
+        learned = tuple(self.journal.all_abilities())
         for part in parts:
             own = None
             if requests is not None and self.left.max_requests is not None:
@@ -182,12 +173,13 @@ class _Job:
                     name=uuid.uuid4().hex,
                     folder=str(self.folder),
                     tasks=part,
-                    budget=Budget(
-                        max_requests=own,
-                        max_cost=None if cost is None else cost * len(part) / total,
+                    abilities=learned,
+                    ask=self.ask.for_worker(
+                        Budget(
+                            max_requests=own,
+                            max_cost=None if cost is None else cost * len(part) / total,
+                        )
                     ),
-                    abilities=known,
-                    options=self.options,
                 )
             )
         return out
@@ -215,7 +207,8 @@ class _Job:
     def take(self, shard: Shard, result: ShardResult) -> set[tuple[Any, ...]]:
         """Book a result; returns the keys of the tasks that have their row."""
         if result.lost:
-            self.spend(shard.budget.max_requests or 0, shard.budget.max_cost or 0.0)
+            share = shard.ask.budget
+            self.spend(share.max_requests or 0, share.max_cost or 0.0)
             held = self.absorb(shard.file)
             shard.claim.unlink(missing_ok=True)
             return self.recovered(shard, held)
@@ -249,11 +242,11 @@ class _Job:
         """Take over a shard's journal and remove it."""
         if not file.exists():
             return {}
-        with Journal(file) as book:
-            held = dict(book.entries())
-            self.lost |= book.lost()
-            lines = book.ledger.lines()
-            for url, model, abilities in book.all_abilities():
+        with Journal(file) as journal:
+            held = dict(journal.entries())
+            self.lost |= journal.lost()
+            lines = journal.ledger.lines()
+            for url, model, abilities in journal.all_abilities():
                 self.journal.learn(url, model, abilities)
         self.journal.keep(held.items())
         self.journal.ledger.keep(lines)
@@ -288,28 +281,21 @@ class _Job:
         """Emit the rows that the journal holds; returns the tasks that it does not."""
         held: list[Task] = []
         missing: list[Task] = []
-        known: dict[tuple[str, str], Abilities] = {}
+        learned: dict[tuple[str, str], Abilities] = {}
         for url, model, abilities in self.journal.all_abilities():
-            known[url, model] = abilities
-        forced = self.options.get("reply_mode")
-        sampling = Sampling(
-            seed=self.options.get("seed"),
-            choices=self.options.get("choices_per_request", 1),
-            settings=self.options.get("settings") or {},
-        )
+            learned[url, model] = abilities
         for task in tasks:
-            spec = self.judges[task.condition.judge]
-            mode = forced or known.get(spec.address, Abilities()).mode
+            spec = self.ask.judge(task.condition.judge)
+            mode = self.ask.reply_mode or learned.get(spec.address, Abilities()).mode
             encoded = Encoded(task.build(mode))
-            (key,) = judgment_keys(spec, [task], encoded, sampling)
+            (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
             (missing if self.journal.get(key) is None else held).append(task)
         if held:
             local = collect_judgments(
                 held,
-                journal=self.journal,
-                judges=dict(self.judges),
+                self.ask,
                 budget=Budget(max_requests=0),  # all of it is there: nothing may be sent
-                **self.options,
+                progress=False,
             )
             self.frames.append(local.read())
             self.accounts.append(local.account)
@@ -337,9 +323,10 @@ class _Job:
         if self.stopped in _LIMITS:
             name = "max_cost" if self.stopped is Stop.MAX_COST else "max_requests"
             message = (
-                f"Stopped: {name} ({getattr(self.budget, name)}) is reached. {account.answered:,} "
-                f"answers came in this run; all are kept in {self.journal.path}. Run the same "
-                f"command again with a larger {name} to go on: only what is missing is asked."
+                f"Stopped: {name} ({getattr(self.ask.budget, name)}) is reached. "
+                f"{account.answered:,} answers came in this run; all are kept in "
+                f"{self.journal.path}. Run the same command again with a larger "
+                f"{name} to go on: only what is missing is asked."
             )
         return Collected(
             frame=frame,

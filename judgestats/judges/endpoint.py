@@ -100,7 +100,7 @@ class Endpoint:
         await self._settled.wait()
         return False
 
-    def told(self, sampling: Sampling) -> list[str]:
+    def all_notes(self, sampling: Sampling) -> list[str]:
         """The notes, and which settings were left out because they were refused in an earlier run.
 
         An answer from the journal was asked for without them too.

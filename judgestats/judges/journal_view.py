@@ -20,19 +20,20 @@ _LOG_HEADER = 32
 
 
 @contextlib.contextmanager
-def journal_view(path: Path | str | None) -> Iterator[Journal]:
+def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
     """A copy of a journal as it stands, answers committed a moment ago included.
 
     Parameters
     ----------
-    path : path or None
-        None, or a file that is not there, gives an empty journal in memory.
+    journal : Journal, path or None
+        None, a rehearsal's, or a file that is not there gives an empty journal in memory.
 
     Raises
     ------
     StoreError
         It is no journal, or changes faster than it can be copied.
     """
+    path = journal.path if isinstance(journal, Journal) else journal
     if path is None or not Path(path).exists():
         with Journal(None) as empty:
             yield empty
@@ -41,8 +42,8 @@ def journal_view(path: Path | str | None) -> Iterator[Journal]:
     with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
         copy = Path(folder) / "journal.sqlite"
         _copy(Path(path), copy)
-        with Journal(copy) as journal:
-            yield journal
+        with Journal(copy) as copied:
+            yield copied
 
 
 def _copy(path: Path, copy: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,8 +16,8 @@ from judgestats.items.schema import Item, Response
 from judgestats.judges.account import Collected
 from judgestats.judges.answer_forecast import ANSWER_TOKENS, foreseen_answers, price_answers
 from judgestats.judges.answer_plan import AnswerPlan, answer_task, stage_of
+from judgestats.judges.ask import Ask
 from judgestats.judges.collect import collect_judgments
-from judgestats.judges.journal import Journal
 from judgestats.judgments.design import Task
 from judgestats.protocols.answer_prompt import answer_status
 from judgestats.protocols.base import ReplyMode
@@ -73,8 +72,7 @@ class Answered:
 def collect_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    *,
-    journal: Journal | str | Path | None = None,
+    ask: Ask | None = None,
     **options: Any,
 ) -> Answered:
     """Have models answer items.
@@ -88,9 +86,10 @@ def collect_answers(
     items : sequence of Item
         Responses they have already are replaced.
     plan : AnswerPlan
-    journal : Journal, path or None
+    ask : Ask, optional
+        Of it judges, seed and settings are the plan's.
     **options
-        Of `collect_judgments`: ``budget``, ``mode``, ``concurrency``, ``progress``, ...
+        Fields of `judgestats.judges.ask.Ask` that replace those of `ask`.
 
     Returns
     -------
@@ -109,13 +108,13 @@ def collect_answers(
     ([('sim-answerer-2', None)], True)
     """
     by_id = {item.id: item for item in items}
-    said: dict[tuple[str, float | None, int, str], list[str]] = {}
+    given: dict[tuple[str, float | None, int, str], list[str]] = {}
 
     def next_turn(row: Mapping[str, Any]) -> Iterator[Task]:
         if row["transport"] != "answered":
             return
         voice = (row["judge"], row["temperature"], row["replicate"], row["item_id"])
-        answers = said.setdefault(voice, [])
+        answers = given.setdefault(voice, [])
         answers.append(row["raw_text"])
         item = by_id[row["item_id"]]
         if len(answers) < len(item.turns):
@@ -124,14 +123,13 @@ def collect_answers(
     first = list(_first_turns(items, plan))
     collected = collect_judgments(
         first,
-        journal=journal,
+        Ask.of(ask, **options),
         judges=dict(plan.answerers),
         experiment="answers",
         reply_mode=ReplyMode.TEXT,
         seed=plan.seed,
         settings=plan.settings,
         follow_up=next_turn if any(len(item.turns) > 1 for item in items) else None,
-        **options,
     )
     table = _table(collected.read(), by_id, plan)
     return Answered(

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any, Protocol
 
+from judgestats.judges.ask import Ask
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.journal_view import journal_view
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.priced import JudgePlan, PricePlan, Sampled
-from judgestats.judges.prices import Price, PriceTable, default_prices
-from judgestats.judges.request import Ready, Sampling
+from judgestats.judges.prices import Price
+from judgestats.judges.request import Ready
 from judgestats.judges.rows import answer_row, blank_row
 from judgestats.judges.source import Group, grouped
-from judgestats.judges.spec import JudgeSpec, parse_judge
+from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.stage_price import relative_margin, scaled_up
 from judgestats.judgments.design import Task
 from judgestats.judgments.stage_sample import Cell, Stratum, strata_of
-from judgestats.protocols.base import Prompted, ReplyMode
+from judgestats.protocols.base import Prompted
 
 __all__ = ["JudgePlan", "PricePlan", "Stages", "price_plan"]
 
@@ -71,30 +71,26 @@ class Stages(Protocol):
 
 def price_plan(
     tasks: Iterable[Task],
+    ask: Ask | None = None,
     *,
     stages: Stages | None = None,
-    base_url: str | None = None,
-    judges: Mapping[str, JudgeSpec] | None = None,
-    journal: str | Path | None = None,
-    choices_per_request: int = 1,
-    seed: int | None = None,
-    settings: Mapping[str, Any] | None = None,
     reply_tokens: tuple[int, int] = _REPLY_TOKENS,
-    reply_mode: ReplyMode | None = None,
-    prices: PriceTable | None = None,
-    mode: str = "online",
     pipelines: int = _PIPELINES,
+    **options: Any,
 ) -> PricePlan:
     """Calls, tokens and price range of a collection; sends nothing.
 
-    Takes the parameters that `collect` will be given, so that what the journal holds already is
-    left out. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
-    ``max_tokens`` where that is set.
+    Takes the `Ask` that `collect` will be given, so that what the journal holds already is left
+    out; in batches tokens cost half, and what waits in a batch already is not asked again. Replies'
+    lengths cannot be known: the range is wide on purpose, and bounded by ``max_tokens`` where that
+    is set.
 
     Parameters
     ----------
     tasks : iterable of Task
         Not used where there are stages.
+    ask : Ask, optional
+        Its journal is looked into, not locked.
     stages : Stages, optional
         Calls that follow from replies are priced too: what the journal holds is taken from it, and
         the rest is imagined twice, with short replies for the low estimate and long ones for the
@@ -102,13 +98,11 @@ def price_plan(
         verdict that cannot be read ends a pipeline) are counted as if all were read.
     reply_tokens : (int, int)
         A reply's tokens in the low and the high estimate.
-    base_url, judges, journal, choices_per_request, seed, settings, reply_mode, prices
-        See `collect`.
-    mode : {"online", "batch"}
-        In batches, tokens cost half, and what waits in a batch already is not asked again.
     pipelines : int
         With stages: where there are more pipelines (a strategy on a pair in an order, once), about
         so many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
+    **options
+        Fields of `judgestats.judges.ask.Ask` that replace those of `ask`.
 
     Returns
     -------
@@ -119,32 +113,22 @@ def price_plan(
     >>> price_plan([]).requests
     0
     """
-    table = prices or default_prices()
-    specs: dict[str, JudgeSpec] = dict(judges or {})
-    held = Path(journal) if journal is not None and Path(journal).exists() else None
-    sampling = Sampling(seed=seed, choices=choices_per_request, settings=settings or {})
+    ask = Ask.of(ask, **options)
+    together = ask.choices_per_request
     sampled: Sampled | None = None
-    with journal_view(held) as book:
-        pricing = _Pricing(
-            book if held is not None else None,
-            specs=specs,
-            base_url=base_url,
-            sampling=sampling,
-            reply_mode=reply_mode,
-            reply_tokens=reply_tokens,
-            waiting=book.batches.waiting() if mode == "batch" else set(),
-        )
+    with journal_view(ask.journal) as journal:
+        pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
-            plans = pricing.of(grouped(enumerate(tasks), choices_per_request, together=False))
+            plans = pricing.of(grouped(enumerate(tasks), together, together=False))
         else:
-            strata, part = _drawn(stages, pipelines, choices_per_request, seed or 0)
+            strata, part = _drawn(stages, pipelines, together, ask.seed or 0)
             by_cell = pricing.cells(part, reply_tokens)
             plans = scaled_up(strata, by_cell)
             if len(part) < len(stages):
-                found = {name: _price(table, spec, mode) for name, spec in specs.items()}
-                sampled = _sampled(stages, part, strata, by_cell, found)
+                prices = {name: _price(ask, spec) for name, spec in ask.judges.items()}
+                sampled = _sampled(stages, part, strata, by_cell, prices)
     for name, plan in plans.items():
-        price = _price(table, specs[name], mode)
+        price = _price(ask, ask.judge(name))
         plan.cost_usd = (
             price.cost(plan.tokens_in[0], plan.tokens_out[0]),
             price.cost(plan.tokens_in[1], plan.tokens_out[1]),
@@ -152,18 +136,22 @@ def price_plan(
     return PricePlan(
         judges=tuple(plans.values()),
         prices_as_of=min(
-            (price.as_of for spec in specs.values() if (price := table.price(spec)).as_of),
-            default=table.as_of,
+            (
+                price.as_of
+                for spec in ask.judges.values()
+                if (price := ask.prices.price(spec)).as_of
+            ),
+            default=ask.prices.as_of,
         ),
         reply_tokens=reply_tokens,
-        mode=mode,
+        mode=ask.mode,
         sampled=sampled,
     )
 
 
-def _price(table: PriceTable, spec: JudgeSpec, mode: str) -> Price:
-    price = table.price(spec)
-    return price.in_batch if mode == "batch" else price
+def _price(ask: Ask, spec: JudgeSpec) -> Price:
+    price = ask.prices.price(spec)
+    return price.in_batch if ask.mode == "batch" else price
 
 
 def _drawn(
@@ -206,31 +194,18 @@ def _sampled(
 class _Pricing:
     """Walks a plan and books what each request would take."""
 
-    def __init__(
-        self,
-        book: Journal | None,
-        *,
-        specs: dict[str, JudgeSpec],
-        base_url: str | None,
-        sampling: Sampling,
-        reply_mode: ReplyMode | None,
-        reply_tokens: tuple[int, int],
-        waiting: set[bytes],
-    ) -> None:
-        self._book = book
-        self._waiting = waiting
-        self._specs = specs
-        self._base_url = base_url
-        self._sampling = sampling
-        self._reply_mode = reply_mode
+    def __init__(self, ask: Ask, journal: Journal, *, reply_tokens: tuple[int, int]) -> None:
+        self._ask = ask
+        self._journal = journal
+        self._in_batches = journal.batches.waiting() if ask.mode == "batch" else set()
         self._reply_tokens = reply_tokens
-        self._known: dict[tuple[str, str], Abilities] = {}
+        self._abilities: dict[tuple[str, str], Abilities] = {}
 
     def of(self, groups: Iterator[Group]) -> dict[str, JudgePlan]:
         """The plan of groups that nothing follows from."""
         plans: dict[str, JudgePlan] = {}
         for group in groups:
-            self._book_group(group, plans)
+            self._price_group(group, plans)
         return plans
 
     def cells(
@@ -248,16 +223,16 @@ class _Pricing:
 
     def _walk(self, stages: Stages, tokens: int) -> dict[Cell, dict[str, JudgePlan]]:
         """The plan of every cell, with replies of so many tokens imagined."""
-        found: dict[Cell, dict[str, JudgePlan]] = {}
-        together = self._sampling.choices
+        plans: dict[Cell, dict[str, JudgePlan]] = {}
+        together = self._ask.choices_per_request
         waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))
         place = count()
-        bound = self._sampling.settings.get("max_tokens")
+        bound = self._ask.settings.get("max_tokens")
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
         while waiting:
             group = waiting.popleft()
             cell = stages.cell_of(group.tasks[0], together)
-            ready, answers = self._book_group(group, found.setdefault(cell, {}))
+            ready, answers = self._price_group(group, plans.setdefault(cell, {}))
             for task, answer in zip(group.tasks, answers, strict=True):
                 if answer is not None:
                     row = answer_row(task, ready, answer, cached=True, experiment="")
@@ -266,29 +241,24 @@ class _Pricing:
                     row["raw_text"] = stages.imagined(task, ready.prompted, characters)
                 for following in stages.follow_up(row):
                     waiting.append(Group((following,), ((next(place),),)))
-        return found
+        return plans
 
-    def _book_group(
+    def _price_group(
         self, group: Group, plans: dict[str, JudgePlan]
     ) -> tuple[Ready, list[Answer | None]]:
         name = group.tasks[0].condition.judge
-        if name not in self._specs:
-            self._specs[name] = parse_judge(name, base_url=self._base_url)
-        spec = self._specs[name]
-        if spec.address not in self._known:
-            known = self._book.abilities(*spec.address) if self._book is not None else None
-            self._known[spec.address] = known or Abilities()
-        prompted = group.tasks[0].build(self._reply_mode or self._known[spec.address].mode)
-        ready = Ready(spec, group.tasks, prompted, self._sampling)
-        answers: list[Answer | None] = [None] * len(group.tasks)
-        waiting = 0
-        if self._book is not None:
-            keys = list(ready.keys.values())
-            answers = [self._book.get(key) for key in keys]
-            waiting = sum(
-                answer is None and key in self._waiting
-                for answer, key in zip(answers, keys, strict=True)
-            )
+        spec = self._ask.judge(name)
+        if spec.address not in self._abilities:
+            self._abilities[spec.address] = self._journal.abilities(*spec.address) or Abilities()
+        prompted = group.tasks[0].build(self._ask.reply_mode or self._abilities[spec.address].mode)
+        ready = Ready(spec, group.tasks, prompted, self._ask.sampling)
+        keys = list(ready.keys.values())
+        held = self._journal.path is not None
+        answers = [self._journal.get(key) if held else None for key in keys]
+        waiting = sum(
+            answer is None and key in self._in_batches
+            for answer, key in zip(answers, keys, strict=True)
+        )
         cached = sum(answer is not None for answer in answers)
         plan = plans.setdefault(name, JudgePlan(judge=name))
         plan.judgments += len(answers)
@@ -296,7 +266,7 @@ class _Pricing:
         plan.waiting += waiting
         missing = len(answers) - cached - waiting
         if missing:
-            bound = self._sampling.of(spec, group.tasks[0].condition).get("max_tokens")
+            bound = self._ask.sampling.of(spec, group.tasks[0].condition).get("max_tokens")
             _add_request(plan, prompted, missing, bound, self._reply_tokens)
         return ready, answers
 

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -136,7 +136,7 @@ class Lines(Reporter):
         self._stream.flush()
 
 
-def reporter(progress: bool | str | Callable[[Account], None]) -> Reporter:
+def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
     """The reporter for a `progress` argument: a bar or lines on stderr, a function, or silence.
 
     A text says what is being done, in place of "judging".

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judges.account import Account, Stop
+from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
@@ -35,9 +35,8 @@ class Shard:
     name: str
     folder: str
     tasks: tuple[Task, ...]
-    budget: Budget
     abilities: tuple[tuple[str, str, Abilities], ...]
-    options: dict[str, Any]
+    ask: Ask
 
     @property
     def file(self) -> Path:
@@ -114,7 +113,7 @@ def work_off(shard: Shard) -> ShardResult:
     """
     folder = Path(shard.folder)
     shared = (folder / MARK).is_file()
-    limited = shard.budget.max_cost is not None or shard.budget.max_requests is not None
+    limited = shard.ask.budget != Budget()
     if limited and not shared:
         raise InputError(
             f"engine: a worker does not see the folder {folder}, which max_cost and max_requests "
@@ -126,14 +125,12 @@ def work_off(shard: Shard) -> ShardResult:
             shard.claim.touch(exist_ok=False)
         except FileExistsError:
             return ShardResult(name=shard.name, lost=True)
-    with Journal(shard.file if shared else None) as book:
-        for url, model, known in shard.abilities:
-            book.learn(url, model, known)
-        collected = collect_judgments(
-            shard.tasks, journal=book, budget=shard.budget, progress=False, **shard.options
-        )
-        answers, abilities = tuple(book.entries()), tuple(book.all_abilities())
-        ledger = tuple(book.ledger.lines())
+    with Journal(shard.file if shared else None) as journal:
+        for url, model, abilities in shard.abilities:
+            journal.learn(url, model, abilities)
+        collected = collect_judgments(shard.tasks, shard.ask, journal=journal)
+        answers, learned = tuple(journal.entries()), tuple(journal.all_abilities())
+        ledger = tuple(journal.ledger.lines())
     return ShardResult(
         name=shard.name,
         frame=collected.read(),
@@ -143,7 +140,7 @@ def work_off(shard: Shard) -> ShardResult:
         notes=collected.notes,
         reply_modes=collected.reply_modes,
         answers=answers,
-        abilities=abilities,
+        abilities=learned,
         ledger=ledger,
     )
 

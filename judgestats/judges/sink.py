@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,15 @@ import pandas as pd
 
 from judgestats.errors import InputError, StoreError
 from judgestats.judgments.columns import RAW_COLUMNS
+from judgestats.judgments.design import Task
 
-__all__ = ["FrameSink", "PartSink", "Row"]
+__all__ = ["FollowUp", "FrameSink", "PartSink", "Row"]
 
 Row = Mapping[str, Any]
 """A judgment by column name; None = missing."""
+
+FollowUp = Callable[[Row], Iterable[Task] | Awaitable[Iterable[Task]]]
+"""Called with each row that is done; gives the tasks that follow from it (often none)."""
 
 _FLOATS = (
     "temperature",

@@ -17,6 +17,7 @@ from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError
 from judgestats.judges import distributed
 from judgestats.judges.account import Stop
+from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.distributed import collect_distributed
@@ -206,9 +207,7 @@ def test_shards_of_a_killed_run_are_taken_over(tmp_path, plan, server) -> None:
 
 def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
-    shard = Shard(
-        name="s", folder=str(tmp_path), tasks=tasks, budget=Budget(), abilities=(), options={}
-    )
+    shard = Shard(name="s", folder=str(tmp_path), tasks=tasks, abilities=(), ask=Ask())
     (tmp_path / MARK).touch()
     assert not work_off(shard).lost
     assert work_off(shard).lost
@@ -217,10 +216,10 @@ def test_a_claimed_shard_is_not_asked_again(tmp_path, plan) -> None:
 def test_a_budget_needs_a_folder_that_workers_share(tmp_path, plan) -> None:
     tasks = tuple(plan(items=2, replicates=2))
     common = {"name": "s", "folder": str(tmp_path / "elsewhere"), "tasks": tasks, "abilities": ()}
-    free = work_off(Shard(budget=Budget(), options={}, **common))
+    free = work_off(Shard(ask=Ask(), **common))
     assert len(free.answers) == 4
     with pytest.raises(InputError, match="does not see the folder"):
-        work_off(Shard(budget=Budget(max_requests=9), options={}, **common))
+        work_off(Shard(ask=Ask(budget=Budget(max_requests=9)), **common))
 
 
 def test_a_journal_file_is_needed(plan) -> None:
@@ -246,9 +245,8 @@ def test_no_key_travels(tmp_path, plan, server, monkeypatch) -> None:
         name="s",
         folder=str(tmp_path),
         tasks=tuple(tasks),
-        budget=Budget(),
+        ask=Ask(),
         abilities=(),
-        options={"base_url": None},
     )
     assert planted.encode() not in spy(shard)
     result = work_off(shard)

@@ -6,25 +6,26 @@ import asyncio
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from judgestats.errors import InputError, JudgeError
 from judgestats.judges.account import Account, Collected, Stop
+from judgestats.judges.ask import Ask
 from judgestats.judges.batches.client import BatchClient
 from judgestats.judges.batches.shared import Limits, Shared, Wanted
 from judgestats.judges.batches.work import BatchWork
 from judgestats.judges.client import AsgiApp, JudgeClient
-from judgestats.judges.collect import bundled_app, collect
-from judgestats.judges.collector import FollowUp
 from judgestats.judges.endings import message, money_notes
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
+from judgestats.judges.online import collect_online
 from judgestats.judges.request import Ready
 from judgestats.judges.rows import answer_row, failed_row, invalid_row
 from judgestats.judges.sending import Halt, RequestResult
+from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
-from judgestats.judges.terms import Terms
 from judgestats.judgments.design import Task
 from judgestats.results.numbers import counted
 
@@ -38,22 +39,17 @@ class BatchCollector:
 
     def __init__(
         self,
-        terms: Terms,
+        ask: Ask,
         *,
         journal: Journal,
         say: Callable[[str], None],
-        follow_up: FollowUp | None,
-        app: AsgiApp | None,
         limits: Limits,
-        sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self.halt = Halt()
         self.hurry = asyncio.Event()
-        self._terms = terms
+        self._ask = ask
         self._journal = journal
-        self._follow_up = follow_up
-        self._app = app
-        self._sleep = sleep
+        self._app = ask.simulated_app
         self._sink = FrameSink()
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
         self._counted: set[tuple[str, str]] = set()
@@ -63,9 +59,9 @@ class BatchCollector:
             journal=journal,
             account=Account(),
             halt=self.halt,
-            budget=terms.budget,
-            sampling=terms.sampling,
-            experiment=terms.experiment,
+            budget=ask.budget,
+            sampling=ask.sampling,
+            experiment=ask.experiment,
             limits=limits,
             sleep=self._pause,
             say=say,
@@ -88,8 +84,8 @@ class BatchCollector:
                 self.halt.stop(why, detail)
             stage = await self._emit(stage)
         if self._refused:
-            told = "; ".join(text.rstrip(".") for text in self._refused.values())
-            self.halt.stop(Stop.REFUSED, told)
+            refusals = "; ".join(text.rstrip(".") for text in self._refused.values())
+            self.halt.stop(Stop.REFUSED, refusals)
 
     async def _interruptible(self, work: Awaitable[None]) -> None:
         """Do the work; once the collection is to end, it gets two seconds to finish its call."""
@@ -126,9 +122,9 @@ class BatchCollector:
                     clients[spec.base_url] = await stack.enter_async_context(
                         BatchClient(
                             spec,
-                            timeout_s=self._terms.timeout_s,
-                            retry=self._terms.retry,
-                            sleep=self._sleep,
+                            timeout_s=self._ask.timeout_s,
+                            retry=self._ask.retry,
+                            sleep=self._ask.sleep,
                             app=self._simulated() if spec.in_process else None,
                         )
                     )
@@ -163,7 +159,7 @@ class BatchCollector:
             endpoint = self._endpoint(name)
             # A reply mode that is forced says nothing of what else the judge refuses.
             supported = (endpoint.abilities.proven and endpoint.met) or endpoint.spec.in_process
-            unmeasured = self._terms.budget.max_cost is not None and endpoint.reserve.alone
+            unmeasured = self._ask.budget.max_cost is not None and endpoint.reserve.alone
             if (supported and not unmeasured) or endpoint.spec.address in self._refused:
                 continue
             waiting = self._journal.batches.waiting()
@@ -179,13 +175,13 @@ class BatchCollector:
         notes: dict[str, None] = {}
         for name, mine in asked.items():
             try:
-                found = await self._ask_online(name, mine)
+                first_answers = await self._ask_online(name, mine)
             except JudgeError as error:
                 self._refused[self._endpoint(name).spec.address] = str(error)
                 continue
-            notes |= dict.fromkeys(found.notes)
-            if not found.complete:
-                self.halt.stop(found.stopped_because, found.message)
+            notes |= dict.fromkeys(first_answers.notes)
+            if not first_answers.complete:
+                self.halt.stop(first_answers.stopped_because, first_answers.message)
                 break
         self._end_if_all_refuse()
         self._endpoints.clear()  # what was learned is in the journal
@@ -196,30 +192,38 @@ class BatchCollector:
     async def _ask_online(self, name: str, tasks: list[Task]) -> Collected:
         """Ask a judge at once, within what the others leave of the budget."""
         spec, account = self._endpoint(name).spec, self._shared.account
-        own = self._journal.ledger.spent(self._terms.experiment, *spec.address).total
+        own = self._journal.ledger.spent(self._ask.experiment, *spec.address).total
         others = max(0.0, account.booked_usd + account.earlier_cost_usd - own)
-        options = self._terms.again(concurrency=len(tasks))
-        options["budget"] = self._terms.budget.less(
-            requests=self._shared.handed_in, cost=others + sum(self._shared.held.values())
+        at_once = replace(
+            self._ask,
+            mode="online",
+            journal=self._journal,
+            concurrency=len(tasks),
+            budget=self._ask.budget.less(
+                requests=self._shared.handed_in, cost=others + sum(self._shared.held.values())
+            ),
+            simulated_app=self._simulated() if spec.in_process else None,
+            progress=False,
+            follow_up=None,
+            handle_signals=False,
         )
-        app = self._simulated() if spec.in_process else None
-        found = await collect(tasks, journal=self._journal, simulated_app=app, **options)
-        money = found.account
+        collected = await collect_online(tasks, at_once)
+        money = collected.account
         money.earlier_cost_usd = money.earlier_billed_twice = 0
         money.asked = money.answered = money.failed = money.cached = money.invalid = 0
         money.failures = {}  # the rows are counted when they are handed over
         account.add(money)
         self._shared.handed_in += money.requests
-        return found
+        return collected
 
     # ------------------------------------------------------------------ the plan
 
     def _endpoint(self, name: str) -> Endpoint:
-        spec = self._terms.judge(name)
+        spec = self._ask.judge(name)
         if spec.address not in self._endpoints:
             client = JudgeClient(spec, app=self._simulated() if spec.in_process else None)
-            self._endpoints[spec.address] = self._terms.endpoint(
-                spec, client=client, journal=self._journal, in_batch=True
+            self._endpoints[spec.address] = self._ask.endpoint(
+                spec, client=client, journal=self._journal
             )
             if spec.address not in self._counted:  # by a stage before, this run has spent too
                 self._counted.add(spec.address)
@@ -230,15 +234,15 @@ class BatchCollector:
 
     def _simulated(self) -> AsgiApp:
         if self._app is None:
-            self._app = bundled_app()
+            self._app = SimulatedServer()
         return self._app
 
     def _ready(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[Endpoint, Any, Ready]]:
-        for group in grouped(tasks, self._terms.sampling.choices, together=True):
+        for group in grouped(tasks, self._ask.sampling.choices, together=True):
             first = group.tasks[0]
             endpoint = self._endpoint(first.condition.judge)
             prompted = first.build(endpoint.abilities.mode)
-            yield endpoint, group, Ready(endpoint.spec, group.tasks, prompted, self._terms.sampling)
+            yield endpoint, group, Ready(endpoint.spec, group.tasks, prompted, self._ask.sampling)
 
     def _journal_holds(self, tasks: Sequence[Task]) -> None:
         """Note what was answered before this run."""
@@ -260,7 +264,7 @@ class BatchCollector:
                 if (key := ready.keys[task.replicate]) not in self._shared.failures
                 and self._journal.get(key) is None
             ]
-            size = self._terms.sampling.choices if endpoint.abilities.several else 1
+            size = self._ask.sampling.choices if endpoint.abilities.several else 1
             for start in range(0, len(left), size):
                 part = left[start : start + size]
                 yield Wanted(tasks=tuple(t for t, _ in part), keys=tuple(k for _, k in part))
@@ -295,8 +299,8 @@ class BatchCollector:
                 else:
                     continue  # not asked, or still on the server
                 self._sink.add(places[number], row)
-                if self._follow_up is not None:
-                    more = self._follow_up(row)
+                if self._ask.follow_up is not None:
+                    more = self._ask.follow_up(row)
                     more = await more if inspect.isawaitable(more) else more
                     start = places[number]
                     following += [((*start, i), task) for i, task in enumerate(more)]
@@ -318,7 +322,7 @@ class BatchCollector:
     async def _pause(self, seconds: float) -> None:
         """Wait, but no longer than until the collection is to end."""
         waits = {
-            asyncio.ensure_future(self._sleep(seconds)),
+            asyncio.ensure_future(self._ask.sleep(seconds)),
             asyncio.create_task(self.halt.called.wait()),
         }
         try:
@@ -327,7 +331,7 @@ class BatchCollector:
             for task in waits:
                 task.cancel()
 
-    def told_of_running(self) -> str:
+    def running_note(self) -> str:
         """Which batches go on on the server, and how to go on."""
         names = ", ".join(sorted(self.running)[:5]) + (" ..." if len(self.running) > 5 else "")
         on = counted(len(self.running), "batch goes on", "batches go on")
@@ -346,25 +350,21 @@ class BatchCollector:
             message=message(
                 self.halt,
                 account=self._shared.account,
-                budget=self._terms.budget,
+                budget=self._ask.budget,
                 journal=self._journal,
-                running=self.told_of_running() if self.running else "",
+                running=self.running_note() if self.running else "",
             ),
-            reply_modes={
-                name: self._endpoints[spec.address].abilities.mode.value
-                for name, spec in self._terms.judges.items()
-                if spec.address in self._endpoints
-            },
+            reply_modes=self._ask.reply_modes(self._endpoints),
             notes=tuple(
                 dict.fromkeys(
                     [
                         *(
                             n
                             for e in self._endpoints.values()
-                            for n in e.told(self._terms.sampling)
+                            for n in e.all_notes(self._ask.sampling)
                         ),
                         *money_notes(
-                            self._shared.account, self._terms.budget, self._endpoints.values()
+                            self._shared.account, self._ask.budget, self._endpoints.values()
                         ),
                     ]
                 )

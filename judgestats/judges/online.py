@@ -1,0 +1,148 @@
+"""Collect judgments request by request, many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
+
+from judgestats.errors import JudgestatsError
+from judgestats.judges.account import Account, Collected
+from judgestats.judges.ask import Ask
+from judgestats.judges.budget import Purse
+from judgestats.judges.client import JudgeClient
+from judgestats.judges.collector import Collector
+from judgestats.judges.endings import kept, message, money_notes
+from judgestats.judges.endpoint import Endpoint
+from judgestats.judges.interrupts import signals
+from judgestats.judges.progress import EVERY_S, Reporter, reporter
+from judgestats.judges.simulated.app import SimulatedServer
+from judgestats.judges.sink import FrameSink, PartSink
+from judgestats.judges.source import Source, grouped
+from judgestats.judgments.design import Task
+
+__all__ = ["collect_online"]
+
+
+async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
+    """Ask for every judgment of a plan that the journal does not hold yet; see `collect`."""
+    if isinstance(tasks, Sequence):
+        for name in {t.condition.judge for t in tasks}:
+            ask.judge(name)  # a wrong name is found before anything is opened or sent
+    sink = FrameSink() if ask.stream_to is None else PartSink(Path(ask.stream_to))
+    show = reporter(ask.progress)
+    async with contextlib.AsyncExitStack() as stack:
+        journal = stack.enter_context(ask.opened_journal())
+        endpoints: dict[tuple[str, str], Endpoint] = {}
+        clients: dict[tuple[object, ...], JudgeClient] = {}
+        purse = Purse(ask.budget)
+
+        def endpoint_of(name: str) -> Endpoint:
+            spec = ask.judge(name)
+            if spec.address not in endpoints:
+                if spec.client_key not in clients:
+                    client = JudgeClient(
+                        spec,
+                        connections=0,  # the endpoints' limits bound the connections
+                        timeout_s=ask.timeout_s,
+                        app=(ask.simulated_app or SimulatedServer()) if spec.in_process else None,
+                    )
+                    stack.push_async_exit(client)
+                    clients[spec.client_key] = client
+                endpoint = ask.endpoint(spec, client=clients[spec.client_key], journal=journal)
+                purse.earlier += endpoint.earlier.total
+                endpoints[spec.address] = endpoint
+            return endpoints[spec.address]
+
+        collector = Collector(
+            endpoint_of=endpoint_of,
+            journal=journal,
+            purse=purse,
+            sampling=ask.sampling,
+            retry=ask.retry,
+            sink=sink,
+            experiment=ask.experiment,
+            follow_up=ask.follow_up,
+            check_duplicates=ask.stream_to is None,
+        )
+        sources = _sources(tasks, ask)
+        if isinstance(tasks, Sequence):  # what earlier runs spent counts before anything is sent
+            for name in dict.fromkeys(t.condition.judge for t in tasks):
+                endpoint_of(name)
+        show.start(len(tasks) if isinstance(tasks, Sized) else None)
+        ticker = asyncio.create_task(_tick(show, collector.account, endpoints))
+        try:
+            with signals(collector) if ask.handle_signals else contextlib.nullcontext(), _calm_gc():
+                await collector.run(sources, grace_s=2.0)
+        except JudgestatsError as error:
+            if collector.account.answered and journal.path is not None:
+                error.add_note(kept(collector.account, journal))
+            raise
+        finally:
+            ticker.cancel()
+            show.end(collector.account)
+    account = collector.account
+    for endpoint in endpoints.values():
+        account.earlier_cost_usd += endpoint.earlier.total
+        account.earlier_billed_twice += endpoint.earlier.asked_again
+    frame, parts = sink.finish()
+    return Collected(
+        frame=frame,
+        parts=parts,
+        account=account,
+        stopped_because=collector.halt.why,
+        message=message(collector.halt, account=account, budget=ask.budget, journal=journal),
+        reply_modes=ask.reply_modes(endpoints),
+        notes=(
+            *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
+            *money_notes(account, ask.budget, endpoints.values()),
+        ),
+    )
+
+
+def _sources(tasks: Iterable[Task], ask: Ask) -> list[tuple[Source, int]]:
+    """A source and its number of workers for each model; one for all where the plan is one-shot."""
+    choices = ask.choices_per_request
+    if not isinstance(tasks, Sequence):
+        numbered = enumerate(tasks)
+        return [(Source(grouped(numbered, choices, together=False)), 2 * ask.concurrency)]
+    plan = tasks
+    names: dict[tuple[str, str], set[str]] = {}
+    for name in dict.fromkeys(t.condition.judge for t in plan):
+        names.setdefault(ask.judge(name).address, set()).add(name)
+
+    def of_model(wanted: set[str]) -> Iterator[tuple[int, Task]]:
+        return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
+
+    return [
+        (Source(grouped(of_model(wanted), choices, together=True)), ask.concurrency)
+        for wanted in names.values()
+    ]
+
+
+async def _tick(
+    show: Reporter, account: Account, endpoints: Mapping[tuple[str, str], Endpoint]
+) -> None:
+    while True:
+        await asyncio.sleep(EVERY_S)
+        pauses = dict.fromkeys(e.pause for e in endpoints.values())
+        show.show(account, "; ".join(filter(None, pauses)))
+
+
+@contextlib.contextmanager
+def _calm_gc() -> Iterator[None]:
+    """Keep the cyclic garbage collector from walking all that was imported again and again.
+
+    With hundreds of requests in flight it otherwise takes a tenth of the time, in pauses during
+    which no reply is read.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
