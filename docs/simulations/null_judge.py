@@ -1,102 +1,232 @@
 """How often an experiment claims a difference where there is none, and finds one where there is.
 
-Writes null_judge.csv beside this file, a row a cell; cells that stand there are not run again:
+Writes null_judge.csv beside this file, a row a cell; what stands there is not run again, and every
+cell gets 50 seeds in its turn, so that it can be stopped and gone on with:
 
-    python -m docs.simulations.null_judge            400 seeds a cell, up to two hours on two cores
+    python -m docs.simulations.null_judge            400 seeds a cell, about two hours on one core
     python -m docs.simulations.null_judge --quick    4 seeds a cell, written to null_judge_quick.csv
 
 A cell is an experiment with one level of each factor: sizes of the questions, replications, share
-of items that never vary, share unread in one condition, and the effect (1: none). Levels are
-combined by a Latin square, so that every level of a factor meets every level of the next. `claimed`
-is the share of runs with any headline "differs", `left_out` that whose tie set lacks one of the
-conditions. A cell of no effect above .083 is run once
-more with fresh seeds, and both rows stand.
+of items that never vary, share unread in one condition. Levels are combined by a Latin square, so
+that every level of a factor meets every level of the next. Kinds of cells:
+
+``null``
+    Nothing differs. `claimed` is the share of runs with any headline "differs", `left_out` that
+    whose tie set lacks one of the conditions.
+``margin``
+    The true difference is the declared margin; `claimed` is the share with a headline
+    "equivalent".
+``power``
+    One condition differs by `effect`; `claimed` is the share of runs whose headline says so,
+    `single` the powers of valid tests of that difference alone, unadjusted.
+``family``
+    As power, with 60 tests in the family.
+
+Nothing may be claimed in more than 5 %: `error` is the Monte Carlo error of `claimed`. A cell of
+the first two kinds above .083 is run once more with fresh seeds, and both rows stand.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import itertools
+import math
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from zlib import crc32
 
-from tests.null_judge.designs import DESIGNS, claims, left_out, seeded
+from tests.null_judge.designs import NULL, claims, left_out, seeded
+from tests.null_judge.powers import FAMILY, MARGIN, POWER
 from tests.null_judge.worlds import UNEQUAL, World
 
 HERE = Path(__file__).resolve().parent
-SIZES = {"unequal": UNEQUAL, "8 x 5": (5,) * 8, "30 x 1": (1,) * 30}
-REPLICATIONS = (2, 3, 10)
-CONSTANT = (0.5, 0.0, 0.5)
+SIZES = {"unequal": UNEQUAL, "8 x 5": (5,) * 8, "30 x 1": (1,) * 30, "20 x 1": (1,) * 20}
+REPLICATIONS = (3, 2, 10)
+CONSTANT = {"unequal": 0.5, "8 x 5": 0.0, "30 x 1": 0.5, "20 x 1": 0.0}
 UNREAD = (0.1, 0.0, 0.1)
-EFFECT = 2.5
 AGAIN = 0.083
+HEADER = (
+    "kind", "experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
+    "seeds", "claimed", "error", "left_out", "single", "seconds",
+)  # fmt: skip
 
 
-def cells() -> list[tuple[str, str, int, float, float, float]]:
-    """Experiment, sizes, replications, constant, unread, effect."""
-    out = []
-    for e, name in enumerate(DESIGNS):
-        for i, sizes in enumerate(SIZES):
-            j = (e + i) % 3
-            out.append((name, sizes, REPLICATIONS[j], CONSTANT[i], UNREAD[j], 1.0))
-        out.append((name, "30 x 1", 10, 0.5, 0.0, EFFECT))
-    return out
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One row of the table, before it is run."""
+
+    kind: str
+    experiment: str
+    sizes: str
+    replications: int
+    constant: float
+    unread: float
+    effect: float = 1.0
+
+    @property
+    def world(self) -> World:
+        """What all conditions have in common; scores at a margin are not rounded."""
+        return World(
+            sizes=SIZES[self.sizes],
+            replications=self.replications,
+            constant=self.constant,
+            unread=self.unread,
+            whole=self.kind != "margin",
+        )
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The row's first columns."""
+        return tuple(map(str, asdict(self).values()))
 
 
-def run(job: tuple[tuple[str, str, int, float, float, float], int, int]) -> tuple[bool, bool]:
-    """One seed of a cell: whether any headline claims a difference, and whether one is left out."""
-    (name, sizes, replications, constant, unread, effect), number, seed = job
-    world = World(sizes=SIZES[sizes], replications=replications, constant=constant, unread=unread)
-    found = DESIGNS[name](seeded(number, seed), world, effect=effect)
-    return bool(claims(found)), left_out(found)
+def cells() -> list[Cell]:
+    """The most important first: unequal questions, then power, then the other levels."""
+
+    def null(i: int, sizes: str) -> list[Cell]:
+        return [
+            Cell(
+                kind="null", experiment=name, sizes=sizes, replications=REPLICATIONS[(e + i) % 3],
+                constant=CONSTANT[sizes], unread=UNREAD[(e + i) % 3],
+            )
+            for e, name in enumerate(NULL)
+        ]  # fmt: skip
+
+    def alone(kind: str, sizes: str, effects: dict[str, float]) -> list[Cell]:
+        return [
+            Cell(
+                kind=kind, experiment=name, sizes=sizes, replications=10,
+                constant=CONSTANT[sizes], unread=0.0, effect=effect,
+            )
+            for name, effect in effects.items()
+        ]  # fmt: skip
+
+    effects = {name: effect for name, (effect, _) in POWER.items()}
+    return [
+        *null(0, "unequal"),
+        *alone("margin", "30 x 1", dict.fromkeys(MARGIN, 1.0)),
+        *alone("power", "30 x 1", effects),
+        *alone("family", "20 x 1", {name: effect for name, (effect, _) in FAMILY.items()}),
+        *null(1, "8 x 5"),
+        *null(2, "30 x 1"),
+    ]
+
+
+def run(cell: Cell, seed: int) -> tuple[bool, bool, list[float]]:
+    """One seed: whether it is claimed, whether a condition is left out, p of single tests."""
+    rng = seeded(crc32("".join(cell.key).encode()), seed)
+    if cell.kind == "margin":
+        return MARGIN[cell.experiment](rng, cell.world), False, []
+    if cell.kind in {"power", "family"}:
+        table = POWER if cell.kind == "power" else FAMILY
+        found, single = table[cell.experiment][1](rng, cell.world, cell.effect)
+        return found, False, single
+    found = NULL[cell.experiment](rng, cell.world)
+    if isinstance(found, bool):
+        return found, False, []
+    return bool(claims(found)), left_out(found), []
+
+
+@dataclass
+class Tally:
+    """What the seeds of a cell gave so far; single tests one by one."""
+
+    seeds: int = 0
+    claimed: int = 0
+    left_out: int = 0
+    single: tuple[int, ...] = ()
+    seconds: float = 0.0
+
+    def add(self, cell: Cell, first: int, seeds: int) -> None:
+        """Run so many more seeds of a cell whose first seed is `first`."""
+        started = time.monotonic()
+        got = [run(cell, first + self.seeds + i) for i in range(seeds)]
+        rejected = [sum(p < 0.05 for p in ps) for ps in zip(*(g[2] for g in got), strict=True)]
+        before = self.single or (0,) * len(rejected)
+        self.single = tuple(a + b for a, b in zip(before, rejected, strict=True))
+        self.claimed += sum(g[0] for g in got)
+        self.left_out += sum(g[1] for g in got)
+        self.seeds += seeds
+        self.seconds += time.monotonic() - started
+
+    def told(self) -> list[str]:
+        """The row's last columns."""
+        claimed = self.claimed / self.seeds
+        error = math.sqrt(claimed * (1 - claimed) / self.seeds)
+        return [
+            str(self.seeds),
+            f"{claimed:.4f}",
+            f"{error:.4f}",
+            f"{self.left_out / self.seeds:.4f}",
+            "/".join(f"{n / self.seeds:.4f}" for n in self.single),
+            f"{self.seconds:.0f}",
+        ]
+
+
+def read(path: Path) -> dict[tuple[str, ...], Tally]:
+    """The table by cell and first seed."""
+    if not path.exists():
+        return {}
+    tallies = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            n = int(row["seeds"])
+            tallies[tuple(row[name] for name in HEADER[:8])] = Tally(
+                seeds=n,
+                claimed=round(n * float(row["claimed"])),
+                left_out=round(n * float(row["left_out"])),
+                single=tuple(round(n * float(v)) for v in row["single"].split("/") if v),
+                seconds=float(row["seconds"]),
+            )
+    return tallies
+
+
+def write(path: Path, tallies: Mapping[tuple[str, ...], Tally]) -> None:
+    """The whole table anew, in the order of the cells."""
+    order = {cell.key: i for i, cell in enumerate(cells())}
+    beside = path.with_suffix(".part")
+    with beside.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(HEADER)
+        for key in sorted(tallies, key=lambda k: (order[k[:-1]], int(k[-1]))):
+            out.writerow([*key, *tallies[key].told()])
+    beside.replace(path)
 
 
 def main() -> None:
-    """Run the cells that are not in the table yet."""
+    """Run what is missing of every cell, some seeds of each in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seeds", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     seeds = given.seeds or (4 if given.quick else 400)
-    path = HERE / ("null_judge_quick.csv" if given.quick else "null_judge.csv")
-    header = ("experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
-              "seeds", "claimed", "left_out", "seconds")  # fmt: skip
-    done = set()
-    if path.exists():
-        with path.open(newline="") as file:
-            done = {
-                tuple(row[: len(header) - 4]) for row in itertools.islice(csv.reader(file), 1, None)
-            }
-    else:
-        path.write_text(",".join(header) + "\n")
-    with ProcessPoolExecutor(given.workers) as pool:
-        for number, cell in enumerate(cells()):
-            for first in (0, seeds):
-                if (*map(str, cell), str(first)) in done:
-                    continue
-                if first and not _above(path, cell):
-                    continue
-                started = time.monotonic()
-                jobs = [(cell, number, seed) for seed in range(first, first + seeds)]
-                got = list(pool.map(run, jobs, chunksize=max(1, min(8, seeds // 2))))
-                claimed, lacking = (sum(g[k] for g in got) / seeds for k in (0, 1))
-                row = (*cell, first, seeds, f"{claimed:.4f}", f"{lacking:.4f}",
-                       f"{time.monotonic() - started:.0f}")  # fmt: skip
-                with path.open("a", newline="") as file:
-                    csv.writer(file).writerow(row)
-                print(*row, flush=True)
+    path = given.out or HERE / ("null_judge_quick.csv" if given.quick else "null_judge.csv")
+    tallies = read(path)
+    turn = min(seeds, 50)
+    for upto, again in [*((n, False) for n in range(turn, seeds + 1, turn)), (seeds, True)]:
+        for cell in cells():
+            # A power needs fewer seeds than a rare false claim.
+            known = cell.kind in {"null", "margin"}
+            wanted = upto if known else min(upto, max(4, seeds // 4))
+            first = (*cell.key, "0")
+            if again and not (known and _above(tallies[first])):
+                continue
+            key = (*cell.key, str(seeds if again else 0))
+            tally = tallies.get(key, Tally())
+            if tally.seeds >= wanted:
+                continue
+            tally.add(cell, int(key[-1]), wanted - tally.seeds)
+            tallies[key] = tally
+            write(path, tallies)
+            print(*key, *tally.told(), flush=True)
 
 
-def _above(path: Path, cell: tuple[str, str, int, float, float, float]) -> bool:
-    """Whether the first run of a cell without effect lies above what chance allows."""
-    if cell[-1] != 1.0:
-        return False
-    with path.open(newline="") as file:
-        rows = [row for row in csv.reader(file) if tuple(row[:6]) == tuple(map(str, cell))]
-    return max(float(rows[0][8]), float(rows[0][9])) > AGAIN
+def _above(first: Tally) -> bool:
+    """Whether a cell without effect lies above what chance allows."""
+    return max(first.claimed, first.left_out) > AGAIN * first.seeds
 
 
 if __name__ == "__main__":

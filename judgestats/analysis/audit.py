@@ -16,7 +16,7 @@ from judgestats.analysis.drawn import check_drawn
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recommend import recommend_replicates
+from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.single_shot import (
     NOT_REPEATED,
@@ -87,8 +87,9 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 role="secondary",
                 question="Does the spread of repeated scores differ between conditions?",
                 test="blocked F test on the cell statistic, p by exchanging cells within items",
-                family="all conditions that share items",
-                adjustment="none (one test)",
+                family="all conditions that share items: one test, and the claims on spread, means "
+                "and agreement with people",
+                adjustment="holm",
             ),
             Hypothesis(
                 id="ratio",
@@ -105,6 +106,15 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 test="paired difference of means, interval over clusters",
                 family="pairs of conditions",
                 adjustment="holm",
+            ),
+            Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which condition may be the most reliable?",
+                test="comparisons with the best, ICC(1,1), simultaneous over clusters; at T = 0 "
+                "one draw is repeated, so it is no candidate",
+                family="all conditions with sampling",
+                adjustment="simultaneous",
             ),
         ),
     )
@@ -239,19 +249,20 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     compared, shifts = _compare(array, cells, declared)
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results)
+    advice, rests_on = recommend_reliable(cells, array)
     return Analysis(
         experiment="audit",
         question=_QUESTION,
         sentence=audit_sentence(cells, headlines, results),
         headlines=headlines,
         conditions=cells,
-        results=tuple(results),
+        results=(*results, *rests_on),
         limitations=(
             *common_limits(frame, cells, array),
             *repeat_limits(frame),
             *label_limits(frame),
         ),
-        recommendation=recommend_replicates(cells),
+        recommendation=advice,
         metrics=_metrics(described, compared),
         condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),

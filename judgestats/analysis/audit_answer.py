@@ -11,12 +11,18 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
 from judgestats.results import Claim, Headline
-from judgestats.stats.inference.result import Comparisons, Estimate, TestResult, format_p
+from judgestats.stats.inference.adjust import p_adjust
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult, format_p
 
 __all__ = ["audit_headlines", "audit_sentence"]
 
-_COMPARED = {"spread.all": "variance_ratio", "compare.people": "mean_difference"}
-"""The one test of each comparison of conditions, and what differs if it does."""
+_COMPARED = {
+    "spread.all": ("variance_ratio", ("ratio.all",)),
+    "shift.all": ("mean_difference", ()),
+    "compare.people": ("mean_difference", ("compare.people.pairs",)),
+}
+"""The one test of each comparison of conditions, what differs if it does, and what stands beside.
+They are one family: each p is adjusted for the others (Holm)."""
 ALPHA = 0.05
 
 
@@ -30,9 +36,12 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     Returns
     -------
     tuple of Headline
-        Of every primary estimate, and of the comparison of spread or of agreement with people.
+        Of every primary estimate, and of each comparison of all conditions: of their spread,
+        their means, their agreement with people.
     """
     ids = {r.id for r in results}
+    compared = {r.id: _p_of(r.result) for r in results if r.id in _COMPARED}
+    adjusted = dict(zip(compared, p_adjust(list(compared.values())), strict=True))
     headlines = []
     for named in results:
         found = named.result
@@ -40,13 +49,13 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         if isinstance(found, Estimate) and named.role == "primary":
             undefined = math.isnan(found.estimate)
             claim: Claim = "undefined" if undefined else "described"
-            estimand, p = found.name, math.nan
-        elif isinstance(found, TestResult) and named.id in _COMPARED:
-            p = found.p_value
+            estimand, p, reason = found.name, math.nan, found.reason
+        elif named.id in adjusted:
+            p = float(adjusted[named.id])
             claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
-            estimand = _COMPARED[named.id]
-            beside = ("ratio.all",) if named.id == "spread.all" else ("compare.people.pairs",)
+            estimand, beside = _COMPARED[named.id]
             rests_on += tuple(i for i in beside if i in ids)
+            reason = found.reason if isinstance(found, TestResult) else ""
         else:
             continue
         headlines.append(
@@ -58,10 +67,18 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 estimand=estimand,
                 rests_on=rests_on,
                 p_adjusted=p,
-                reason=found.reason,
+                reason=reason,
             )
         )
     return tuple(headlines)
+
+
+def _p_of(found: Result) -> float:
+    """Of a test, or the smallest of pairs that are adjusted among themselves."""
+    if isinstance(found, Comparisons):
+        known = [r.p_adjusted for r in found.rows if not math.isnan(r.p_adjusted)]
+        return min(known, default=math.nan)
+    return found.p_value if isinstance(found, TestResult) else math.nan
 
 
 def audit_sentence(
@@ -96,13 +113,33 @@ def audit_sentence(
             continue
         p = format_p(headline.p_adjusted)
         if headline.claim == "differs":
-            text += f"; the conditions differ in spread (paired by item, p {p})"
+            text += f"; the conditions differ in spread (paired by item, adjusted p {p})"
         else:
             text += (
-                f"; no difference in spread was detected (paired by item, p {p}"
+                f"; no difference in spread was detected (paired by item, adjusted p {p}"
                 f"{_widest(results)}), which does not show that they are equal"
             )
-    return f"{text}."
+    return f"{text}{_shift(headlines, results)}."
+
+
+def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str:
+    """The largest difference of means, where one is shown."""
+    [p] = [h.p_adjusted for h in headlines if h.rests_on[0] == "shift.all"] or [math.nan]
+    shown = [
+        row
+        for r in results
+        if r.id == "shift.all" and isinstance(r.result, Comparisons)
+        for row in r.result.rows
+        if row.p_adjusted < ALPHA
+    ]
+    if not (p < ALPHA and shown):
+        return ""
+    row = max(shown, key=lambda r: abs(r.estimate))
+    pairs = f", the largest of {len(shown)} such differences" if len(shown) > 1 else ""
+    return (
+        f"; mean scores differ: {row.a} minus {row.b} {row.told()} points{pairs} "
+        f"(paired by item, adjusted p {format_p(p)})"
+    )
 
 
 def _widest(results: Sequence[NamedResult]) -> str:

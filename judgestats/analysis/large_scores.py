@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.audit import comparison_results
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
@@ -14,7 +16,7 @@ from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_
 from judgestats.analysis.limits import limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.recommend import recommend_replicates
+from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scores import condition_metrics, condition_row
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.stats.comparison.blocked_f import blocked_f_test
@@ -41,12 +43,7 @@ _QUESTION = "How consistent and reliable are these judgments, and which judge is
 def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     """Means, spread, reliability by condition and the paired comparison of spread."""
     labels = tuple(c.label for c in reduced.columns)
-    cells = cells_from_counts(
-        reduced.counts,
-        np.asarray(reduced.values, dtype=float),
-        conditions=labels,
-        cluster=reduced.cluster if reduced.clustered else None,
-    )
+    cells = _cells(reduced, range(len(labels)))
     summary = condition_summary(cells, level=declared.level)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
@@ -68,7 +65,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         results.append(named("icc1", "Reliability of one judgment", name, single))
         results += [named(kind, _TITLES[kind], name, value) for kind, value in found.items()]
     table = whole_counts(pd.DataFrame(rows))
-    compared, skipped = _compared(cells, declared)
+    compared, skipped = _compared(reduced, cells, declared)
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
     headlines = audit_headlines([*results, *compared])
@@ -80,20 +77,21 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         metrics |= by_condition[labels[0]]
     if test is not None:
         metrics["spread/p_value"] = test.p_value
+    advice, rests_on = recommend_reliable(table, cells)
     return Analysis(
         experiment="audit",
         question=_QUESTION,
         sentence=audit_sentence(table, headlines, compared),
         headlines=headlines,
         conditions=table,
-        results=(*results, *compared),
+        results=(*results, *compared, *rests_on),
         limitations=(
             *limits_of_conditions(
                 table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]
             ),
             *left_out(reduced, skipped),
         ),
-        recommendation=recommend_replicates(table),
+        recommendation=advice,
         metrics=metrics,
         condition_metrics=by_condition,
         arrays=_shown_cells(reduced, cells),
@@ -163,27 +161,48 @@ def _about(column: Column) -> dict[str, Any]:
     }
 
 
-def _compared(cells: Cells, declared: AnalysisPlan) -> tuple[list[NamedResult], list[str]]:
-    """The paired comparison of all conditions, and what was left out of it."""
-    k = len(cells.conditions)
-    if not 2 <= k <= MOST_CONDITIONS:
-        return [], []
+def _cells(reduced: ReducedJudgments, places: Sequence[int]) -> Cells:
+    return cells_from_counts(
+        reduced.counts[:, list(places)],
+        np.asarray(reduced.values, dtype=float),
+        conditions=[reduced.columns[i].label for i in places],
+        cluster=reduced.cluster if reduced.clustered else None,
+    )
+
+
+def _shared(cells: Cells) -> NDArray[np.bool_]:
+    """The items that can be compared; none where there are too few, or too many conditions."""
     shared = np.all(cells.n_scores >= 2, axis=1)
-    if int(shared.sum()) < 3:
-        return [], []
-    if cells.mean.size <= MOST_CELLS:
+    enough = 2 <= len(cells.conditions) <= MOST_CONDITIONS and shared.sum() >= 3
+    return shared if enough else np.zeros_like(shared)
+
+
+def _compared(
+    reduced: ReducedJudgments, cells: Cells, declared: AnalysisPlan
+) -> tuple[list[NamedResult], list[str]]:
+    """The paired comparison of all conditions, and what was left out of it.
+
+    At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
+    """
+    warm = [i for i, c in enumerate(reduced.columns) if c.temperature != 0]
+    shifts = mean_shift(cells, level=declared.level) if _shared(cells).any() else None
+    sampled = cells if len(warm) == len(reduced.columns) else _cells(reduced, warm)
+    shared = _shared(sampled)
+    if not shared.any():
+        return comparison_results(None, shifts), []
+    if sampled.mean.size <= MOST_CELLS:
         found = spread_test(
-            cells,
+            sampled,
             level=declared.level,
             n_permutations=declared.n_resamples,
             n_resamples=declared.n_resamples,
             seed=declared.seed,
         )
-        return comparison_results(found, found.shifts), []
+        return comparison_results(found, shifts or found.shifts), []
     blocked = blocked_f_test(
-        cells.spread("mean"),
-        conditions=cells.conditions,
-        cluster=cells.cluster,
+        sampled.spread("mean"),
+        conditions=sampled.conditions,
+        cluster=sampled.cluster,
         n_permutations=0,
         level=declared.level,
     ).replace(
@@ -191,15 +210,15 @@ def _compared(cells: Cells, declared: AnalysisPlan) -> tuple[list[NamedResult], 
         method="Blocked F test of spread: mean distance from the cell mean",
         null_hypothesis="the condition does not matter for the spread of judgments",
         alternative="the spread of judgments differs between some conditions",
-        sample=cells.sample(shared, reason="fewer than 2 scores in some condition"),
+        sample=sampled.sample(shared, reason="fewer than 2 scores in some condition"),
     )
     listed: list[tuple[str, str, Result]] = [
         ("spread.all", "Spread of all conditions", blocked),
-        ("ratio.all", "Ratios of variances", variance_ratio(cells, level=declared.level)),
-        ("shift.all", "Differences of mean scores", mean_shift(cells, level=declared.level)),
+        ("ratio.all", "Ratios of variances", variance_ratio(sampled, level=declared.level)),
     ]
+    listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
     left_out = (
-        f"Rank tests of spread and permutations of cells: {cells.mean.size:,} cells are more "
+        f"Rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are more "
         f"than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F test is "
         "that of the F distribution, to which the permutation distribution tends."
     )

@@ -21,6 +21,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
 from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = [
@@ -169,8 +170,8 @@ def _would_decide(found: BestConditions) -> str:
 def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
     """The condition whose single judgment is estimated most reliable, and the repeats it needs.
 
-    Conditions whose scores never vary within an item (one draw repeated, as at T = 0) are not
-    candidates: there the reliability says that sampling was off.
+    Conditions at T = 0, or whose scores hardly vary within any item, are not candidates: where one
+    draw is repeated the reliability says that sampling was off.
 
     Parameters
     ----------
@@ -182,12 +183,17 @@ def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:
     Recommendation or None
         None where no condition has a positive reliability.
     """
-    usable = cells[(cells["constant_share"] < 0.95) & (cells["icc1"] > 0)]
+    usable = cells[_varies(cells) & (cells["icc1"] > 0)]
     return None if usable.empty else _repeats(usable.sort_values("icc1", ascending=False).iloc[0])
 
 
+def _varies(cells: pd.DataFrame) -> pd.Series:
+    """The conditions in which a judgment is a new draw."""
+    return (cells["constant_share"] < 0.95) & (cells["temperature"] != 0)
+
+
 def recommend_reliable(
-    cells: pd.DataFrame, array: ScoreArray
+    cells: pd.DataFrame, scores: ScoreArray | Cells
 ) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
     """As `recommend_replicates`, of the conditions that are shown to be as reliable as the best.
 
@@ -195,7 +201,7 @@ def recommend_reliable(
     ----------
     cells : DataFrame
         One row a condition.
-    array : ScoreArray
+    scores : ScoreArray or Cells
 
     Returns
     -------
@@ -203,7 +209,7 @@ def recommend_reliable(
     tuple of NamedResult
         What it rests on.
     """
-    usable = cells[(cells["constant_share"] < 0.95) & cells["icc1"].notna()]
+    usable = cells[_varies(cells) & cells["icc1"].notna()]
     if len(usable) < 2:
         return recommend_replicates(cells), ()
     each = [
@@ -214,7 +220,7 @@ def recommend_reliable(
         }
         for row in usable.to_dict("records")
     ]
-    values, clusters = _reliability_by_item(array, list(usable["condition"]))
+    values, clusters = _reliability_by_item(scores, list(usable["condition"]))
     units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
         values, clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC, level=0.95,
@@ -274,32 +280,35 @@ def _repeats(best: pd.Series) -> Recommendation | None:
 
 
 def _reliability_by_item(
-    array: ScoreArray, conditions: Sequence[str]
+    scores: ScoreArray | Cells, conditions: Sequence[str]
 ) -> tuple[dict[str, Floats], Any]:
     """ICC(1,1) of each condition as one number an item, whose mean it is.
 
     The number of a question's items is what the jackknife over questions says that they add:
     leaving a question out of the mean leaves it out of the coefficient.
     """
-    scores = {c: array.condition(c) for c in conditions}
-    counts = np.stack([np.isfinite(x).sum(axis=1) for x in scores.values()])
-    used = (counts > 1).all(axis=0)
-    codes = cluster_codes(array.clusters[used], int(used.sum()), where="recommend_replicates")
+    cells = scores
+    if isinstance(cells, ScoreArray):
+        cells = cell_statistics(
+            cells.scores, conditions=cells.conditions, cluster=cells.clusters, ddof=1
+        )
+    at = {name: k for k, name in enumerate(cells.conditions)}
+    columns = [at[c] for c in conditions]
+    used = (cells.n_scores[:, columns] > 1).all(axis=1)
+    codes = cluster_codes(cells.cluster[used], int(used.sum()), where="recommend_reliable")
     sizes = np.bincount(codes).astype(float)
     total = sizes.sum()
     out = {}
-    for name, all_scores in scores.items():
-        x = all_scores[used]
-        n = np.isfinite(x).sum(axis=1)
-        mean = np.nanmean(x, axis=1) if len(x) else np.zeros(0)
-        within = np.nansum((x - mean[:, None]) ** 2, axis=1)
+    for name, k in zip(conditions, columns, strict=True):
+        n, mean = cells.n_scores[used, k], cells.mean[used, k]
+        within = cells.variance[used, k] * (n - 1)
         parts = np.column_stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within])
         by_cluster = np.stack([np.bincount(codes, weights=p) for p in parts.T], axis=1)
         whole = by_cluster.sum(axis=0)
         centre, left = _icc(whole), _icc(whole - by_cluster)
         add = centre + (total - sizes) / sizes * (centre - left)
         out[name] = add[codes] + centre - np.average(add, weights=sizes)
-    return out, array.clusters[used]
+    return out, cells.cluster[used]
 
 
 def _icc(sums: Floats) -> Floats:

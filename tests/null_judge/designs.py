@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.judgments.design import Condition
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.scale import Scale
+from tests.null_judge import doors
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 
 HEATS = (0.3, 0.7, 1.0)
@@ -108,18 +110,20 @@ def averaged(rng, world: World, *, resamples: int = 199, effect: float = 1.0) ->
     return self_consistency.analyse(frame, plan, items=items)
 
 
-def unbiased(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
-    """Judges that no probe moves; with an effect the last leans to the first place."""
+def unbiased(
+    rng, world: World, *, resamples: int = 199, effect: float = 1.0, padding: float = 0.0
+) -> Analysis:
+    """Judges that no probe moves; with an effect the last leans to the first place.
+
+    `padding` is what a padded twin gains in points.
+    """
     items = labelled_items(rng, world, with_padding=True)
     pairs, scales = PROBES
     lean = {pairs[-1].label: 1 - 1 / effect}
-    frame = pd.concat(
-        [
-            compared(rng, world, pairs, items, lean=lean),
-            scored_answers(rng, world, scales, items),
-        ],
-        ignore_index=True,
-    )
+    points = scored_answers(rng, world, scales, items)
+    twins = {response_names(item)[-1] for item in items}
+    points["score"] += padding * points["item_id"].isin(twins)
+    frame = pd.concat([compared(rng, world, pairs, items, lean=lean), points], ignore_index=True)
     scale = Scale(low=1, high=10)
     given = {
         "resamples": resamples, "seed": 0, "scale": scale, "scales": (scale,),
@@ -134,6 +138,17 @@ DESIGNS: dict[str, Design] = {
     "self_consistency": averaged,
     "bias": unbiased,
 }
+
+
+NULL: dict[str, Callable[..., Analysis | bool]] = {
+    **{name: partial(design, resamples=99) for name, design in DESIGNS.items()},
+    "audit, scores": partial(doors.audited, resamples=99),
+    "audit, people": partial(doors.labelled, resamples=99),
+    "drift, scores": partial(doors.drifted, resamples=99),
+    "drift, verdicts": partial(doors.drifted_verdicts, resamples=99),
+    "check": partial(doors.passes, resamples=0),
+}
+"""All that claims, where nothing differs; of check whether a judge just at a demand passes."""
 
 
 def claims(found: Analysis, claim: str = "differs") -> list[str]:

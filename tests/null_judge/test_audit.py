@@ -1,4 +1,4 @@
-"""Conditions that do not differ: an audit claims a difference no more often than it may."""
+"""Conditions that do not differ: audit and check claim no more often than they may."""
 
 from __future__ import annotations
 
@@ -6,57 +6,63 @@ import numpy as np
 
 from judgestats.analysis.audit import audit
 from judgestats.judgments.design import Condition
-from judgestats.results import Headline
-from tests.null_judge.worlds import World, compared, labelled_items, scored
+from tests.null_judge.designs import claims, left_out, seeded
+from tests.null_judge.doors import audited, labelled, passes
+from tests.null_judge.worlds import World, scored
 
 RUNS = 20
 MOST = 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
 
 
-def claim(frame, of: str) -> Headline:
-    found = audit(frame, n_resamples=99)
-    [headline] = [h for h in found.headlines if h.id == f"headline.{of}"]
-    others = {h.claim for h in found.headlines if h is not headline}
-    assert others <= {"described", "undefined"}
-    assert set(headline.rests_on) <= {r.id for r in found.results}
-    if of == "spread.all":
-        assert ("differ in spread" in found.sentence) == (headline.claim == "differs")
-    return headline
+def checked(found) -> bool:
+    """Whether an audit claims a difference; its sentence says what its headlines do."""
+    by_id = {h.id: h for h in found.headlines}
+    for h in found.headlines:
+        assert set(h.rests_on) <= {r.id for r in found.results}
+    spread = by_id.get("headline.spread.all")
+    if spread is not None:
+        assert ("differ in spread" in found.sentence) == (spread.claim == "differs")
+        shift = by_id["headline.shift.all"]
+        assert ("mean scores differ" in found.sentence) == (shift.claim == "differs")
+    return bool(claims(found))
 
 
-def test_equal_spread_is_not_told_apart_though_a_judge_without_sampling_stands_beside():
+def test_nothing_is_told_apart_though_a_judge_without_sampling_stands_beside():
     cold, *warm = conditions = [Condition(judge="judge", temperature=t) for t in (0.0, 0.5, 1.0)]
     false = 0
     for seed in range(RUNS):
-        rng = np.random.default_rng(seed)
-        frame = scored(rng, World(), conditions, spread={cold.label: 0.0})
-        headline = claim(frame, "spread.all")
-        false += headline.claim == "differs"
+        frame = scored(seeded(seed), World(), conditions, spread={cold.label: 0.0})
+        found = audit(frame, n_resamples=99)
+        false += checked(found)
     assert false / RUNS <= MOST
-    ratio = audit(frame, n_resamples=99)
-    assert {r.a for r in ratio["ratio.all"].rows} | {r.b for r in ratio["ratio.all"].rows} == {
-        c.label for c in warm
-    }
-    assert cold.label in {x for r in ratio["shift.all"].rows for x in (r.a, r.b)}
+    ratios = found["ratio.all"].rows
+    assert {r.a for r in ratios} | {r.b for r in ratios} == {c.label for c in warm}
+    assert cold.label in {x for r in found["shift.all"].rows for x in (r.a, r.b)}
+    assert cold.label not in {r.a for r in found["best"].rows}
 
 
-def test_a_difference_of_spread_is_found():
-    one, two = (Condition(judge=j, temperature=1.0) for j in ("one", "two"))
+def test_the_recommendation_leaves_out_no_equal_judge():
+    found = [audited(seeded(seed), World(), resamples=99) for seed in range(8)]
+    assert sum(left_out(one) for one in found) <= 2
+    assert all("best" in one.recommendation.rests_on for one in found)
+
+
+def test_a_difference_of_spread_and_one_of_means_are_found():
     world = World(sizes=(2,) * 20, replications=5)
-    frame = scored(np.random.default_rng(1), world, [one, two], spread={two.label: 3.0})
-    assert claim(frame, "spread.all").claim == "differs"
+    found = audited(seeded(1), world, resamples=99, effect=3.0)
+    assert {h.id: h.claim for h in found.headlines}["headline.spread.all"] == "differs"
+    one, two = (Condition(judge=j, temperature=1.0) for j in ("one", "two"))
+    frame = scored(seeded(2), world, [one, two], shift={two.label: -1.0})
+    found = audit(frame, n_resamples=99)
+    assert checked(found)
+    assert f"; mean scores differ: {two.label} minus {one.label} " in found.sentence
 
 
 def test_judges_equally_often_right_are_not_told_apart():
-    conditions = [Condition(judge=j, temperature=1.0) for j in ("one", "two", "three")]
-    false = 0
-    for seed in range(100, 100 + RUNS):  # the hundred before: 7 false, within error of 5
-        rng = np.random.default_rng(seed)
-        items = labelled_items(rng, World(replications=1))
-        frame = compared(rng, World(replications=1), conditions, items)
-        labels = {f"{i.id}": i.labels[0].winner for i in items}
-        frame["label"] = frame["item_id"].str.partition("/")[0].map(labels).fillna("")
-        if not (frame["label"] != "").any():
-            raise ValueError(f"no label fits {frame['item_id'].iloc[0]}")
-        false += claim(frame, "compare.people").claim == "differs"
+    world = World(replications=1)
+    false = sum(checked(labelled(seeded(seed), world, resamples=99)) for seed in range(RUNS))
     assert false / RUNS <= MOST
+
+
+def test_a_judge_that_only_just_reaches_a_demand_seldom_passes():
+    assert sum(passes(seeded(seed), World(), resamples=0) for seed in range(RUNS)) / RUNS <= MOST

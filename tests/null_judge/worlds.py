@@ -40,6 +40,9 @@ class World:
         Median over items of the standard deviation of a score before it is rounded.
     cost : float
         Dollars a judgment; NaN where it is not known.
+    whole : bool
+        Whether scores are whole points from 1 to 10; else they are what was drawn, so that a
+        factor on the spread is the ratio itself.
     """
 
     sizes: tuple[int, ...] = UNEQUAL
@@ -48,6 +51,7 @@ class World:
     unread: float = 0.1
     noise: float = 0.7
     cost: float = float("nan")
+    whole: bool = True
 
     @property
     def clusters(self) -> list[str]:
@@ -100,7 +104,7 @@ def scored(
         label = condition.label
         factor, points = (spread or {}).get(label, 1.0), (shift or {}).get(label, 0.0)
         drawn = centre[:, None] + points + factor * sd[:, None] * rng.normal(size=(n, r))
-        score = np.clip(np.round(drawn), 1, 10)
+        score = np.clip(np.round(drawn), 1, 10) if world.whole else drawn
         rows.append(_rows(condition, ids, clusters, r, world, score=score.ravel(), tokens=tokens))
     return _parsed(rng, rows, world)
 

@@ -1,0 +1,75 @@
+"""Audit, drift and check on a world, as `tests.null_judge.designs` has the experiments."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.audit import audit
+from judgestats.analysis.drift import drift
+from judgestats.analysis.outcome import Analysis
+from judgestats.commands.check import judge_run, read_demands
+from judgestats.judgments.design import Condition
+from tests.null_judge.worlds import World, compared, labelled_items, scored
+
+JUDGES = [Condition(judge=j, temperature=1.0) for j in ("one", "two", "three")]
+RUNS = [Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2)]
+SAME = {RUNS[0].label: RUNS[1].label}
+
+
+def audited(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """Scores of three judges; an effect is a factor on the last one's standard deviation."""
+    frame = scored(rng, world, JUDGES, spread={JUDGES[-1].label: effect})
+    return audit(frame, n_resamples=resamples)
+
+
+def labelled(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """Verdicts of three judges on labelled pairs; an effect makes the odds of the last so many."""
+    items = labelled_items(rng, world)
+    odds = effect * 0.7 / 0.3
+    frame = compared(rng, world, JUDGES, items, right={JUDGES[-1].label: odds / (1 + odds)})
+    labels = {i.id: i.labels[0].winner for i in items}
+    frame["label"] = frame["item_id"].str.partition("/")[0].map(labels)
+    if frame["label"].isna().any():
+        raise ValueError(f"no label fits {frame['item_id'].iloc[0]}")
+    return audit(frame, n_resamples=resamples)
+
+
+def _rerun(frame: pd.DataFrame, resamples: int) -> Analysis:
+    first = frame["condition"] == RUNS[0].label
+    return drift(frame[first], frame[~first], pairs=SAME, n_resamples=resamples)
+
+
+def drifted(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """One judge's scores twice, as `drift` and `compare` see them; an effect lowers the second."""
+    shift = {RUNS[1].label: -0.2 * (effect - 1)}
+    return _rerun(scored(rng, world, RUNS, shift=shift), resamples)
+
+
+def drifted_verdicts(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """One judge's verdicts twice; with an effect the second leans to the first place."""
+    items = labelled_items(rng, world)
+    lean = {RUNS[1].label: 1 - 1 / effect}
+    return _rerun(compared(rng, world, RUNS, items, lean=lean), resamples)
+
+
+@cache
+def _true_icc(world: World) -> float:
+    """ICC(1,1) of the world, from many questions like its own."""
+    rng = np.random.default_rng(11)
+    many = World(**{**vars(world), "sizes": world.sizes * 200, "unread": 0.0})
+    frame = scored(rng, many, JUDGES[:1])
+    x = frame["score"].to_numpy(float).reshape(-1, world.replications)
+    within = x.var(axis=1, ddof=1).mean()
+    between = x.mean(axis=1).var(ddof=1) - within / world.replications
+    return float(between / (between + within))
+
+
+def passes(rng, world: World, *, resamples: int = 199) -> bool:
+    """Whether `check` lets a judge pass that only just has the reliability demanded."""
+    found = audit(scored(rng, world, JUDGES[:1]), n_resamples=resamples)
+    demands = read_demands([f"reliability/icc1={_true_icc(world)}"], [])
+    runs = {name: dict(m) for name, m in found.condition_metrics.items()}
+    return all(f.passed for f in judge_run(runs, demands))

@@ -1,0 +1,155 @@
+"""Worlds whose difference is the declared margin, and worlds with one that is to be found.
+
+The judge of power is the best of several valid tests of the one difference there is, unadjusted:
+paired by question, with the rest of the conditions of its stratum as the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import stats
+
+from judgestats.analysis import temperature
+from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.spread_comparison import spread_headlines, spread_questions
+from judgestats.analysis.strata import strata_of
+from judgestats.judgments.design import Condition
+from judgestats.judgments.shapes import score_array
+from tests.null_judge import doors
+from tests.null_judge.designs import METHODS, SPREAD, aligned, averaged, claims, unbiased
+from tests.null_judge.worlds import World, scored
+
+Found = tuple[bool, list[float]]
+MARGIN_ODDS = 2.2
+"""Odds ratio at which the last method's alignment score is .05 above the others'."""
+
+
+def _same_spread(name: str) -> Callable[..., bool]:
+    def claimed(rng, world: World) -> bool:
+        found = SPREAD[name](rng, world, resamples=99, effect=np.sqrt(1.5))
+        return _claims(found, "equivalent", found.conditions["condition"].iloc[-1])
+
+    return claimed
+
+
+def _claims(found: Analysis, claim: str, condition: str) -> bool:
+    return any(h.claim == claim and condition in h.about.conditions for h in found.headlines)
+
+
+def _same_methods(rng, world: World) -> bool:
+    found = aligned(rng, world, resamples=99, effect=MARGIN_ODDS)
+    return _claims(found, "equivalent", METHODS[-1].label)
+
+
+def _small_padding(rng, world: World) -> bool:
+    found = unbiased(rng, world, resamples=99, padding=0.25)
+    return any(h.claim == "equivalent" and h.hypothesis == "padding" for h in found.headlines)
+
+
+MARGIN: dict[str, Callable[..., bool]] = {
+    **{name: _same_spread(name) for name in SPREAD if name != "temperature with T = 0"},
+    "alignment": _same_methods,
+    "bias": _small_padding,
+}
+
+
+def single_tests(values: np.ndarray, clusters: Sequence[str]) -> list[float]:
+    """p of the last column against the mean of the others: t and signed-rank, over questions."""
+    gap = values[:, -1] - values[:, :-1].mean(axis=1)
+    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    gap = np.bincount(codes, weights=gap) / np.bincount(codes)
+    if not gap.any():
+        return [1.0, 1.0]
+    return [
+        float(stats.ttest_1samp(gap, 0).pvalue),
+        float(stats.wilcoxon(gap, zero_method="pratt").pvalue),
+    ]
+
+
+def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[..., Found]:
+    """Of the spread of the last condition among the last `of`, which share its stratum."""
+
+    def found(rng, world: World, effect: float) -> Found:
+        out = design(rng, world, resamples=99, effect=effect)
+        variance = np.asarray(out.arrays["cell_variances"])[:, -of:]
+        clusters = out.arrays["clusters"]
+        last = out.conditions["condition"].iloc[-1]
+        shown = _claims(out, "differs", last) or "headline.spread.all" in claims(out)
+        return shown, [
+            *single_tests(np.sqrt(variance), clusters),
+            *single_tests(np.log(variance + 0.1), clusters),
+        ]
+
+    return found
+
+
+def _methods(rng, world: World, effect: float) -> Found:
+    out = aligned(rng, world, resamples=99, effect=effect)
+    credit = np.asarray(out.arrays["credit"])[:, -3:]  # those of the last judge
+    return "headline.methods.b" in claims(out), single_tests(credit, out.arrays["clusters"])
+
+
+def _gains(rng, world: World, effect: float) -> Found:
+    out = averaged(rng, world, resamples=99, effect=effect)
+    own = [h for h in out.headlines if h.hypothesis == "gain" and h.about.judge == "b"]
+    records = out.records()
+    single = [records[i].p for h in own for i in h.rests_on if hasattr(records[i], "p")]
+    return any(h.claim == "differs" for h in own), [min(single)]
+
+
+def _place(rng, world: World, effect: float) -> Found:
+    out = unbiased(rng, world, resamples=99, effect=effect)
+    [row] = [r for r in out["position.shares"].rows if "b at T=1" in r.a]
+    single = [out["position.b at T=1"].p_value, row.p_value]
+    return "headline.position.b at T=1" in claims(out), single
+
+
+def _people(rng, world: World, effect: float) -> Found:
+    out = doors.labelled(rng, world, resamples=99, effect=effect)
+    last = doors.JUDGES[-1].label
+    single = [r.p_value for r in out["compare.people.pairs"].rows if last in (r.a, r.b)]
+    return bool(claims(out)), single
+
+
+def _drift(design: Callable[..., Analysis], kind: str) -> Callable[..., Found]:
+    def found(rng, world: World, effect: float) -> Found:
+        out = design(rng, world, resamples=99, effect=effect)
+        [own] = [h for h in out.headlines if h.hypothesis == kind]
+        return own.claim == "differs", [out[own.rests_on[0]].p_value]
+
+    return found
+
+
+POWER: dict[str, tuple[float, Callable[..., Found]]] = {
+    "temperature": (1.5, _spread("temperature", SPREAD["temperature"], 3)),
+    "judges": (1.5, _spread("judges", SPREAD["judges"], 3)),
+    "guidelines": (1.5, _spread("guidelines", SPREAD["guidelines"], 3)),
+    "reasoning": (1.5, _spread("reasoning", SPREAD["reasoning"], 2)),
+    "audit, scores": (1.5, _spread("audit", doors.audited, 3)),
+    "alignment": (3.5, _methods),
+    "self_consistency": (2.5, _gains),
+    "bias": (1.2, _place),
+    "audit, people": (3.5, _people),
+    "drift, scores": (2.8, _drift(doors.drifted, "shift")),
+    "drift, verdicts": (1.5, _drift(doors.drifted_verdicts, "flips")),
+}
+"""By experiment the size of the one difference there is, and whether it is found."""
+
+
+def _of_sixty(rng, world: World, effect: float) -> Found:
+    """Two temperatures of 60 judges, of which one scatters more at the second."""
+    conditions = [Condition(judge=f"j{i}", temperature=t) for i in range(60) for t in (0.5, 1.0)]
+    frame = scored(rng, world, conditions, spread={conditions[1].label: effect})
+    declared = temperature.plan({"resamples": 19, "seed": 0}, conditions)
+    array = score_array(frame)
+    cells = frame.drop_duplicates("condition")[["condition", "judge", "temperature"]]
+    strata = strata_of(cells, vary="temperature")
+    [question] = spread_questions(array, declared, ("spread", "temperatures", "judge", strata))
+    shown = {h.about.judge: h.claim for h in spread_headlines(question)}
+    sd = array.scores[:, :2].std(axis=2, ddof=1)
+    return shown["j0"] == "differs", single_tests(sd, array.clusters)
+
+
+FAMILY: dict[str, tuple[float, Callable[..., Found]]] = {"temperature": (2.0, _of_sixty)}
