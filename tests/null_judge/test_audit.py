@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from judgestats.analysis.audit import audit
 from judgestats.judgments.design import Condition
 from tests.null_judge.designs import claims, left_out, seeded
 from tests.null_judge.doors import audited, labelled, passes
 from tests.null_judge.worlds import World, scored
 
-RUNS = 20
-MOST = 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
+RUNS, MOST = 8, 2
+"""Of 8 at .05, 3 or more are false in .6 %; the study runs 400 a cell."""
 
 
 def checked(found) -> bool:
@@ -34,7 +32,7 @@ def test_nothing_is_told_apart_though_a_judge_without_sampling_stands_beside():
         frame = scored(seeded(seed), World(), conditions, spread={cold.label: 0.0})
         found = audit(frame, n_resamples=99)
         false += checked(found)
-    assert false / RUNS <= MOST
+    assert false <= MOST
     ratios = found["ratio.all"].rows
     assert {r.a for r in ratios} | {r.b for r in ratios} == {c.label for c in warm}
     assert cold.label in {x for r in found["shift.all"].rows for x in (r.a, r.b)}
@@ -42,8 +40,8 @@ def test_nothing_is_told_apart_though_a_judge_without_sampling_stands_beside():
 
 
 def test_the_recommendation_leaves_out_no_equal_judge():
-    found = [audited(seeded(seed), World(), resamples=99) for seed in range(8)]
-    assert sum(left_out(one) for one in found) <= 2
+    found = [audited(seeded(seed), World(), resamples=99) for seed in range(RUNS)]
+    assert sum(left_out(one) for one in found) <= MOST
     assert all("best" in one.recommendation.rests_on for one in found)
 
 
@@ -61,8 +59,8 @@ def test_a_difference_of_spread_and_one_of_means_are_found():
 def test_judges_equally_often_right_are_not_told_apart():
     world = World(replications=1)
     false = sum(checked(labelled(seeded(seed), world, resamples=99)) for seed in range(RUNS))
-    assert false / RUNS <= MOST
+    assert false <= MOST
 
 
 def test_a_judge_that_only_just_reaches_a_demand_seldom_passes():
-    assert sum(passes(seeded(seed), World(), resamples=0) for seed in range(RUNS)) / RUNS <= MOST
+    assert sum(passes(seeded(seed), World(), resamples=19) for seed in range(RUNS)) <= MOST
