@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from judgestats.results.values import plain
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = ["AVERAGED", "TARGETS", "what_repeats_give"]
+__all__ = ["AVERAGED", "TARGETS", "repeats_needed", "what_repeats_give"]
 
 TARGETS = (0.80, 0.90)
 """Reliabilities that repeats are asked for."""
@@ -59,6 +61,44 @@ def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataF
     return pd.DataFrame(rows)
 
 
+def repeats_needed(single: Estimate, *, target: float = TARGETS[-1]) -> Estimate:
+    """How many judgments reach a reliability, by the reliability of one.
+
+    Parameters
+    ----------
+    single : Estimate
+        Reliability of one judgment.
+    target : float
+
+    Returns
+    -------
+    Estimate
+        The judgments; its interval holds those that the ends of the reliability's ask for, the
+        larger number at its lower end, infinite where that reaches 0.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Interval, Sample
+    >>> one = Estimate(name="icc_1_1", label="", estimate=0.76, sample=Sample(n_items=30),
+    ...                interval=Interval(low=0.64, high=0.86, level=0.95, method="F"))
+    >>> needed = repeats_needed(one)
+    >>> needed.estimate, needed.interval.low, needed.interval.high
+    (3.0, 2.0, 6.0)
+    """
+    interval = single.interval
+    if interval is not None and not math.isnan(interval.low + interval.high):
+        low, high = _needed(interval.high, target), _needed(interval.low, target)
+        interval = replace(interval, low=low, high=high)
+    return Estimate(
+        name="k_needed",
+        label=f"Judgments for a reliability of {target:g}",
+        estimate=_needed(single.estimate, target),
+        interval=None if math.isnan(single.estimate) else interval,
+        sample=single.sample,
+        reason=single.reason,
+    )
+
+
 def _number(value: Any) -> float:
     number = plain(value)
     return float(number) if isinstance(number, (int, float)) else math.nan
@@ -67,7 +107,7 @@ def _number(value: Any) -> float:
 def _needed(single: float, target: float) -> float:
     if not single > 0:
         return math.inf if single <= 0 else math.nan
-    return max(1.0, math.ceil(float(replications_needed(single, target=target)) - 1e-9))
+    return float(max(1, math.ceil(float(replications_needed(single, target=target)) - 1e-9)))
 
 
 def _taken(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:

@@ -18,6 +18,7 @@ from judgestats.analysis.alignment_methods import (
     consistency_of,
     describe,
 )
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import people_ceiling, reference_results
@@ -36,7 +37,7 @@ from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import apa_number, bounds_of, told
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.result import Estimate, format_p
@@ -236,12 +237,60 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             **({"agreement/people": ceiling.estimate} if ceiling else {}),
         },
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        rows=_rows(methods, rows),
         arrays={
             "pairs": list(pairs.names),
             "clusters": [str(c) for c in pairs.table.clusters],
             "conditions": [m.label for m in methods],
             "credit": np.column_stack([m.credit for m in methods]),
         },
+    )
+
+
+def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
+    """Agreement with people, whether it holds again and swapped, of each method."""
+    called = {
+        str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(methods, rows, strict=True)
+    }
+    against = {
+        "people among themselves": "alignment.people",
+        "always tie": "alignment.always_tie",
+    }
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "alignment_score",
+            "alignment.{}",
+            called,
+            note="(tie half)",
+            beside=against,
+        ),
+        asked_row(
+            "accuracy",
+            "right where neither ties",
+            "accuracy",
+            "accuracy",
+            "agreement.accuracy.{}",
+            called,
+        ),
+        asked_row(
+            "again",
+            "same when asked again",
+            "again",
+            "percent_agreement",
+            "consistency.repeated.{}",
+            called,
+        ),
+        asked_row(
+            "swap",
+            "same when shown swapped",
+            "swapped",
+            "swap_consistency",
+            "consistency.orders.{}",
+            called,
+        ),
     )
 
 
@@ -287,6 +336,8 @@ def _headlines(
                 family="methods.family" if len(judges) > 1 else "",
                 p_adjusted=p_alike if claim == "equivalent" else p,
                 reason=one.test.reason,
+                says=_SAYS[claim],
+                size=_widest(judge, one) if claim == "differs" else "",
             )
         )
         best = str(own.iloc[0]["factor_method"])
@@ -307,9 +358,38 @@ def _headlines(
                         family=f"difference.{judge}",
                         p_adjusted=p_floor,
                         reason=row.reason,
+                        says=_against(claim_of(p_floor, math.nan), floor, above=above),
                     )
                 )
     return tuple(found)
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "its methods differ in agreement with people",
+    "equivalent": "all its methods agree with people alike, within the margin",
+    "open": "neither a difference between its methods nor equality is shown",
+    "undefined": "its methods could not be compared",
+}
+
+
+def _against(claim: Claim, floor: str, *, above: bool) -> str:
+    """What a comparison of the best method with a baseline says."""
+    if claim != "differs":
+        return f"its best method is not shown to agree more often with people than {floor}"
+    return f"its best method agrees {'more' if above else 'less'} often with people than {floor}"
+
+
+def _widest(judge: str, compared: Compared) -> str:
+    """Id of the pair of methods that lies farthest apart, baselines left out."""
+    pairs = [
+        row
+        for row in compared.shifts.rows
+        if not {row.a, row.b} & set(_BASELINES) and math.isfinite(row.estimate)
+    ]
+    if not pairs:
+        return ""
+    row = max(pairs, key=lambda r: abs(r.estimate))
+    return f"difference.{judge}/{row.a}:{row.b}"
 
 
 def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:

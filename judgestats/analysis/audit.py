@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.asked_rows import people_rows, score_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawn import check_drawn
@@ -263,6 +264,9 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *label_limits(frame),
         ),
         recommendation=advice,
+        described=described.estimates,
+        condition_records=described.conditions,
+        rows=(*score_rows(cells["condition"]), *people_rows(cells["condition"])),
         metrics=_metrics(described, compared),
         condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),
@@ -295,6 +299,8 @@ def _audit_once(
         results=tuple(results),
         limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
         recommendation=repetition(frame, seed=declared.seed),
+        described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
+        rows=(score_rows(table["condition"])[-1], *people_rows(table["condition"])),
         metrics={"quality/unread_share": unread},
         condition_metrics=_and_people(metrics, table, results),
     )

@@ -23,6 +23,17 @@ _COMPARED = {
 }
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
+_SAYS = {
+    ("spread.all", "differs"): "the conditions differ in the scatter of repeated scores",
+    ("spread.all", "open"): "no difference in scatter is shown, which is not equality",
+    ("spread.all", "undefined"): "the scatter of the conditions could not be compared",
+    ("shift.all", "differs"): "the conditions differ in mean score",
+    ("shift.all", "open"): "no difference in mean score is shown, which is not equality",
+    ("shift.all", "undefined"): "the mean scores of the conditions could not be compared",
+    ("compare.people", "differs"): "the conditions differ in agreement with people",
+    ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
+    ("compare.people", "undefined"): "agreement with people could not be compared",
+}
 ALPHA = 0.05
 
 
@@ -68,6 +79,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 rests_on=rests_on,
                 p_adjusted=p,
                 reason=reason,
+                says=_SAYS.get((named.id, claim), ""),
             )
         )
     return tuple(headlines)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n_accuracy import against_accuracy, answers_right, choices_right
 from judgestats.analysis.best_of_n_reliability import (
@@ -173,6 +174,25 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=tuple(in_order(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
         recommendation=_recommend(table),
+        rows=(
+            *choice_rows(table["condition"]),
+            asked_row(
+                "right",
+                "chooses the right answer",
+                "right",
+                "chosen_answers_that_are_right",
+                "right.target.{}",
+                table["condition"],
+            ),
+            asked_row(
+                "preferred",
+                "chooses as people prefer",
+                "preferred",
+                "choices_of_the_preferred_answer",
+                "right.preferred.{}",
+                table["condition"],
+            ),
+        ),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )

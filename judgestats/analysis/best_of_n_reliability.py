@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
@@ -86,6 +87,7 @@ def reliability(
         ("repetition.unread", "Unread as a category", "descriptive", category),
         ("repetition.ac1", "Agreement of repetitions", "descriptive", ac1),
         ("repetition.flips", "Changed choices", "descriptive", flips),
+        ("repeats.needed", "Choices for a reliability of .90", "descriptive", repeats_needed(one)),
     )
     return [named(f"{key}.{name}", f"{title}, {name}", role, r) for key, title, role, r in listed]
 

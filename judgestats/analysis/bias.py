@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.bias_answer import (
     authorship_told,
     bias_headlines,
@@ -34,6 +35,7 @@ from judgestats.analysis.selections import selection_limits
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
+from judgestats.results import Row
 from judgestats.stats.inference.result import Result
 
 __all__ = ["MARGINS", "analyse", "plan"]
@@ -209,9 +211,53 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *_limits(own, declared, described.table),
         ),
         recommendation=what_to_do(headlines),
+        rows=_rows(
+            [p.where for p in found], list(dict.fromkeys(s for p in found for s in p.scores))
+        ),
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics=described.metrics,
         arrays=cell_arrays(described.array) if described.array is not None else {},
+    )
+
+
+def _rows(subjects: Sequence[str], scales: Sequence[str]) -> tuple[Row, ...]:
+    """By how much each judge follows padding, place and authorship, of which it should none."""
+    where = scales[0] if scales else ""
+    return (
+        asked_row(
+            "padding",
+            "empty words add",
+            "empty words",
+            "mean_difference",
+            f"padding/padded ({{}}, {where}):original",
+            subjects,
+            note=f"({where})",
+        ),
+        asked_row(
+            "position",
+            "first place preferred",
+            "first place",
+            "first_position_share",
+            "position.{}/first_position_share",
+            subjects,
+            note="(.50: no preference)",
+        ),
+        asked_row(
+            "swap",
+            "same when shown swapped",
+            "swapped",
+            "swap_consistency",
+            "position.swap.{}",
+            subjects,
+        ),
+        asked_row(
+            "own",
+            "its own answers gain",
+            "own answers",
+            "preference_change",
+            "own/its own answer ({}):another's answer",
+            subjects,
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from judgestats.analysis.bias_probes import Probed
 from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import NamedResult, Recommendation
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number, bounds_of, estimate_parts
 from judgestats.stats.inference.adjust import Family, p_adjust
 from judgestats.stats.inference.result import Comparison, Comparisons, Result
@@ -39,6 +39,19 @@ _EFFECTS = {
     "own": ("preference_change", "authorship"),
 }
 """Hypothesis -> estimand and what is varied."""
+
+
+_MOVES = {
+    "padding": "adding empty words",
+    "position": "the place where an answer stands",
+    "own": "that an answer is the judge's own",
+}
+_SAYS: Mapping[Claim, str] = {
+    "differs": "{} moves the judge",
+    "equivalent": "{} is shown to move the judge by less than the margin",
+    "open": "neither an effect nor its absence is shown: {}",
+    "undefined": "could not be tested: {}",
+}
 
 
 def jointly(results: Sequence[NamedResult]) -> list[NamedResult]:
@@ -121,6 +134,7 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
                     rests_on=(*rests, *(f"{equal_id}/{r.a}:{r.b}" for r in rows)),
                     family="position.family" if hypothesis == "position" else hypothesis,
                     p_adjusted=p_small if claim == "equivalent" else p,
+                    says=_SAYS[claim].format(_MOVES[hypothesis]),
                 )
             )
     return tuple(headlines)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.crowd_case import side_by_side
 from judgestats.analysis.crowd_conclude import limits_of, recommended, sentence_of
 from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
@@ -21,6 +22,7 @@ from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
+from judgestats.results import Row
 from judgestats.stats.comparison.cochran import cochran_q_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.inference.result import Comparisons
@@ -116,11 +118,34 @@ def analyse(
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
+        rows=_rows(table, gains),
         arrays={
             "scaling": _curve_rows(table, declared),
             "selection": _selection_rows(table, declared),
             "case": side_by_side(judges, items, gold, declared),
         },
+    )
+
+
+def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, ...]:
+    """How often each strategy is right, and more often than the plain prompt."""
+    called = {
+        str(r["condition"]): f"{r['factor_strategy']}, {r['judge']}"
+        for r in table.to_dict("records")
+    }
+    better = {
+        label: f"gain.{judge}/{pair.a}:{pair.b}"
+        for judge, pairs in gains.items()
+        for pair in pairs.rows
+        for label, name in called.items()
+        if name == f"{pair.a}, {judge}"
+    }
+    return (
+        asked_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
+        asked_row("gain", "more than the plain prompt", "gain", "mean_difference", "{}", better),
+        asked_row(
+            "swap", "same when shown swapped", "swapped", "swap_consistency", "order.{}", called
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -18,7 +19,7 @@ from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
-from judgestats.results import About
+from judgestats.results import About, Row
 from judgestats.results.records import Role
 from judgestats.stats import adjust_family, run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
@@ -201,7 +202,39 @@ def drift(
         ),
         limitations=limits,
         condition_metrics=metrics,
+        rows=_rows(list(dict.fromkeys(r.about.stratum for r in tests))),
     )  # fmt: skip
+
+
+def _rows(names: Sequence[str]) -> tuple[Row, ...]:
+    """What changed of each condition, with the interval that says what is ruled out."""
+    return (
+        asked_row(
+            "shift",
+            "mean score moved by",
+            "mean moved",
+            "change_of_scores",
+            "shift.{}/change_of_scores",
+            names,
+        ),
+        asked_row(
+            "spread",
+            "its scatter: variance times",
+            "variance x",
+            "variance_ratio",
+            "ratio.{}/second:first",
+            names,
+        ),
+        asked_row(
+            "verdicts",
+            "verdicts changed",
+            "changed",
+            "change_of_verdicts",
+            "flips.{}/change_of_verdicts",
+            names,
+            note="(beyond repetition)",
+        ),
+    )
 
 
 def _described(

@@ -27,6 +27,11 @@ _ESTIMANDS = {
     "spread": "variance_ratio",
 }
 _ASPECTS = {"shift": "mean score", "spread": "spread of repeated scores", "flips": "verdicts"}
+_SAYS: Mapping[Claim, str] = {
+    "differs": "the judge has changed: {}",
+    "open": "no change is shown: {}",
+    "undefined": "not tested: {}",
+}
 ALPHA = 0.05
 UNREAD = "not read in both runs"
 """The reason under which `run_change` counts the items that it leaves out."""
@@ -68,6 +73,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
                 family="drift.family",
                 p_adjusted=p,
                 reason=named.result.reason,
+                says=_SAYS[claim].format(_ASPECTS[kind]),
             )
         )
     return tuple(headlines)

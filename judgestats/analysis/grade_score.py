@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.grade_score_effects import (
     OPTION,
     effect_of_option,
@@ -33,6 +34,7 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
+from judgestats.results import Row
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.grade_score import grade_score
 from judgestats.stats.agreement.grade_score_items import grade_score_items
@@ -194,8 +196,29 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=tuple(results),
         limitations=(*_limits(frame, table, found), *unanswered(results, declared)),
         recommendation=_recommend(table, results),
+        rows=_rows(table["condition"]),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+    )
+
+
+def _rows(names: Iterable[str]) -> tuple[Row, ...]:
+    """Whether choices follow the option, and change when asked again."""
+    names = list(names)
+    return (
+        asked_row(
+            "grade",
+            "choices follow the option",
+            "Grade Score",
+            "grade_score",
+            "grade.{}",
+            names,
+            note="(1: never the place)",
+        ),
+        asked_row("flips", "asked again it changes", "changes", "flip_rate", "noise.{}", names),
+        asked_row(
+            "wins", "an unrelated option wins", "unrelated", "option_win_rate", "wins.{}", names
+        ),
     )
 
 

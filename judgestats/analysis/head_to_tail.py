@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.advice import repeats_needed
+from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
@@ -151,6 +153,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             ),
         ),
         recommendation=_recommend(table),
+        rows=(
+            asked_row(
+                "accuracy",
+                "answers called right",
+                "called right",
+                "accuracy_as_judged",
+                "accuracy.{}",
+                table["condition"],
+            ),
+            *choice_rows(table["condition"]),
+        ),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
@@ -191,6 +204,12 @@ def _condition(
         named(f"reliability.all.{name}", f"All replications, {name}", "primary", many),
         named(f"repetition.ac1.{name}", f"Agreement of repetitions, {name}", "descriptive", ac1),
         named(f"repetition.flips.{name}", f"Changed verdicts, {name}", "descriptive", flips),
+        named(
+            f"repeats.needed.{name}",
+            f"Verdicts for a reliability of .90, {name}",
+            "descriptive",
+            repeats_needed(one),
+        ),
         named(f"repetition.unread.{name}", f"Unread as not correct, {name}", "descriptive", strict),
         named(
             f"repetition.category.{name}", f"Unread as a category, {name}", "descriptive", category

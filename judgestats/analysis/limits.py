@@ -8,10 +8,32 @@ from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = ["common_limits", "few_questions", "limits_of_conditions"]
+__all__ = ["Limit", "common_limits", "few_questions", "limits_of_conditions"]
 
 
-def few_questions(n: int) -> str:
+class Limit(str):
+    """A limitation as a sentence, with its code and what it says in a few words.
+
+    Examples
+    --------
+    >>> limit = Limit("Only 12 questions: intervals are wide.", code="few", short="12 questions")
+    >>> limit, limit.short
+    ('Only 12 questions: intervals are wide.', '12 questions')
+    """
+
+    __slots__ = ("code", "short")
+
+    code: str
+    short: str
+
+    def __new__(cls, text: str, *, code: str, short: str) -> Limit:
+        """The sentence, which it is, with the two beside it."""
+        limit = super().__new__(cls, text)
+        limit.code, limit.short = code, short
+        return limit
+
+
+def few_questions(n: int) -> Limit:
     """What follows from few independent questions.
 
     Examples
@@ -20,13 +42,17 @@ def few_questions(n: int) -> str:
     ('Only one question', 'Only 12 questions')
     """
     if n == 1:
-        return (
+        return Limit(
             "Only one question: nothing can be said about others, and no interval over questions "
-            "can be given."
+            "can be given.",
+            code="few_questions",
+            short="one question: nothing follows for others",
         )
-    return (
+    return Limit(
         f"Only {n} questions: intervals are wide, and what holds for these questions need not hold "
-        "for others."
+        "for others.",
+        code="few_questions",
+        short=f"{n} questions: intervals are wide",
     )
 
 
@@ -74,12 +100,16 @@ def limits_of_conditions(
     -------
     list of str
     """
-    limits = []
+    limits: list[str] = []
     simulated = sorted({j for j in cells["judge"] if str(j).startswith("sim-")})
     if simulated:
         limits.append(
-            f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not how "
-            "any real judge behaves."
+            Limit(
+                f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not "
+                "how any real judge behaves.",
+                code="simulated",
+                short="simulated judges: no model was asked",
+            )
         )
     if n_clusters < 50:
         limits.append(few_questions(n_clusters))
@@ -87,28 +117,46 @@ def limits_of_conditions(
     if np.any(worst > 0):
         at = int(np.argmax(worst))
         limits.append(
-            f"Up to {100 * worst[at]:.3g} % of the judgments of a condition "
-            f"({cells['condition'].iloc[at]}) could not be read. They are reported as such and "
-            "enter no number as a score; if a judge fails on hard items, what is left flatters it."
+            Limit(
+                f"Up to {100 * worst[at]:.3g} % of the judgments of a condition "
+                f"({cells['condition'].iloc[at]}) could not be read. They are reported as such "
+                "and enter no number as a score; if a judge fails on hard items, what is left "
+                "flatters it.",
+                code="unread",
+                short=f"up to {100 * worst[at]:.3g} % unread ({cells['condition'].iloc[at]})",
+            )
         )
     still = cells.loc[(cells["temperature"] == 0) & (cells["constant_share"] > 0.95), "judge"]
     if len(still):
         limits.append(
-            f"T = 0 ({', '.join(map(str, still))}): the same draw is repeated, so a reliability "
-            "near 1 there says that sampling was switched off, not that the judge is right."
+            Limit(
+                f"T = 0 ({', '.join(map(str, still))}): the same draw is repeated, so a "
+                "reliability near 1 there says that sampling was switched off, not that the "
+                "judge is right.",
+                code="no_sampling",
+                short="T = 0 repeats the same draw",
+            )
         )
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
     if few > 0.05:  # a handful of cells with failed calls does not make the others short
         limits.append(
-            f"{100 * few:.3g} % of the items under a condition have fewer than 5 readable "
-            f"replications (as few as {int(sizes.min())}): their variances are estimated from very "
-            "little."
+            Limit(
+                f"{100 * few:.3g} % of the items under a condition have fewer than 5 readable "
+                f"replications (as few as {int(sizes.min())}): their variances are estimated from "
+                "very little.",
+                code="few_repeats",
+                short=f"some items with {int(sizes.min())} repeats only",
+            )
         )
     related = cells["mean_spread_correlation"].to_numpy(float)
     if np.any(related < -0.3):
         limits.append(
-            "Items with high means scatter less (correlation of item mean and variance down to "
-            f"{np.nanmin(related):.2f}): near the end of the scale spread and mean are confounded, "
-            "so read them together."
+            Limit(
+                "Items with high means scatter less (correlation of item mean and variance down "
+                f"to {np.nanmin(related):.2f}): near the end of the scale spread and mean are "
+                "confounded, so read them together.",
+                code="crowded_scale",
+                short="high scores scatter less: read spread with the mean",
+            )
         )
     return limits

@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.conversion import Place
 from judgestats.analysis.recording import results_of
-from judgestats.results import About, Condition, Figure, Headline, Results
+from judgestats.results import About, Condition, Figure, Headline, Results, Row
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Role
 from judgestats.results.sentences import family_sentence, words_of
@@ -106,6 +106,9 @@ class Analysis:
         With the ids of the results that describe each; from `conditions` where empty.
     figures : tuple of Figure
         What figures need, as records.
+    rows : tuple of Row
+        The questions that the screen and the first page answer for every condition; cells whose
+        result was not made fall out.
     """
 
     experiment: str
@@ -124,6 +127,7 @@ class Analysis:
     described: tuple[NamedResult, ...] = ()
     condition_records: tuple[Condition, ...] = ()
     figures: tuple[Figure, ...] = ()
+    rows: tuple[Row, ...] = ()
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""

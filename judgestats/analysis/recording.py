@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.conversion import records_of, table_record
+from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
 from judgestats.results import (
     CONDITIONS,
@@ -26,6 +27,7 @@ from judgestats.results import (
     Record,
     Results,
     ResultSet,
+    Row,
     Table,
     Test,
 )
@@ -63,10 +65,9 @@ def results_of(analysis: Analysis) -> Results:
         families=tuple(families),
         headlines=tuple(analysis.headlines),
         conditions=analysis.condition_records or tuple(_conditions(analysis.conditions)),
+        rows=tuple(_rows(analysis.rows, {record.id for record in records})),
         recommendation=_recommendation(analysis),
-        limitations=tuple(
-            Note(code="limitation", message=text, severity="info") for text in analysis.limitations
-        ),
+        limitations=tuple(_limitation(text) for text in analysis.limitations),
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
     )
 
@@ -167,6 +168,22 @@ def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
         return float(min(floors))
     p = adjusting.p_adjust(list(floors), method=method)  # type: ignore[arg-type]
     return float(p.min())
+
+
+def _rows(declared: Sequence[Row], known: set[str]) -> Iterable[Row]:
+    """The rows declared, with the cells whose result was made."""
+    for row in declared:
+        cells = {label: i for label, i in row.cells.items() if i in known}
+        if cells:
+            beside = {words: i for words, i in row.beside.items() if i in known}
+            yield replace(row, cells=cells, beside=beside)
+
+
+def _limitation(text: str) -> Note:
+    """A limitation with its code, and in short where it says so (`Limit`)."""
+    short = {"short": text.short} if isinstance(text, Limit) else {}
+    code = text.code if isinstance(text, Limit) else "limitation"
+    return Note(code=code, message=str(text), severity="info", values=short)
 
 
 def _table(conditions: pd.DataFrame) -> Iterable[Table]:

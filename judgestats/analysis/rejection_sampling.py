@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.chosen_responses import (
     Chosen,
     chat_lines,
@@ -209,6 +210,32 @@ def analyse(
             ),
         ),
         recommendation=_recommend(table, compared, level=declared.level),
+        rows=(
+            asked_row(
+                "best",
+                "chooses the preferred one",
+                "best chosen",
+                "best_chosen",
+                "best.{}",
+                table["condition"],
+            ),
+            asked_row(
+                "gain",
+                "more than at random",
+                "gain",
+                "mean_difference",
+                "gain/chosen ({}):drawn at random",
+                table["condition"],
+            ),
+            asked_row(
+                "circles",
+                "circles of preferences",
+                "circles",
+                "intransitive_triads",
+                "circles.{}",
+                table["condition"],
+            ),
+        ),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         files=files,

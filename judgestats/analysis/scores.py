@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.outcome import NamedResult
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Condition, Figure
@@ -144,6 +145,15 @@ def score_conditions(
             )
             for value in (line.mean, line.variance, line.sem, line.between_item_variance)
         ]
+        shown.append(
+            NamedResult(
+                id=f"repeats.needed.{name}",
+                title="Judgments for a reliability of .90",
+                role="descriptive",
+                result=repeats_needed(reliability),
+                about=subject,
+            )
+        )
         estimates += shown
         statuses = {s: int(asked["status"].eq(s).sum()) for s in known}
         conditions.append(

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated, Answers, described
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import reference_results
@@ -24,7 +25,7 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.judgments.settings import heat
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline, Row
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
@@ -220,6 +221,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         recommendation=recommended,
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in every},
+        rows=_rows([one.name for one in every]),
     )
 
 
@@ -366,6 +368,37 @@ def _panels(
     return panels, results
 
 
+def _rows(names: Sequence[str]) -> tuple[Row, ...]:
+    """Agreement with people and reliability, of one judgment and of each aggregate."""
+    against = {
+        "people among themselves": "alignment.people",
+        "always tie": "alignment.always_tie",
+    }
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "alignment_score",
+            "alignment.{}",
+            names,
+            note="(tie half)",
+            beside=against,
+        ),
+        asked_row(
+            "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
+        ),
+        asked_row(
+            "accuracy",
+            "right where neither ties",
+            "accuracy",
+            "accuracy",
+            "agreement.accuracy.{}",
+            names,
+        ),
+    )
+
+
 def _headlines(
     asked: Sequence[_Asked], gains: Comparisons | None, small: EquivalenceResult | None
 ) -> tuple[Headline, ...]:
@@ -402,9 +435,19 @@ def _headlines(
                 family="gain",
                 p_adjusted=equal.p_adjusted if claim == "equivalent" else row.p_adjusted,
                 reason=row.reason,
+                says=_SAYS[claim, claim == "differs" and row.estimate > 0],
             )
         )
     return tuple(headlines)
+
+
+_SAYS: Mapping[tuple[Claim, bool], str] = {
+    ("differs", True): "averaging agrees with people more often than one judgment",
+    ("differs", False): "averaging agrees with people less often than one judgment",
+    ("equivalent", False): "averaging is shown to change agreement by less than the margin",
+    ("open", False): "neither a gain from averaging nor its absence is shown",
+    ("undefined", False): "a gain from averaging could not be computed",
+}
 
 
 def _sentence(

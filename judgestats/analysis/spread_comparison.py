@@ -21,7 +21,7 @@ from judgestats.analysis.recording import smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.strata import Stratum
 from judgestats.judgments.shapes import ScoreArray, score_array
-from judgestats.results import About, Headline
+from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family, adjust_family, p_adjust
 from judgestats.stats.inference.result import Result
@@ -408,9 +408,18 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
                 family=FAMILY if len(placed) > 1 else "",
                 p_adjusted=p_alike if claim == "equivalent" else p,
                 reason=reason,
+                says=_SAYS[claim].format(across=question.across),
             )
         )
     return tuple(headlines)
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "the scatter of repeated scores differs between {across}",
+    "equivalent": "all {across} are shown to scatter alike, within the margin",
+    "open": "neither a difference in scatter between {across} nor equality is shown",
+    "undefined": "the scatter of {across} could not be compared",
+}
 
 
 def nothing_claimed(why: str) -> Headline:
@@ -422,6 +431,7 @@ def nothing_claimed(why: str) -> Headline:
         about=About(),
         estimand="variance_ratio",
         reason=why,
+        says="the scatter of repeated scores was not compared",
     )
 
 

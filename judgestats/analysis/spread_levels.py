@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -201,6 +202,7 @@ class LevelComparison:
             sentence=sentence + told,
             headlines=(*headlines, *claims),
             described=found.described.estimates,
+            rows=score_rows(cells["condition"]),
             condition_records=found.described.conditions,
             figures=cell_figures(arrays),
             conditions=cells,

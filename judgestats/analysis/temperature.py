@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -151,6 +152,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         headlines=(*headlines, *zero),
         described=described.estimates,
+        rows=score_rows(cells["condition"]),
         condition_records=described.conditions,
         figures=cell_figures(arrays),
         conditions=cells,

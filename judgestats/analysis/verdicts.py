@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.advice import repeats_needed
+from judgestats.analysis.asked_rows import people_rows, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.limits import few_questions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -37,7 +39,7 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
-from judgestats.stats.inference.result import Comparisons, Result
+from judgestats.stats.inference.result import Comparisons, Estimate, Result
 
 __all__ = ["audit_verdicts", "verdict_plan"]
 
@@ -131,6 +133,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         frame = frame.assign(choice=outcomes(frame["choice"]))
     counts = status_table(frame)
     results: list[NamedResult] = []
+    described: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
@@ -155,6 +158,17 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             )
             for kind, title, result in found
         ]
+        described += [
+            NamedResult(
+                id=f"repeats.needed.{name}",
+                title="Verdicts for a reliability of .90",
+                role="descriptive",
+                result=repeats_needed(value),
+                about=About(conditions=(name,)),
+            )
+            for kind, _, value in found
+            if kind == "reliability.vote_share" and isinstance(value, Estimate)
+        ]
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
         validity[name] = validity_metrics(found)
         if "label" in asked and (asked["label"] != "").any():
@@ -173,6 +187,8 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
+        described=tuple(described),
+        rows=(*verdict_rows(table["condition"]), *people_rows(table["condition"])),
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),

@@ -14,6 +14,7 @@ from judgestats.results.conclusions import (
     Figure,
     Headline,
     Recommendation,
+    Row,
 )
 from judgestats.results.estimands import ESTIMANDS, TESTS, Estimand, estimand_of, kind_of_test
 from judgestats.results.files import (
@@ -69,6 +70,7 @@ __all__ = [
     "Record",
     "ResultSet",
     "Results",
+    "Row",
     "Sample",
     "Statistic",
     "Table",

@@ -10,7 +10,7 @@ from typing import Literal
 from judgestats.results.parts import About, Note, Part
 from judgestats.results.values import Number, Plain, Probability
 
-__all__ = ["Claim", "Condition", "Family", "Figure", "Headline", "Recommendation"]
+__all__ = ["Claim", "Condition", "Family", "Figure", "Headline", "Recommendation", "Row"]
 
 Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
 """What a headline says: a difference (or relation) is shown; its absence within the margin is
@@ -76,6 +76,12 @@ class Headline(Part):
         The p that decides, adjusted in the family.
     reason : str
         Why it is undefined.
+    says : str
+        The claim in words without its subject and its numbers (``scores scatter differently across
+        temperatures``).
+    size : str
+        Id of the estimate or comparison that tells how large; empty: of what it rests on, the
+        member farthest from nothing.
     """
 
     id: str
@@ -88,6 +94,42 @@ class Headline(Part):
     family: str = ""
     p_adjusted: Probability = math.nan
     reason: str = ""
+    says: str = ""
+    size: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Part):
+    """A question that people ask of every condition, and the result that answers it in each.
+
+    The rows of an analysis are what its screen and the first page of its report show; each
+    analysis declares its own.
+
+    Attributes
+    ----------
+    key : str
+        By which a threshold names it (``reliability``).
+    ask : str
+        As people ask: ``asked again it moves by``.
+    short : str
+        The same in two words, as the head of a column.
+    estimand : str
+        What answers: a key of the registry.
+    cells : mapping of condition to str
+        Ids of estimates or comparisons.
+    note : str
+        What stands behind the numbers: ``r``.
+    beside : mapping of words to str
+        Ids of estimates that hold for all conditions: a ceiling, a baseline.
+    """
+
+    key: str
+    ask: str
+    short: str
+    estimand: str
+    cells: Mapping[str, str]
+    note: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from judgestats.results.conclusions import (
     Figure,
     Headline,
     Recommendation,
+    Row,
 )
 from judgestats.results.estimands import estimand_of, kind_of_test
 from judgestats.results.parts import Note, Part
@@ -51,6 +52,8 @@ class Results(Part):
     answer : str
         The answer in words, made from the headlines.
     headlines, results, families, conditions, figures : tuple of records
+    rows : tuple of Row
+        What is asked of every condition, for the screen and the report's first page.
     recommendation : Recommendation or None
     limitations : tuple of Note
     facts : mapping
@@ -71,6 +74,7 @@ class Results(Part):
     families: tuple[Family, ...] = ()
     headlines: tuple[Headline, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    rows: tuple[Row, ...] = ()
     recommendation: Recommendation | None = None
     limitations: tuple[Note, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -193,8 +197,12 @@ def inconsistency(found: Results) -> str:
     families = {family.id: family for family in found.families}
     places = [(f"families[{i}].members", f.members) for i, f in enumerate(found.families)]
     places += [(f"headlines[{i}].rests_on", h.rests_on) for i, h in enumerate(found.headlines)]
+    sizes = [(i, h.size) for i, h in enumerate(found.headlines) if h.size]
+    places += [(f"headlines[{i}].size", (size,)) for i, size in sizes]
     for i, c in enumerate(found.conditions):
         places.append((f"conditions[{i}].estimates", tuple(c.estimates.values())))
+    for i, row in enumerate(found.rows):
+        places.append((f"rows[{i}].cells", (*row.cells.values(), *row.beside.values())))
     if found.recommendation is not None:
         places.append(("recommendation.rests_on", found.recommendation.rests_on))
     if wrong := _unknown(places, seen):

@@ -1,0 +1,190 @@
+"""The questions that the screen and the report's first page answer: what analyses declare of them.
+
+An analysis names its rows here or beside its own results. Whoever adds a question that other
+analyses ask too (is it right, is it fair) adds a function that gives its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from judgestats.results import Row
+
+__all__ = ["asked_row", "choice_rows", "people_rows", "score_rows", "verdict_rows"]
+
+_ALL = "{}"
+
+
+def asked_row(
+    key: str,
+    ask: str,
+    short: str,
+    estimand: str,
+    ids: str,
+    names: Iterable[str] | Mapping[str, str],
+    *,
+    note: str = "",
+    beside: Mapping[str, str] | None = None,
+) -> Row:
+    """A row whose results bear the name of their condition.
+
+    Parameters
+    ----------
+    key, ask, short, estimand : str
+        See `Row`.
+    ids : str
+        The results' ids, ``{}`` where the name stands.
+    names : sequence of str, or mapping
+        Conditions; or each condition with what its ids call it.
+    note : str
+    beside : mapping of words to str
+
+    Returns
+    -------
+    Row
+
+    Examples
+    --------
+    >>> dict(asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", ["a, T=1"]).cells)
+    {'a, T=1': 'condition.mean.a, T=1'}
+    """
+    called = names if isinstance(names, Mapping) else {name: name for name in names}
+    return Row(
+        key=key,
+        ask=ask,
+        short=short,
+        estimand=estimand,
+        cells={label: ids.replace(_ALL, name) for label, name in called.items()},
+        note=note,
+        beside=beside or {},
+    )
+
+
+def score_rows(names: Iterable[str]) -> tuple[Row, ...]:
+    """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
+    names = list(names)
+    return (
+        asked_row(
+            "sem",
+            "asked again it moves by",
+            "moves by",
+            "sem",
+            "condition.sem.{}",
+            names,
+            note="(SEM)",
+        ),
+        asked_row(
+            "reliability",
+            "one score's reliability",
+            "reliability",
+            "icc_1_1",
+            "reliability.icc1.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row("mean", "mean score", "mean", "mean", "condition.mean.{}", names),
+    )
+
+
+def verdict_rows(names: Iterable[str]) -> tuple[Row, ...]:
+    """Of verdicts: whether asking again, or the other order, changes them."""
+    names = list(names)
+    return (
+        asked_row(
+            "flips",
+            "asked again it changes",
+            "changes",
+            "flip_rate",
+            "reliability.flip_rate.{}",
+            names,
+            note="(share of verdicts)",
+        ),
+        asked_row(
+            "reliability",
+            "one verdict's reliability",
+            "reliability",
+            "vote_share_reliability",
+            "reliability.vote_share.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row(
+            "swap",
+            "same when shown swapped",
+            "swapped",
+            "swap_consistency",
+            "order.swap_consistency.{}",
+            names,
+        ),
+        asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    )
+
+
+def choice_rows(names: Iterable[str]) -> tuple[Row, ...]:
+    """Of choices among several: whether asking again gives the same."""
+    names = list(names)
+    return (
+        asked_row(
+            "reliability",
+            "one choice's reliability",
+            "reliability",
+            "vote_share_reliability",
+            "reliability.one.{}",
+            names,
+        ),
+        asked_row("repeats", "repeats for .90", "repeats", "k_needed", "repeats.needed.{}", names),
+        asked_row(
+            "flips",
+            "asked again it changes",
+            "changes",
+            "flip_rate",
+            "repetition.flips.{}",
+            names,
+            note="(share of choices)",
+        ),
+    )
+
+
+def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
+    """Agreement with people's labels, of scores and of verdicts."""
+    names = list(names)
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "pearson_with_human",
+            "people.pearson.{}",
+            names,
+            note="r",
+        ),
+        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names),
+        asked_row(
+            "accuracy", "agrees with people", "people", "accuracy", "people.accuracy.{}", names
+        ),
+        asked_row(
+            "kappa",
+            "beyond chance",
+            "kappa",
+            "cohen_kappa",
+            "people.kappa.{}",
+            names,
+            note="(kappa)",
+        ),
+        asked_row(
+            "sensitivity",
+            "passes what people pass",
+            "sensitivity",
+            "sensitivity",
+            "people.sensitivity.{}",
+            names,
+        ),
+        asked_row(
+            "specificity",
+            "fails what people fail",
+            "specificity",
+            "specificity",
+            "people.specificity.{}",
+            names,
+        ),
+    )

@@ -1,0 +1,203 @@
+"""What an analysis claims, a sentence a claim, made from its headlines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgestats.results.conclusions import Headline
+from judgestats.results.estimands import estimand_of, name_of
+from judgestats.results.numbers import apa_p, estimate_parts
+from judgestats.results.records import Comparison, Estimate, ResultSet, Test
+from judgestats.results.results import Results
+
+__all__ = ["NOTHING", "Answer", "answers_of", "number_of", "shown"]
+
+NOTHING = "-"
+"""What stands where a number is undefined or was not asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What is claimed, and of whom.
+
+    Attributes
+    ----------
+    claim : str
+    text : str
+        The sentence.
+    headlines : tuple of str
+        Ids of those that it tells.
+    records : tuple of str
+        Ids of the results whose numbers stand in it.
+    """
+
+    claim: str
+    text: str
+    headlines: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+
+
+def shown(record: Estimate | Comparison) -> tuple[str, str]:
+    """A number and its interval as they are written wherever this record is shown.
+
+    Examples
+    --------
+    >>> from judgestats.results import Interval
+    >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
+    ...              estimate=0.8134, interval=Interval(low=0.751, high=0.862))
+    >>> shown(e)
+    ('.81', '[.75, .86]')
+    >>> from dataclasses import replace
+    >>> shown(replace(e, estimand="k_needed", estimate=3.0, interval=Interval(low=2.0, high=6.0)))
+    ('3', '(6 to be safe)')
+    """
+    if math.isnan(record.estimate):
+        return NOTHING, ""
+    entry, interval = estimand_of(record.estimand), record.interval
+    low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
+    if entry.unit == "count":
+        return _count(record.estimate), _safe(record.estimate, high)
+    if entry.unit == "USD":
+        return f"${record.estimate:.4f}", ""
+    return estimate_parts(record.estimate, low, high, bounded=entry.bounded)
+
+
+def _count(value: float) -> str:
+    return "none" if math.isinf(value) else f"{value:,.0f}"
+
+
+def _safe(value: float, high: float) -> str:
+    """The end of the interval that more judgments cover."""
+    if math.isnan(high) or math.isinf(value):
+        return ""
+    return "(perhaps none)" if math.isinf(high) else f"({high:,.0f} to be safe)"
+
+
+def number_of(found: Results, result_id: str) -> Estimate | Comparison:
+    """The result of this id, which is one number."""
+    record = found[result_id]
+    if not isinstance(record, (Estimate, Comparison)):
+        raise TypeError(f"{result_id}: an estimate or a comparison was expected")
+    return record
+
+
+_CLAIMS: Mapping[str, str] = {
+    "differs": "a difference is shown: {}",
+    "equivalent": "shown to be alike within the margin: {}",
+    "open": "no difference is shown: {}",
+    "undefined": "could not be computed: {}",
+}
+_NAMED = 3
+"""Subjects of one claim that are named; of more the number is told."""
+
+
+def answers_of(found: Results) -> list[Answer]:
+    """The headlines that claim something, those alike in one sentence, differences first.
+
+    Parameters
+    ----------
+    found : Results
+
+    Returns
+    -------
+    list of Answer
+        Empty where nothing is claimed: what is only described stands in the table.
+    """
+    groups: dict[tuple[str, str], list[Headline]] = {}
+    for claim in _CLAIMS:
+        for headline in found.headlines:
+            if headline.claim == claim:
+                groups.setdefault((claim, _says(headline)), []).append(headline)
+    return [_answer(claim, says, told, found) for (claim, says), told in groups.items()]
+
+
+def _says(headline: Headline) -> str:
+    what = name_of(headline.estimand) if headline.estimand else headline.hypothesis
+    return headline.says or _CLAIMS[headline.claim].format(what)
+
+
+def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results) -> Answer:
+    """One claim, of the subjects whose p is smallest first."""
+    of = len([h for h in found.headlines if h.hypothesis == headlines[0].hypothesis])
+    ordered = sorted(headlines, key=lambda h: (math.isnan(h.p_adjusted), h.p_adjusted))
+    told: list[str] = []
+    records: list[str] = []
+    for headline in ordered[:_NAMED]:
+        numbers, size = _numbers(headline, found)
+        records += [size] if size else []
+        subject = headline.about.stratum or headline.about.judge
+        told.append(f"{subject} ({numbers})" if subject and numbers else subject or numbers)
+    more = len(ordered) - _NAMED
+    text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
+    if any(told):
+        joint = " - " if ": " in says else ": "
+        text += f"{joint}{'; '.join(filter(None, told))}"
+        text += f"; and {more} more" if more > 0 else ""
+    return Answer(
+        claim=claim,
+        text=text,
+        headlines=tuple(h.id for h in ordered),
+        records=tuple(records),
+    )
+
+
+def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
+    """Size, p and reason of a claim, and the id of the result that tells the size."""
+    told: list[str] = []
+    size = _size(headline, found)
+    if size is not None and math.isfinite(size.estimate):
+        told.append(_pair(size) + " ".join(filter(None, shown(size))) + _unit(size))
+    else:
+        size = None
+    if not math.isnan(headline.p_adjusted):
+        told.append(apa_p(headline.p_adjusted))
+    if headline.reason and headline.claim in {"undefined", "open"}:
+        told.append(headline.reason)
+    return ", ".join(told), size.id if size is not None else ""
+
+
+def _pair(record: Estimate | Comparison) -> str:
+    """What is compared, where its levels must be named: not the subject with its opposite."""
+    if isinstance(record, Comparison) and record.part_of and "(" not in record.a:
+        return f"{record.a} / {record.b} "
+    return ""
+
+
+def _unit(record: Estimate | Comparison) -> str:
+    entry = estimand_of(record.estimand)
+    if entry.key in {"variance_ratio", "sd_ratio"}:
+        return " times the variance" if entry.key == "variance_ratio" else " times the SD"
+    return {"points": " points", "ratio": " times"}.get(entry.unit, "")
+
+
+def _size(headline: Headline, found: Results) -> Estimate | Comparison | None:
+    """The number that tells how large.
+
+    The one that is named; of a set of pairs (where a difference is shown the last one it rests
+    on, else the first) the pair farthest from nothing; an estimate, or the effect of the test.
+    """
+    if headline.size:
+        return number_of(found, headline.size)
+    rests = [found[i] for i in headline.rests_on]
+    for record in reversed(rests) if headline.claim == "differs" else rests:
+        if isinstance(record, ResultSet):
+            members = [r for r in found.members(record) if isinstance(r, Comparison)]
+            pairs = [r for r in members if math.isfinite(r.estimate)]
+            if pairs:
+                return max(pairs, key=_distance)
+    for record in rests:
+        if isinstance(record, (Estimate, Comparison)):
+            return record
+        if isinstance(record, Test) and record.effects:
+            return found.effects(record)[0]
+    return None
+
+
+def _distance(record: Comparison) -> float:
+    """How far from nothing, ratios on the log scale."""
+    entry = estimand_of(record.estimand)
+    if entry.is_ratio:
+        return abs(math.log(record.estimate)) if record.estimate > 0 else math.inf
+    return abs(record.estimate - (0.0 if math.isnan(entry.nothing) else entry.nothing))

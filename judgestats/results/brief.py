@@ -1,0 +1,337 @@
+"""What an analysis found, in short: the abstract that the screen and the report's page one show.
+
+`brief_of` makes it from `Results` alone; nothing is computed and no text is read back. The rows
+are those that the analysis declared (`Results.rows`), the answers its headlines, USE its
+recommendation, MIND its limitations.
+
+A renderer takes it so: `Brief.title` and `Brief.facts` are the title; `Brief.answers` one sentence
+each, the first is the headline's; `Brief.columns` x `Brief.lines` the table, where every `Cell`
+names the record whose field it shows (``Cell.record``; `shown` writes it, so that it has the
+same digits everywhere); `Brief.use`, `Brief.mind` close it. Many columns become rows: that is the
+renderer's to decide (`judgestats.results.screen` does it by the width).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, shown
+from judgestats.results.conclusions import Condition, Row
+from judgestats.results.estimands import estimand_of
+from judgestats.results.numbers import apa_number, counted
+from judgestats.results.records import Estimate
+from judgestats.results.results import Results
+from judgestats.results.thresholds import Mark, Threshold
+
+__all__ = ["Answer", "Beside", "Brief", "Cell", "Column", "Line", "brief_of", "shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One number of the table.
+
+    Attributes
+    ----------
+    column : str
+        Key of its column.
+    record : str
+        Id of the estimate or comparison; empty where there is none.
+    number, bounds : str
+        As it is written, with its interval.
+    mark : {"", "kept", "missed"}
+        Against the threshold of its row.
+    reason : str
+        Why the number is undefined.
+    """
+
+    column: str
+    record: str = ""
+    number: str = NOTHING
+    bounds: str = ""
+    mark: Mark = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A number that holds for the whole row: what chance gives, a ceiling, a baseline."""
+
+    words: str
+    record: str
+    number: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A question, answered for every column."""
+
+    key: str
+    ask: str
+    short: str
+    unit: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+    beside: tuple[Beside, ...] = ()
+    threshold: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A condition: its label, and what of it tells it from the others."""
+
+    label: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """The abstract of one analysis.
+
+    Attributes
+    ----------
+    title : str
+        What was judged, or the experiment.
+    facts : tuple of str
+        Judges, items, repeats, what was not read, the scale.
+    shared : str
+        What all columns have in common.
+    columns : tuple of Column
+    lines : tuple of Line
+    answers : tuple of Answer
+    use, mind : tuple of str
+        What to do; what to keep in mind, the gravest first.
+    thresholds : tuple of str
+        Those that the marks are held against.
+    read : tuple of str
+        What a file's columns were taken for.
+    """
+
+    title: str
+    facts: tuple[str, ...]
+    shared: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    answers: tuple[Answer, ...]
+    use: tuple[str, ...]
+    mind: tuple[str, ...]
+    thresholds: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+
+def brief_of(found: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
+    """The abstract of an analysis.
+
+    Parameters
+    ----------
+    found : Results
+    thresholds : sequence of Threshold
+        What the user demands; cells are marked by the end of the interval that speaks against it.
+
+    Returns
+    -------
+    Brief
+    """
+    shared, columns = _columns(found)
+    lines = [_line(row, columns, found, thresholds) for row in found.rows]
+    return Brief(
+        title=found.title or found.experiment.replace("_", " "),
+        facts=tuple(_facts(found)),
+        shared=shared,
+        columns=columns,
+        lines=tuple(lines),
+        answers=tuple(answers_of(found) or _range(columns, lines, found)),
+        use=tuple(_use(found)),
+        mind=tuple(_mind(found)),
+        read=tuple(map(str, (found.facts.get("design") or {}).get("understood") or ())),
+        thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in found.rows)),
+    )
+
+
+def _columns(found: Results) -> tuple[str, tuple[Column, ...]]:
+    """The conditions that a row answers for, and whatever else one does (a pair, a judge)."""
+    used = dict.fromkeys(label for row in found.rows for label in row.cells)
+    conditions = [c for c in found.conditions if c.label in used]
+    if len(conditions) == len(used):
+        return named(conditions)
+    return "", tuple(Column(label=label, name=label) for label in used)
+
+
+def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
+    """What conditions have in common, and what tells each from the others.
+
+    Examples
+    --------
+    >>> conditions = [Condition(label=f"a, T={t:g}", judge="a", factors={"temperature": t})
+    ...               for t in (0.0, 1.0)]
+    >>> shared, columns = named(conditions)
+    >>> shared, [c.name for c in columns]
+    ('a', ['T=0', 'T=1'])
+    """
+    parts = [_parts(c) for c in conditions]
+    names = list(dict.fromkeys(key for part in parts for key in part))
+    common = [n for n in names if len({part.get(n, "") for part in parts}) == 1]
+    if len(conditions) == 1:
+        common = common[1:] if "judge" in common else []
+    own = [", ".join(v for k, v in part.items() if k not in common) for part in parts]
+    if len(set(own)) < len(own) or not all(own):  # told apart by more than factors
+        return "", tuple(Column(label=c.label, name=c.label) for c in conditions)
+    shared = ", ".join(parts[0][n] for n in common if parts[0].get(n)) if parts else ""
+    return shared, tuple(
+        Column(label=c.label, name=name) for c, name in zip(conditions, own, strict=True)
+    )
+
+
+def _parts(condition: Condition) -> dict[str, str]:
+    """The judge and every factor of a condition, as its name spells them."""
+    parts = {"judge": condition.judge} if condition.judge else {}
+    for factor, level in condition.factors.items():
+        if level is None:
+            continue
+        value = f"{level:g}" if isinstance(level, float) else level
+        parts[factor] = f"T={value}" if factor == "temperature" else f"{factor}={value}"
+    return parts
+
+
+def _facts(found: Results) -> list[str]:
+    """Judges x items x repeats, what was not read, and the scale."""
+    design = found.facts.get("design") or {}
+    judges = list(dict.fromkeys(c.judge for c in found.conditions if c.judge and not c.derived))
+    sizes = [counted(len(judges), "judge", "judges")] if judges else []
+    items, repeats = _sizes(found)
+    if items := _whole(design.get("items")) or items:
+        sizes.append(counted(items, "item", "items"))
+    if repeats := _whole(design.get("replicates")) or repeats:
+        sizes.append(counted(repeats, "repeat", "repeats"))
+    facts = [" x ".join(sizes)] if sizes else []
+    asked = sum(c.counts.get("asked", 0) for c in found.conditions if not c.derived)
+    if asked:
+        read = sum(c.counts.get("ok", 0) for c in found.conditions if not c.derived)
+        facts.append(f"{asked - read:,} of {asked:,} unread" if asked > read else "0 unread")
+    scale = design.get("scale")
+    if isinstance(scale, (list, tuple)) and len(scale) == 2:
+        assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
+        facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
+    account = found.facts.get("account") or {}
+    if account.get("requests") is not None:
+        known = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
+        unknown = bool(account.get("cost_unknown"))
+        facts.append("cost unknown" if unknown and not known else f"${known:.4f}")
+    return facts
+
+
+def _sizes(found: Results) -> tuple[int, int]:
+    """Items and repeats by the samples of what the rows show, where no design tells them."""
+    records = [found[i] for row in found.rows for i in row.cells.values()]
+    samples = [r.sample for r in records if r.sample is not None]
+    items = max((s.n_items for s in samples), default=0)
+    return items, max((s.n_replications_max or s.n_replications or 0 for s in samples), default=0)
+
+
+def _whole(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
+
+
+def _line(
+    row: Row, columns: Sequence[Column], found: Results, thresholds: Sequence[Threshold]
+) -> Line:
+    entry = estimand_of(row.estimand)
+    threshold = next((t for t in thresholds if t.meets(row)), None)
+    cells = [_cell(c.label, row.cells.get(c.label, ""), found, threshold) for c in columns]
+    beside = [
+        Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(found, i)))))
+        for words, i in row.beside.items()
+    ]
+    return Line(
+        key=row.key,
+        ask=row.ask,
+        short=row.short,
+        unit=entry.unit if entry.unit in _UNITS else "",
+        cells=tuple(cells),
+        note=row.note,
+        beside=(*beside, *_chance([c.record for c in cells if c.record], found)),
+        threshold=threshold.text if threshold else "",
+    )
+
+
+_UNITS = frozenset({"points", "squared points", "bits", "tokens", "seconds", "ranks"})
+"""Units that stand behind a row; the others show in how its numbers are written."""
+
+
+def _cell(column: str, result_id: str, found: Results, threshold: Threshold | None) -> Cell:
+    if not result_id:
+        return Cell(column=column)
+    record = number_of(found, result_id)
+    number, bounds = shown(record)
+    return Cell(
+        column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
+        mark=threshold.mark(record) if threshold else "",
+    )  # fmt: skip
+
+
+def _chance(ids: Sequence[str], found: Results) -> list[Beside]:
+    """Below what the same number lies in 95 % of the cases in which there is nothing to find."""
+    nulls = [
+        (record.null.q95, record)
+        for record in (number_of(found, i) for i in ids)
+        if isinstance(record, Estimate) and record.null and not math.isnan(record.null.q95)
+    ]
+    if not nulls:
+        return []
+    q95, record = max(nulls, key=lambda pair: pair[0])
+    text = apa_number(q95, bounded=estimand_of(record.estimand).bounded)
+    return [Beside(words="95 % of chance results: below", record=record.id, number=text)]
+
+
+def _range(columns: Sequence[Column], lines: Sequence[Line], found: Results) -> list[Answer]:
+    """From where to where the first row reaches, where nothing is claimed of it."""
+    if not lines:
+        return []
+    line, names = lines[0], {c.label: c.name for c in columns}
+    known = [c for c in line.cells if c.record and c.number != NOTHING]
+    if not known:
+        why = next((c.reason for c in line.cells if c.reason), "")
+        text = f"{line.ask}: could not be computed" + (f" ({why})" if why else "")
+        return [Answer(claim="undefined", text=text)]
+    if len(known) < 2:
+        return []
+    known.sort(key=lambda c: number_of(found, c.record).estimate)
+    low, high = known[0], known[-1]
+    told = [
+        f"{names[c.column]} ({' '.join(filter(None, (c.number, c.bounds)))})" for c in (low, high)
+    ]
+    text = f"{line.ask}: from {told[0]} to {told[1]}; whether they differ is not claimed"
+    return [Answer(claim="described", text=text, records=(low.record, high.record))]
+
+
+def _use(found: Results) -> list[str]:
+    """The recommendation with its ties, as its fields say it."""
+    given = found.recommendation
+    if given is None:
+        return []
+    if given.chosen:
+        each = "one judgment each" if given.replicates == 1 else ""
+        if given.replicates and given.replicates > 1:
+            each = f"average {given.replicates} judgments"
+        text = ", ".join(filter(None, (given.chosen, each)))
+        use = [f"{text}: {given.reason}" if given.reason else text]
+        if others := [label for label in given.tied if label != given.chosen]:
+            use.append(f"not told from it: {'; '.join(others)}")
+        return use
+    if len(given.tied) > 1:
+        why = f": {given.reason}" if given.reason else ""
+        return [f"any of {'; '.join(given.tied)}{why}"]
+    return [given.text]
+
+
+_GRAVE = ("incomplete", "unread", "few_questions", "no_sampling", "few_repeats")
+
+
+def _mind(found: Results) -> list[str]:
+    """Limitations in short, the gravest first."""
+    notes = sorted(
+        found.limitations,
+        key=lambda n: _GRAVE.index(n.code) if n.code in _GRAVE else len(_GRAVE),
+    )
+    return list(dict.fromkeys(str(n.values.get("short") or n.message) for n in notes))

@@ -1,0 +1,253 @@
+"""The abstract as a screen: at most 24 lines of at most 100 columns, whatever was judged.
+
+`screen_of` gives lines of spans, a text and its style, which the terminal's writer turns into
+colours or leaves plain. Few conditions are columns, many become rows; what does not fit is cut, and
+the cut says so.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from judgestats.errors import printable
+from judgestats.results.brief import Brief, Cell, Line
+
+__all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of"]
+
+HEIGHT, WIDTH = 24, 100
+_MARKS = {"": "", "kept": " ok", "missed": " LOW"}
+_LABEL = 7
+_LONGEST_NAME = 34
+
+
+class Span(NamedTuple):
+    """A text and how it is set: ``bold``, ``dim``, ``good``, ``bad`` or plainly."""
+
+    text: str
+    style: str = ""
+
+
+Lines = list[list[Span]]
+
+
+class _Share(NamedTuple):
+    """Lines that the parts may take, and how many columns stand beside the rows."""
+
+    answers: int
+    use: int
+    mind: int
+    notes: int
+
+
+_SHARES = (_Share(5, 3, 3, 3), _Share(4, 3, 2, 2), _Share(3, 2, 2, 1), _Share(3, 2, 1, 0))
+
+
+def screen_of(
+    brief: Brief, *, width: int = WIDTH, height: int = HEIGHT, more: str = "", closing: int = 1
+) -> Lines:
+    """The lines of a screen.
+
+    Parameters
+    ----------
+    brief : Brief
+    width, height : int
+        Columns and lines, at most.
+    more : str
+        The command that shows what is cut.
+    closing : int
+        Lines to leave for what follows.
+
+    Returns
+    -------
+    list of list of Span
+
+    Examples
+    --------
+    >>> empty = Brief(title="x.csv", facts=("1 judge",), shared="", columns=(), lines=(),
+    ...               answers=(), use=("ask more items",), mind=())
+    >>> print(plain_text(screen_of(empty)))
+    x.csv · 1 judge
+    <BLANKLINE>
+    USE    ask more items
+    """
+    width = max(40, min(width, WIDTH))
+    wide = _by_question(brief, width)
+    left = 0
+    for share in _SHARES:
+        head, tail = _head(brief, width), _tail(brief, share, width, more)
+        left = height - closing - len(head) - len(tail)
+        notes = _notes(brief, width)[: share.notes]
+        if wide is not None and len(wide) + len(notes) <= left:
+            return [*head, *wide, *notes, *tail]
+        if wide is None and len(brief.columns) + 1 + len(notes) <= left:
+            return [*head, *_by_condition(brief, width, left, more), *notes, *tail]
+    if wide is not None:
+        wide = [*wide[: left - 1], [Span(_more(len(wide) - left + 1, "row", more), "dim")]]
+        return [*head, *wide, *tail]
+    return [*head, *_by_condition(brief, width, left, more), *tail]
+
+
+def plain_text(lines: Lines) -> str:
+    """The lines without styles."""
+    return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
+
+
+def _head(brief: Brief, width: int) -> Lines:
+    parts = [brief.title, *brief.facts]
+    lines = _fitted(" · ".join(_clean(p) for p in parts), width, 2)
+    first, *rest = lines or [""]
+    title = _clean(brief.title)
+    if first.startswith(title):
+        head = [[Span(title, "bold"), Span(first.removeprefix(title))]]
+    else:
+        head = [[Span(first, "bold")]]
+    out: Lines = [*head, *([Span(text)] for text in rest)]
+    if brief.read:
+        out += _labelled("READ", "; ".join(brief.read), width, 2)
+    return [*out, []]
+
+
+def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
+    """Answers, USE and MIND within their share of lines."""
+    out: Lines = []
+    answers: Lines = []
+    for i, answer in enumerate(brief.answers):
+        room = share.answers - len(answers)
+        lines = _fitted(_clean(answer.text), width - 1, max(1, room), indent=3)
+        if len(lines) > room or (room <= 0):
+            answers[-1:] = [[Span(_more(len(brief.answers) - i, "answer", more), "dim")]]
+            break
+        answers += [[Span(f" {line}" if j == 0 else line)] for j, line in enumerate(lines)]
+    if brief.lines and answers:
+        out.append([])
+    out += answers
+    if brief.use or brief.mind or brief.thresholds:
+        out += [[]] if out or brief.lines else []
+    if brief.thresholds:
+        told = f"{'; '.join(brief.thresholds)} (ok: so is the interval; LOW: it may not be)"
+        out += _labelled("MARKS", told, width, 1)
+    out += _labelled("USE", "; ".join(brief.use), width, share.use) if brief.use else []
+    out += _labelled("MIND", " · ".join(brief.mind), width, share.mind) if brief.mind else []
+    return out
+
+
+def _labelled(label: str, text: str, width: int, most: int) -> Lines:
+    lines = _fitted(_clean(text), width - _LABEL, most)
+    return [
+        [Span(f"{label if i == 0 else '':<{_LABEL}}", "bold"), Span(line)]
+        for i, line in enumerate(lines)
+    ]
+
+
+def _fitted(text: str, width: int, most: int, *, indent: int = 0) -> list[str]:
+    """Text in at most so many lines, cut with three dots."""
+    return textwrap.wrap(
+        text,
+        width=width,
+        max_lines=max(1, most),
+        placeholder=" ...",
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )
+
+
+def _clean(text: str) -> str:
+    return printable(text, one_line=True)
+
+
+def _name(text: str, longest: int = _LONGEST_NAME) -> str:
+    text = _clean(text)
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _cell(cell: Cell, *, bounds: bool = True) -> str:
+    text = f"{cell.number} {cell.bounds}" if bounds and cell.bounds else cell.number
+    return f"{text}{_MARKS[cell.mark]}"
+
+
+def _spans(text: str, cell: Cell) -> list[Span]:
+    style = {"": "", "kept": "good", "missed": "bad"}[cell.mark]
+    return [Span(text, style)]
+
+
+def _by_question(brief: Brief, width: int) -> Lines | None:
+    """A row a question; None where the columns do not fit."""
+    if not brief.lines:
+        return []
+    asks = max(len(line.ask) for line in brief.lines) + 2
+    asks = max(asks, len(_name(brief.shared)) + 2)
+    texts = [[_cell(c) for c in line.cells] for line in brief.lines]
+    names = [_name(c.name) for c in brief.columns]
+    widths = [max(len(name), *(len(row[k]) for row in texts)) + 3 for k, name in enumerate(names)]
+    if 1 + asks + sum(widths) - 3 > width:
+        return None
+    lines: Lines = [
+        [
+            Span(f" {_name(brief.shared):<{asks}}", "dim"),
+            *(Span(f"{name:<{w}}", "bold") for name, w in zip(names, widths, strict=True)),
+        ]
+    ]
+    for line, row in zip(brief.lines, texts, strict=True):
+        spans = [Span(f" {line.ask:<{asks}}")]
+        for text, cell, w in zip(row, line.cells, widths, strict=True):
+            spans += _spans(f"{text:<{w}}", cell)
+        room = width - sum(len(s.text) for s in spans)
+        behind = " ".join(filter(None, (line.unit, line.note)))
+        spans += [Span(behind, "dim")] if len(behind) <= room else []
+        lines.append(spans)
+    return lines
+
+
+def _notes(brief: Brief, width: int) -> Lines:
+    """What holds for a whole row: chance, ceilings, baselines."""
+    out: Lines = []
+    for line in brief.lines:
+        if line.beside:
+            told = ", ".join(f"{b.words} {b.number}" for b in line.beside)
+            text = f"   {line.ask}: {told}"
+            out.append([Span(_fitted(text, width, 1)[0], "dim")])
+    return out
+
+
+def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
+    """A row a condition, as many questions beside it as fit, the first ones with intervals."""
+    names = [_name(c.name, max(12, width // 3)) for c in brief.columns]
+    first = max([*map(len, names), len(_name(brief.shared, width // 3))]) + 2
+    columns: list[tuple[Line, list[str], int]] = []
+    used = 1 + first
+    for line in brief.lines:
+        for bounds in (True, False):
+            texts = [_cell(c, bounds=bounds) for c in line.cells]
+            wide = max(len(line.short), *map(len, texts)) + 2
+            if used + wide - 2 <= width:
+                columns.append((line, texts, wide))
+                used += wide
+                break
+    lines: Lines = [
+        [
+            Span(f" {_name(brief.shared, width // 3):<{first}}", "dim"),
+            *(Span(f"{line.short:<{wide}}", "bold") for line, _, wide in columns),
+        ]
+    ]
+    cut = len(names) + 1 > most
+    shown = max(1, most - 2) if cut else len(names)
+    for i, name in enumerate(names[:shown]):
+        spans = [Span(f" {name:<{first}}")]
+        for line, texts, wide in columns:
+            spans += _spans(f"{texts[i]:<{wide}}", line.cells[i])
+        lines.append(spans)
+    if cut:
+        lines.append([Span(_more(len(names) - shown, "condition", more), "dim")])
+    return lines
+
+
+def _more(count: int, noun: str, command: str) -> str:
+    text = f" and {count} more {noun}{'s' * (count != 1)}"
+    return f"{text}: {command}" if command else text
+
+
+def next_line(parts: Sequence[str], width: int) -> Lines:
+    """What to do next, in one line where it fits."""
+    return _labelled("NEXT", " · ".join(parts), width, 2)

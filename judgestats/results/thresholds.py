@@ -1,0 +1,89 @@
+"""What a user demands of a number, and whether a record keeps it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judgestats.errors import InputError, nearest
+from judgestats.results.conclusions import Row
+from judgestats.results.records import Comparison, Estimate
+
+__all__ = ["Mark", "Threshold", "read_thresholds"]
+
+Mark = Literal["", "kept", "missed"]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A row (by its key or its estimand) and the bound it must keep: ``min`` or ``max``.
+
+    Examples
+    --------
+    >>> read_thresholds(["reliability=.8"], [])[0].text
+    'reliability at least 0.8'
+    """
+
+    key: str
+    side: Literal["min", "max"]
+    bound: float
+
+    @property
+    def text(self) -> str:
+        """As the screen states it."""
+        return f"{self.key} at {'least' if self.side == 'min' else 'most'} {self.bound:g}"
+
+    def meets(self, row: Row) -> bool:
+        """Whether it is about this row."""
+        return self.key in {row.key, row.estimand}
+
+    def mark(self, record: Estimate | Comparison) -> Mark:
+        """Kept where the end of the interval that speaks against it keeps it.
+
+        A number that is undefined keeps nothing; one that has no interval is taken as it stands.
+        """
+        value = record.estimate
+        if record.interval is not None and not math.isnan(value):
+            value = record.interval.low if self.side == "min" else record.interval.high
+        kept = value >= self.bound if self.side == "min" else value <= self.bound
+        return "kept" if kept else "missed"
+
+
+def read_thresholds(
+    least: Sequence[str], most: Sequence[str], rows: Sequence[Row] | None = None
+) -> tuple[Threshold, ...]:
+    """Read ``name=number`` thresholds.
+
+    Parameters
+    ----------
+    least, most : sequence of str
+    rows : sequence of Row, optional
+        Those that can be named.
+
+    Raises
+    ------
+    InputError
+        One is not of this form, or names no row.
+    """
+    sides: tuple[tuple[Literal["min", "max"], Sequence[str]], ...] = (("min", least), ("max", most))
+    read = []
+    for side, texts in sides:
+        for text in texts:
+            key, sign, number = text.rpartition("=")
+            try:
+                bound = float(number)
+            except ValueError:
+                bound = math.nan
+            if not sign or not key or not math.isfinite(bound):
+                raise InputError(f"--{side} expects NAME=NUMBER, got {text!r}.")
+            read.append(Threshold(key.strip(), side, bound))
+    for threshold in read if rows is not None else ():
+        if not any(threshold.meets(row) for row in rows or ()):
+            known = [row.key for row in rows or ()]
+            raise InputError(
+                f"--{threshold.side}: no row is called {threshold.key!r}."
+                f"{nearest(threshold.key, known)} There are: {', '.join(known) or 'none'}."
+            )
+    return tuple(read)

@@ -1,0 +1,160 @@
+"""The abstract of an analysis: its numbers are records' fields, its screen stays within bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from judgestats.results import (
+    About,
+    Condition,
+    Estimate,
+    Headline,
+    Interval,
+    Note,
+    Recommendation,
+    Results,
+    Row,
+)
+from judgestats.results.brief import brief_of, shown
+from judgestats.results.screen import HEIGHT, plain_text, screen_of
+from judgestats.results.thresholds import Threshold, read_thresholds
+
+
+def estimate(name: str, value: float, low: float, high: float, estimand: str) -> Estimate:
+    return Estimate(
+        id=name,
+        hypothesis="reliability",
+        role="primary",
+        title=name,
+        estimand=estimand,
+        estimate=value,
+        interval=Interval(low=low, high=high),
+    )
+
+
+def results_of(n: int) -> Results:
+    """So many judges, each a little less reliable than the one before."""
+    labels = [f"judge-{k}, T=1" for k in range(n)]
+    icc = [
+        estimate(f"icc.{c}", 0.95 - k / 50, 0.9 - k / 50, 0.97 - k / 50, "icc_1_1")
+        for k, c in enumerate(labels)
+    ]
+    sem = [estimate(f"sem.{c}", 0.5, 0.412, 0.613, "sem") for c in labels]
+    return Results(
+        experiment="audit",
+        title="my.csv",
+        question="?",
+        results=(*icc, *sem),
+        conditions=tuple(
+            Condition(label=c, judge=c.partition(",")[0], factors={"temperature": 1.0})
+            for c in labels
+        ),
+        rows=(
+            Row(
+                key="reliability",
+                ask="one score's reliability",
+                short="reliability",
+                estimand="icc_1_1",
+                cells={c: f"icc.{c}" for c in labels},
+            ),
+            Row(
+                key="sem",
+                ask="asked again it moves by",
+                short="moves by",
+                estimand="sem",
+                cells={c: f"sem.{c}" for c in labels},
+                note="(SEM)",
+            ),
+        ),
+    )
+
+
+def test_every_cell_is_a_record_to_its_digits() -> None:
+    found = results_of(3)
+    brief = brief_of(found)
+    for line in brief.lines:
+        for cell in line.cells:
+            assert (cell.number, cell.bounds) == shown(found.get(cell.record, Estimate))
+    text = plain_text(screen_of(brief))
+    assert "judge-0             judge-1" in text
+    assert "0.50 [0.41, 0.61]" in text
+    assert "T=1" in text.splitlines()[2]  # what all have in common is said once
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 15, 40])
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_any_number_of_judges_fits(n: int, width: int) -> None:
+    brief = brief_of(results_of(n))
+    text = plain_text(screen_of(brief, width=width, more="judgestats show RUN"))
+    lines = text.splitlines()
+    assert len(lines) < HEIGHT
+    assert max(map(len, lines)) <= width
+    if n == 40:
+        assert "more conditions: judgestats show RUN" in text
+    elif n == 15:
+        assert "more" not in text
+
+
+def test_long_names_and_texts_are_cut_and_say_so() -> None:
+    found = results_of(2)
+    brief = brief_of(
+        replace(
+            found,
+            title="x" * 300,
+            limitations=tuple(Note(code="l", message="word " * 90) for _ in range(5)),
+            recommendation=Recommendation(text="word " * 200),
+        )
+    )
+    lines = plain_text(screen_of(brief)).splitlines()
+    assert len(lines) < HEIGHT
+    assert max(map(len, lines)) <= 100
+    assert any(line.endswith("...") for line in lines)
+
+
+def test_a_threshold_is_kept_by_the_interval() -> None:
+    [threshold] = read_thresholds(["reliability=.9"], [])
+    found = results_of(2)
+    brief = brief_of(found, thresholds=(threshold,))
+    assert [c.mark for c in brief.lines[0].cells] == ["kept", "missed"]
+    assert brief.thresholds == ("reliability at least 0.9",)
+    undefined = replace(found.get("icc.judge-0, T=1", Estimate), estimate=math.nan, interval=None)
+    assert Threshold("reliability", "max", 1.0).mark(undefined) == "missed"
+    with pytest.raises(ValueError, match="Did you mean reliability"):
+        read_thresholds(["reliabilty=.9"], [], found.rows)
+
+
+def test_headlines_alike_are_one_sentence() -> None:
+    found = results_of(5)
+    headlines = tuple(
+        Headline(
+            id=f"h{k}",
+            hypothesis="shift",
+            claim="open",
+            about=About(stratum=f"j{k}"),
+            estimand="sem",
+            rests_on=(f"sem.judge-{k}, T=1",),
+            p_adjusted=0.5 + k / 10,
+            says="no change is shown: mean score",
+        )
+        for k in range(5)
+    )
+    [answer] = brief_of(replace(found, headlines=headlines)).answers
+    assert answer.text.startswith("no change is shown: mean score, for 5 of 5 - j0 (0.50 [0.41,")
+    assert answer.text.endswith("; and 2 more")
+    assert answer.records == tuple(f"sem.judge-{k}, T=1" for k in range(3))
+
+
+def test_use_names_the_chosen_and_its_ties() -> None:
+    found = replace(
+        results_of(2),
+        recommendation=Recommendation(
+            text="", chosen="a", tied=("a", "b"), replicates=3, reason="the cheapest"
+        ),
+    )
+    assert brief_of(found).use == (
+        "a, average 3 judgments: the cheapest",
+        "not told from it: b",
+    )
