@@ -51,11 +51,13 @@ __all__ = ["Place", "records_of", "table_record"]
 _SYMBOLS = MappingProxyType(
     {
         "conover": "t",
+        "corrected_differences": "t",
         "distance_ratio": "t",
         "dunn": "z",
         "equivalence_of_effects": "t",
         "equivalence_of_means": "t",
         "equivalence_of_spread": "t",
+        "error_rates_by_slice": "t",
         "length_effect": "t",
         "mean_shift": "t",
         "nemenyi": "q",

@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -18,6 +19,7 @@ __all__ = [
     "check_command",
     "chosen",
     "judge_run",
+    "of_its_kind",
     "read_demands",
     "without_sampling",
 ]
@@ -217,6 +219,31 @@ _OF_REPETITION = (
 """Numbers that say nothing where sampling is off: the same reply again is no agreement."""
 
 
+_OF_VERDICTS = frozenset(
+    f"validity/{name}"
+    for name in (
+        "sensitivity", "specificity", "precision", "negative_predictive_value",
+        "balanced_accuracy", "matthews_correlation",
+    )
+)  # fmt: skip
+_OF_SCORES = frozenset(f"validity/{n}" for n in ("bias", "concordance", "mean_squared_error"))
+
+
+def of_its_kind(runs: Mapping[str, Mapping[str, float]], metric: str) -> dict[str, Any]:
+    """The conditions without those that cannot have the metric: scores have no sensitivity.
+
+    Examples
+    --------
+    >>> runs = {"a": {"validity/sensitivity": 0.9}, "b": {"validity/bias": 0.1}, "c": {}}
+    >>> list(of_its_kind(runs, "validity/sensitivity"))
+    ['a', 'c']
+    """
+    for kind, other in ((_OF_VERDICTS, _OF_SCORES), (_OF_SCORES, _OF_VERDICTS)):
+        if metric in kind:
+            return {n: m for n, m in runs.items() if not other & set(m) or kind & set(m)}
+    return dict(runs)
+
+
 def without_sampling(conditions: Sequence[Condition]) -> list[str]:
     """The labels of the conditions at temperature 0."""
     return [c.label for c in conditions if c.factors.get("temperature") == 0]
@@ -252,7 +279,7 @@ def check_command(arguments: argparse.Namespace) -> int:
     for demand in demands:
         repeated = demand.metric.startswith(_OF_REPETITION)
         own = sampled if repeated and any(demand.metric in m for m in sampled.values()) else runs
-        findings += judge_run(own, [demand], whole=whole)
+        findings += judge_run(of_its_kind(own, demand.metric), [demand], whole=whole)
         if own is not runs:
             left.setdefault(demand.metric)
     width = max(len(f.where) for f in findings)

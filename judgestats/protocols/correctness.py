@@ -1,4 +1,4 @@
-"""Correctness: is an answer correct or incorrect, with the true answer in the prompt?"""
+"""One answer, one of two words: correct or incorrect by the true answer, pass or fail."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import WordForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["VERDICTS", "Correctness"]
-
-VERDICTS = ("correct", "incorrect")
+__all__ = ["Correctness", "PassFail"]
 
 _OFFERED = (*BARE, "question", "response", "reference", "context", "reply")
 
@@ -42,6 +40,9 @@ class Correctness:
     """
 
     name: ClassVar[str] = "correctness"
+    words: ClassVar[tuple[str, str]] = ("correct", "incorrect")
+    asks: ClassVar[str] = "Whether the answer is correct."
+    needs: ClassVar[frozenset[str]] = frozenset({"question", "response", "reference"})
 
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("correctness"))
     reasoning: str = "none"
@@ -49,13 +50,13 @@ class Correctness:
     def __post_init__(self) -> None:
         if self.reasoning not in REASONING:
             raise InputError(
-                f"Correctness: reasoning must be one of {', '.join(REASONING)}, got "
+                f"{type(self).__name__}: reasoning must be one of {', '.join(REASONING)}, got "
                 f"{self.reasoning!r}."
             )
-        self.template.require({"question", "response", "reference"}, offered=_OFFERED)
+        self.template.require(set(self.needs), offered=_OFFERED)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """One unit a response of an item that has a true answer."""
+        """One unit a response; where the true answer is needed, of the items that have one."""
         return tuple(
             Unit(
                 item_id=name,
@@ -65,7 +66,7 @@ class Correctness:
                 category=item.category,
             )
             for item in items
-            if item.reference
+            if item.reference or "reference" not in self.needs
             for index, name in enumerate(response_names(item))
         )
 
@@ -73,8 +74,8 @@ class Correctness:
         """The reply's JSON schema, also the parameters of the tool ``submit_verdict``."""
         choice: dict[str, Any] = {
             "type": "string",
-            "enum": list(VERDICTS),
-            "description": "Whether the answer is correct.",
+            "enum": list(self.words),
+            "description": self.asks,
         }
         explain = {"type": "string", "description": "The reasons for the verdict."}
         fields = {
@@ -84,7 +85,7 @@ class Correctness:
         }[self.reasoning]
         return ReplySchema(
             name="submit_verdict",
-            description="Submit whether the answer is correct.",
+            description=f"Submit {self.asks[0].lower()}{self.asks[1:]}",
             schema={
                 "type": "object",
                 "properties": fields,
@@ -100,7 +101,7 @@ class Correctness:
             **bare_texts(item),
             "question": item.question,
             "response": item.responses[unit.shown[0]].text,
-            "reference": item.reference[-1],
+            "reference": self._shown(item.reference[-1]) if item.reference else "",
             "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
             "reply": self._reply_text(mode),
         }
@@ -115,25 +116,60 @@ class Correctness:
             schema=None if mode is ReplyMode.TEXT else self.schema(),
         )
 
+    def _shown(self, reference: str) -> str:
+        """The true answer as the prompt's place for it takes it."""
+        return reference
+
     def _reply_text(self, mode: ReplyMode) -> str:
         wording = {
             "none": "Reply with the verdict only.",
             "before": "Think step by step: first explain your judgment, then give the verdict.",
             "after": "First give the verdict, then explain it.",
         }[self.reasoning]
+        yes, no = self.words
         how = {
-            ReplyMode.JSON_SCHEMA: 'Reply as a JSON object; the choice is "correct" or '
-            '"incorrect".',
-            ReplyMode.TOOL: 'Call the tool submit_verdict with "correct" or "incorrect".',
-            ReplyMode.TEXT: "Write the verdict as [[correct]] or [[incorrect]].",
+            ReplyMode.JSON_SCHEMA: f'Reply as a JSON object; the choice is "{yes}" or "{no}".',
+            ReplyMode.TOOL: f'Call the tool submit_verdict with "{yes}" or "{no}".',
+            ReplyMode.TEXT: f"Write the verdict as [[{yes}]] or [[{no}]].",
         }[mode]
         return f"{wording} {how}"
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """Whether a reply calls the response correct, or the reason why it says neither."""
+        """Which of the two words a reply says, or the reason why it says neither."""
         del mode  # read the same way in every mode
         found = read_reply(
-            text, WordForm(VERDICTS), tool="submit_verdict", finish_reason=finish_reason
+            text, WordForm(self.words), tool="submit_verdict", finish_reason=finish_reason
         )
         author = unit.item.responses[unit.shown[0]].author
         return replace(found, extra={"author": author}) if author else found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassFail(Correctness):
+    """Judge whether a response is good enough: pass or fail.
+
+    Parameters
+    ----------
+    template : PromptTemplate
+        Must hold ``{question}`` and ``{response}``.
+    reasoning : {"none", "before", "after"}
+
+    Examples
+    --------
+    >>> from judgestats.items.schema import Response
+    >>> said = (Response(turns=("5",)),)
+    >>> item = Item(id="q", cluster="q", turns=("2+2?",), responses=said)
+    >>> p = PassFail()
+    >>> [p.read(u, ReplyMode.TEXT, "[[fail]]").choice for u in p.units((item,))]
+    ['fail']
+    """
+
+    name: ClassVar[str] = "pass_fail"
+    words: ClassVar[tuple[str, str]] = ("pass", "fail")
+    asks: ClassVar[str] = "Whether the answer passes."
+    needs: ClassVar[frozenset[str]] = frozenset({"question", "response"})
+
+    template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pass_fail"))
+
+    def _shown(self, reference: str) -> str:
+        return f"[Reference answer]\n{reference}"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.request_reader import read_request
 from judgestats.protocols.base import ReplyMode, Status
-from judgestats.protocols.correctness import VERDICTS, Correctness
+from judgestats.protocols.correctness import Correctness, PassFail
 from judgestats.protocols.reading import WordForm, read_reply
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
@@ -32,14 +32,14 @@ FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many exa
     ],
 )
 def test_text(text, choice):
-    assert read_reply(text, WordForm(VERDICTS)).choice == choice
+    assert read_reply(text, WordForm(Correctness.words)).choice == choice
 
 
 @pytest.mark.fuzz
 @given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"))
 @settings(max_examples=100 * FUZZ, deadline=None)
 def test_no_reply_raises(text):
-    found = read_reply(text, WordForm(VERDICTS))
+    found = read_reply(text, WordForm(Correctness.words))
     assert (found.choice is not None) == (found.status is Status.OK)
 
 
@@ -63,3 +63,20 @@ def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
     assert asked.answers == (units[0].item.responses[units[0].shown[0]].text.strip(),)
     reply = "[[incorrect]]" if mode is ReplyMode.TEXT else json.dumps({"choice": "incorrect"})
     assert protocol.read(units[0], mode, reply).choice == "incorrect"
+
+
+def test_pass_and_fail_need_no_true_answer_and_show_it_where_there_is_one():
+    from dataclasses import replace
+
+    from judgestats.items.bank import load_bank
+
+    item = next(i for i in load_bank() if i.reference)
+    [first, *_] = PassFail().units((replace(item, reference=()),))
+    shown = PassFail().prompt(first, ReplyMode.TEXT).messages[-1]["content"]
+    assert "[[pass]] or [[fail]]" in shown
+    assert "Reference answer" not in shown
+    [first, *_] = PassFail().units((item,))
+    shown = PassFail().prompt(first, ReplyMode.TEXT).messages[-1]["content"]
+    assert f"[Reference answer]\n{item.reference[-1]}" in shown
+    assert PassFail().read(first, ReplyMode.TEXT, "[[pass]]").choice == "pass"
+    assert PassFail().read(first, ReplyMode.TEXT, "Perhaps.").choice is None

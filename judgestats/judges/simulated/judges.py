@@ -27,6 +27,13 @@ class SimulatedJudge:
     log(length_i / 600)) + position_bias * (1 - i / (k - 1))``; a tie, where it may be named, has
     the mean logit plus `tie`. The choice is a softmax of the logits at temperature T.
 
+    Pass or fail. Where `sensitivity` is stated, an answer of quality .5 or more passes with the
+    chance `sensitivity`, any other with ``1 - specificity``; `length_bias` times ``log(length /
+    250)`` is added to the chance's logit. The verdict is drawn once per judge and answer; at
+    temperature T a share `waver` * T of the judgments draws anew, so that the rates hold at any T.
+    Without a stated sensitivity the logit is ``discrimination * (q + choice_effect * z + verbosity
+    / 9 * log(length / 600) - .5)``, divided by T.
+
     Attributes
     ----------
     stands_for : str
@@ -48,6 +55,10 @@ class SimulatedJudge:
         By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
     always_first : bool
         Chooses the first option, whatever it is.
+    sensitivity, specificity : float
+        Of a verdict of pass or fail on an answer of 250 characters; 0: not stated.
+    length_bias, waver : float
+        See above.
     nonresponse, malformed : float
         Rates of replies without a verdict, and of replies that break the asked-for form.
     """
@@ -78,6 +89,10 @@ class SimulatedJudge:
     tie: float = -0.5
     crowd_gain: float = 0.0
     always_first: bool = False
+    sensitivity: float = 0.0
+    specificity: float = 0.0
+    length_bias: float = 0.0
+    waver: float = 0.2
     nonresponse: float = 0.0
     malformed: float = 0.0
 
@@ -175,6 +190,32 @@ _JUDGES = (
         name="sim-crowd-deaf",
         about="as sim-crowd, but other judgments do not help it",
         discrimination=2.5,
+    ),
+    SimulatedJudge(
+        name="sim-stated",
+        about="passes 92 % of what should pass and fails 85 % of what should fail",
+        sensitivity=0.92,
+        specificity=0.85,
+    ),
+    SimulatedJudge(
+        name="sim-lenient",
+        about="passes 96 % of what should pass, fails 70 % of what should fail, and passes long "
+        "answers more readily",
+        severity=0.8,
+        verbosity=0.8,
+        sensitivity=0.96,
+        specificity=0.7,
+        length_bias=1.2,
+    ),
+    SimulatedJudge(
+        name="sim-blind",
+        about="its scores and its verdicts of pass or fail do not depend on how good an answer is: "
+        "every claim that it is right should be missing",
+        floor=6.0,
+        span=0.0,
+        answer_effect=1.5,
+        sensitivity=0.6,
+        specificity=0.4,
     ),
 )
 _BY_NAME = {judge.name: judge for judge in _JUDGES}

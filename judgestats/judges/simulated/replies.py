@@ -39,7 +39,7 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
     if asked.kind == "text":
         return (asked.text,), (1.0,)
     if asked.kind == "score":
-        chances = truth.score_probabilities(
+        scores = truth.score_probabilities(
             asked.question,
             asked.answers[0],
             temperature=temperature,
@@ -48,7 +48,13 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
             reasoning=asked.reasoning,
             guided=asked.guided,
         )
-        return tuple(chances), tuple(accumulate(chances.values()))
+        return tuple(scores), tuple(accumulate(scores.values()))
+    if set(asked.labels) == {"pass", "fail"} and len(asked.answers) == 1:
+        passes = truth.pass_probability(
+            asked.answers[0], temperature=temperature, reasoning=asked.reasoning
+        )
+        chances = [passes if label == "pass" else 1 - passes for label in asked.labels]
+        return asked.labels, tuple(accumulate(chances))
     answers = list(asked.answers)
     options = len(asked.labels) - asked.tie
     answers = (answers + [f"option {i + 1} of a prompt without marks" for i in range(options)])[

@@ -261,8 +261,9 @@ def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) 
         return Requested(
             kind="choice", labels=labels, tie=len(labels) > count, form="[[{}]]", **common
         )
-    if "[[correct]]" in frame and "[[incorrect]]" in frame:
-        return Requested(kind="choice", labels=("correct", "incorrect"), form="[[{}]]", **common)
+    for words in (("correct", "incorrect"), ("pass", "fail")):
+        if all(f"[[{word}]]" in frame for word in words):
+            return Requested(kind="choice", labels=words, form="[[{}]]", **common)
     if re.search(r"Selection:\s*Option", frame):
         labels = tuple(f"Option {i + 1}" for i in range(count))
         return Requested(kind="choice", labels=labels, form="Selection: {}", **common)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from judgestats.judges.simulated.judges import SimulatedJudge, simulated_judge
-from judgestats.judges.simulated.quality import author_of, normal_of, quality_of
+from judgestats.judges.simulated.quality import author_of, normal_of, quality_of, uniform_of
 from judgestats.protocols.padding import unpadded
 
 __all__ = ["Truth", "truth"]
@@ -15,6 +15,8 @@ __all__ = ["Truth", "truth"]
 _DEFAULT_TEMPERATURE = 1.0
 _COLDEST = 1e-3
 _USUAL_LENGTH = 600
+_PASSES_FROM = 0.5
+_BANK_LENGTH = 250
 
 
 class Truth:
@@ -175,6 +177,36 @@ class Truth:
             logits[count] = sum(logits.values()) / count + judge.tie
         return list(_softmax(logits, self.temperature(temperature, reasoning)).values())
 
+    def pass_probability(
+        self, answer: str, *, temperature: float | None, reasoning: str = "none"
+    ) -> float:
+        """Probability of the verdict pass, given that there is one.
+
+        Parameters
+        ----------
+        answer : str
+            As shown.
+        temperature : float or None
+        reasoning : {"none", "before", "after"}
+
+        Examples
+        --------
+        >>> 0 <= truth("sim-stated").pass_probability("Because.", temperature=1.0) <= 1
+        True
+        """
+        judge, text = self.judge, unpadded(answer).strip()
+        heat = self.temperature(temperature, reasoning)
+        if not judge.sensitivity:
+            seen = quality_of(text) + judge.choice_effect * normal_of("choice", judge.name, text)
+            seen += judge.verbosity / 9 * _log_length(answer) + self._favour(text) / 9
+            return _softmax({0: judge.discrimination * (seen - _PASSES_FROM), 1: 0.0}, heat)[0]
+        rate = judge.sensitivity if quality_of(text) >= _PASSES_FROM else 1 - judge.specificity
+        logit = math.log(rate / (1 - rate)) + judge.length_bias * _log_length(answer, _BANK_LENGTH)
+        chance = 1 / (1 + math.exp(-logit))
+        fixed = float(uniform_of("pass", judge.name, text) < chance)
+        anew = min(1.0, judge.waver * heat)
+        return (1 - anew) * fixed + anew * chance
+
 
 @lru_cache(maxsize=64)
 def truth(judge: str) -> Truth:
@@ -206,8 +238,8 @@ def _quantile(share: float) -> float:
     return NormalDist().inv_cdf(share) if 0 < share < 1 else -math.inf
 
 
-def _log_length(answer: str) -> float:
-    return math.log(max(len(answer), 20) / _USUAL_LENGTH)
+def _log_length(answer: str, usual: int = _USUAL_LENGTH) -> float:
+    return math.log(max(len(answer), 20) / usual)
 
 
 def _cut(question: str) -> str:

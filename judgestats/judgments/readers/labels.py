@@ -16,7 +16,7 @@ from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded
 
-__all__ = ["joined_labels", "with_labels", "with_people"]
+__all__ = ["joined_labels", "labelled_ids", "with_labels", "with_people"]
 
 _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",
            "judge", "coder")  # fmt: skip
@@ -50,6 +50,12 @@ def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
         out, notes = joined_labels(path, frame, labels, read, ("cluster",), names=frame["cluster"])
     out.attrs = {**attrs, "notes": [*attrs.get("notes", []), *notes]}
     return out
+
+
+def labelled_ids(path: Path) -> set[str]:
+    """What the items of a table of labels are called; the table is checked as when it is joined."""
+    table = _table(path)
+    return set(_people(path, table, _keys(path, table, ("item_id",))).index)
 
 
 def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataFrame:
@@ -142,12 +148,10 @@ def joined_labels(
     """
     if isinstance(labels, (str, Path)):
         where: Path | str = Path(labels)
-        if not Path(labels).exists():
-            raise InputError(f"--labels: there is no file {str(labels)!r}.")
-        table = table_of(Path(labels), lambda head: [str(c) for c in head.columns])
+        table = _table(Path(labels))
     else:
-        where, table = "the labels", pd.DataFrame(labels)
-    table = table.rename(columns=str).reset_index(drop=True)
+        where, table = "the labels", pd.DataFrame(labels).rename(columns=str)
+    table = table.reset_index(drop=True)
     keys = _keys(where, table, item)
     people = _people(where, table, keys)
     own = out["item_id"] if names is None else names
@@ -175,6 +179,13 @@ def joined_labels(
         drawn = drawn[~drawn.index.duplicated()]
         out = out.assign(chance=drawn.reindex(own).to_numpy())
     return with_people(out, matched, read), notes
+
+
+def _table(path: Path) -> pd.DataFrame:
+    if not path.exists():
+        raise InputError(f"--labels: there is no file {str(path)!r}.")
+    table = table_of(path, lambda head: [str(c) for c in head.columns])
+    return table.rename(columns=str).reset_index(drop=True)
 
 
 def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[str]:

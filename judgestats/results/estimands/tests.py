@@ -38,6 +38,7 @@ ENTRIES: tuple[TestKind, ...] = (
     TestKind("position_test", "chi-squared test of positions", "position_test"),
     TestKind("first_position_preference", "sign test of the first place",
       "first_position_preference"),
+    TestKind("related_to_labels", "labels shuffled over items", "relation_null"),
     TestKind("representativeness", "labelled items against the rest", "representativeness_test"),
     TestKind("component_likelihood_ratio", "likelihood-ratio test of a component",
       "component_likelihood_ratio"),

@@ -12,6 +12,7 @@ _rate = partial(
     Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="error_rates"
 )
 _average = partial(Estimand, unit="number", function="corrected_mean")
+_part = partial(Estimand, unit="squared points", function="error_parts")
 _passes = partial(Estimand, unit="probability", low=0.0, high=1.0, function="corrected_rate")
 
 ENTRIES: tuple[Estimand, ...] = (
@@ -65,6 +66,27 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("accuracy_gain", "accuracy over the best member", unit="probability difference",
         low=-1.0, high=1.0, nothing=0.0, better="higher", function="panel_of_judges",
         meaning="accuracy of a panel less that of its best member"),
+    _part("mean_squared_error", "mean squared error against people", low=0.0, better="lower",
+        meaning="mean squared distance of the judge's scores from people's"),
+    _part("squared_bias", "squared bias", low=0.0, better="lower",
+        meaning="part of the squared error that all items share"),
+    _part("between_items", "variance of errors between items", better="lower",
+        meaning="part of the squared error that is an item's own and stays when asked again"),
+    _part("replicates", "replicate variance", low=0.0, better="lower",
+        meaning="part of the squared error that changes when asked again"),
+    Estimand("accuracy_of_{k}", "accuracy of {k}", unit="probability", low=0.0, high=1.0,
+        better="higher", function="accuracy_by_k",
+        meaning="how often so many judgments together are right"),
+    Estimand("accuracy_loss_{k}", "accuracy lost by {k}", unit="probability difference", low=-1.0,
+        high=1.0, nothing=0.0, better="lower", function="accuracy_by_k",
+        meaning="accuracy with the most judgments less that with so many"),
+    Estimand("slice_difference", "difference of a slice from the rest",
+        unit="probability difference", low=-1.0, high=1.0, nothing=0.0,
+        function="error_rates_by_slice",
+        meaning="how often the judge is right on a slice less how often on the rest"),
+    Estimand("corrected_difference", "corrected difference", unit="number", nothing=0.0,
+        function="corrected_differences",
+        meaning="what people would say of one system less what of the other"),
     Estimand("{part}_change", "change of the {part}", unit="number", nothing=0.0,
         function="anchored_change",
         meaning="change between two times, the judge's own told apart by anchors"),

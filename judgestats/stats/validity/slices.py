@@ -139,7 +139,7 @@ def _counted(items: LabelledItems, measure: str) -> tuple[NDArray[np.bool_], NDA
 def _no_row(name: str, n: int, reason: str) -> Comparison:
     return Comparison(
         a=name, b="the rest", estimate=math.nan, statistic=math.nan, p_value=math.nan,
-        p_adjusted=math.nan, n=n, reason=reason,
+        p_adjusted=math.nan, n=n, reason=reason, estimate_name="slice_difference",
     )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _against_rest(
         odds, p = stats.fisher_exact(table)
         return Comparison(
             a=name, b="the rest", estimate=a - b, statistic=float(odds), p_value=float(p),
-            p_adjusted=math.nan, n=n,
+            p_adjusted=math.nan, n=n, estimate_name="slice_difference",
         )  # fmt: skip
     u = np.zeros(base.size)
     u[here] = (right[here] - a) / here.sum()
@@ -173,4 +173,5 @@ def _against_rest(
     return Comparison(
         a=name, b="the rest", estimate=a - b, statistic=t, df=df,
         p_value=float(2 * stats.t.sf(abs(t), df)), p_adjusted=math.nan, n=n,
+        estimate_name="slice_difference",
     )  # fmt: skip

@@ -184,7 +184,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     def none(estimate: float, reason: str) -> Comparison:
         return Comparison(
             a=a, b=b, estimate=estimate, statistic=math.nan, p_value=math.nan,
-            p_adjusted=math.nan, n=items.n, reason=reason,
+            p_adjusted=math.nan, n=items.n, reason=reason, estimate_name="corrected_difference",
         )  # fmt: skip
 
     if drawn == "convenience":
@@ -209,6 +209,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         p_adjusted=math.nan,
         interval=out.interval,
         n=items.n,
+        estimate_name="corrected_difference",
     )
 
 

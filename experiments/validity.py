@@ -1,0 +1,64 @@
+"""Is the judge right, and what would people say of everything it judged?
+
+The judge is asked for a verdict of pass or fail and for a score of every answer; some answers have
+people's labels. Without a file the bundled answers' designed quality stands for people's score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgestats.experiment.conditions import crossed
+from judgestats.experiment.design import Design
+from judgestats.experiment.label_source import LABELS, with_known_labels
+from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.judgments.design import Condition
+from judgestats.protocols.base import JudgingProtocol
+from judgestats.protocols.correctness import PassFail
+from judgestats.protocols.pointwise import Pointwise
+
+
+def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return crossed(parameters, verdict=parameters["verdicts"])
+
+
+def protocol(parameters: Mapping[str, Any], condition: Condition) -> JudgingProtocol:
+    verdict = condition.factors["verdict"]
+    passes = verdict == "pass_fail"
+    template = prompt_of(parameters, "pass_fail" if passes else "pointwise", level=verdict)
+    reasoning = own_reasoning(parameters, template, "none")
+    if passes:
+        return PassFail(template=template, reasoning=reasoning)
+    return Pointwise(template=template, scale=parameters["scale"], reasoning=reasoning)
+
+
+DESIGN = Design(
+    name="validity",
+    title="Is the judge right, and what is true given the judge?",
+    question=(
+        "How often are the judge's verdicts and scores those of people, where does it err, and "
+        "what would people say of all that it judged?"
+    ),
+    conditions=conditions,
+    protocol=protocol,
+    analysis="validity_run",
+    items=with_known_labels,
+    uses_items=True,
+    parameters=(*LABELS, OWN_REASONING),
+    defaults={
+        "judges": "sim-stated,sim-lenient",
+        "temperatures": "0.5",
+        "replicates": "3",
+        "responses": "all",
+    },
+    compares=(
+        Levels(parameter="judges", lost="One judge: none is compared with another."),
+        Levels(
+            parameter="replicates",
+            lost="One judgment of each answer: what asking again would correct is not known.",
+            count=lambda p: p["replicates"],
+        ),
+    ),
+)

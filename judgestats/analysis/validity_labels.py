@@ -1,0 +1,89 @@
+"""The labels that an experiment holds its judges to, beside the judgments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.judgments.readers.labels import with_labels
+from judgestats.protocols.naming import response_names
+
+__all__ = ["labelled_frame", "texts_of"]
+
+
+def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
+    """Question and answer of each thing judged, by its id."""
+    return {
+        name: (item.question, response.text)
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+    }
+
+
+def labelled_frame(
+    asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan
+) -> tuple[pd.DataFrame, list[str]]:
+    """One condition's judgments with ``label``: words for verdicts, numbers for scores.
+
+    Parameters
+    ----------
+    asked : DataFrame
+    items : sequence of Item
+    declared : AnalysisPlan
+        ``options`` say where the labels are from and from which score an answer passes.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        Without ``label`` where these labels say nothing of such verdicts, and why.
+    """
+    options = declared.options
+    verdicts = bool(set(asked["choice"]) - {""}) or not asked["score"].notna().any()
+    if options["labels"] == "designed":
+        scores, said = _designed(asked, items, declared), []
+        label = asked["item_id"].map(scores)
+    else:
+        try:
+            joined = with_labels(Path("what was judged"), asked, Path(options["labels"]))
+        except InputError as error:
+            return asked, [str(error)]
+        known = asked.attrs.get("notes", ())
+        said = [str(note) for note in joined.attrs.get("notes", ()) if note not in known]
+        asked = joined
+        words = asked["label"].astype(str).str.strip()
+        label = pd.to_numeric(words.where(words != ""), errors="coerce")
+        if label.notna().sum() == 0 and (words != "").any():
+            if verdicts:
+                return asked, said
+            name = asked["condition"].iloc[0]
+            told = f"{name}: the labels are words, which scores are not held to."
+            return asked.drop(columns="label"), [*said, told]
+    if verdicts:
+        passes = np.where(label >= float(options["pass_from"]), "pass", "fail")
+        return asked.assign(label=np.where(label.isna(), "", passes)), said
+    shown = ["" if np.isnan(v) else f"{v:.10g}" for v in label.to_numpy(float)]
+    return asked.assign(label=shown), said
+
+
+def _designed(asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan) -> dict[str, Any]:
+    """The designed quality on the scale, of as many answers as keep their label."""
+    low, high = map(float, declared.options["scale"].split())
+    known = {
+        name: low + (high - low) * response.quality
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+        if response.quality is not None
+    }
+    judged = sorted(set(asked["item_id"]) & set(known))
+    most = declared.options["labelled"]
+    if most != "all" and int(most) < len(judged):
+        judged = random.Random(f"{declared.seed}/labelled").sample(judged, int(most))
+    return {name: known[name] for name in judged}

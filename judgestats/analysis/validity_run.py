@@ -1,0 +1,345 @@
+"""Is the judge right, and what is true given the judge? Verdicts and scores beside labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.pass_fail import pass_fail_results
+from judgestats.analysis.people import people_results
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.ratings import ratings_of, ratings_results
+from judgestats.analysis.recommend import Spent, recommend_best
+from judgestats.analysis.selections import condition_row, in_order, selection_limits
+from judgestats.analysis.validity import score_validity, validity_metrics
+from judgestats.analysis.validity_labels import labelled_frame, texts_of
+from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.verdict_table import estimates_of
+from judgestats.analysis.worded_numbers import worded_coefficient, worded_number
+from judgestats.items.schema import Item
+from judgestats.judgments.design import Condition
+from judgestats.judgments.shapes import score_array
+from judgestats.results import About, Claim, Headline
+from judgestats.results.numbers import apa_p
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import Estimate, Result, TestResult
+
+__all__ = ["analyse", "plan"]
+
+_QUESTION = (
+    "How often are the judge's verdicts and scores those of people, where does it err, and what "
+    "would people say of all that it judged?"
+)
+_FAMILY = "relation to people's labels, one test per condition"
+_TESTED = ("people.kappa", "people.pearson")
+_DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
+MARGIN = 0.05
+ALPHA = 0.05
+Found = list[tuple[str, str, Result]]
+
+
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    """The plan, as it is written to the run before the first call.
+
+    Parameters
+    ----------
+    parameters : mapping
+    conditions : sequence of Condition
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    del conditions
+    scale = parameters["scale"]
+    middle = (scale.low + scale.high) / 2
+    drawn = "random" if parameters["labels"] == "designed" else parameters["labels_drawn"]
+    pass_from = middle if parameters["pass_from"] is None else parameters["pass_from"]
+    return AnalysisPlan(
+        experiment="validity",
+        question=_QUESTION,
+        blocks="The answer is the block; intervals keep the answers to one question together.",
+        missing=(
+            "A reply without a verdict has a status; in the corrected pass rate such answers are a "
+            "class of their own."
+        ),
+        n_resamples=int(parameters["resamples"]),
+        seed=int(parameters["seed"]),
+        margins={"accuracy": MARGIN},
+        options={
+            "labels": parameters["labels"],
+            "labels_drawn": drawn,
+            "labelled": str(parameters["labelled"] or "all"),
+            "pass_from": f"{pass_from:.10g}",
+            "scale": f"{scale.low} {scale.high}",
+        },
+        hypotheses=(
+            Hypothesis(
+                id="related",
+                role="primary",
+                question="Do verdicts and scores go with people's labels at all?",
+                test="Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by "
+                "shuffling labels over answers; over questions where these repeat",
+                family=_FAMILY,
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="How often is the judge right, how far off are its scores, and what would "
+                "people say of all that it judged?",
+                test="error rates, agreement, bias and concordance; post-stratified pass rate and "
+                "regression mean, each beside the judge's own and the labels' alone",
+                family="none: estimates with intervals over questions",
+            ),
+            Hypothesis(
+                id="slices",
+                role="secondary",
+                question="Does the judge err more on some kind of answer: by category, by length?",
+                test="Fisher's exact test against the rest, or t over questions where these repeat",
+                family="slices of one kind in one condition",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which condition agrees most with people?",
+                test="differences from the best, simultaneous intervals over questions",
+            ),
+        ),
+    )
+
+
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
+    """Answer the plan's hypotheses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Parsed judgments; ``factor_verdict`` is ``pass_fail`` or ``score``.
+    declared : AnalysisPlan
+    items : sequence of Item
+        What was judged: designed labels and lengths come from them.
+
+    Returns
+    -------
+    Analysis
+    """
+    texts = texts_of(items)
+    results: list[NamedResult] = []
+    rows: list[dict[str, Any]] = []
+    metrics: dict[str, dict[str, float]] = {}
+    agreement: dict[str, pd.Series] = {}
+    notes: list[str] = []
+    for condition, judged in frame.groupby("condition", sort=False):
+        name = str(condition)
+        asked, said = labelled_frame(judged, items, declared)
+        notes += said
+        if "label" not in asked:
+            continue
+        found = _condition(name, asked, declared)
+        results += [_named(kind, title, result, name) for kind, title, result in found]
+        results += _related(name, found)
+        row = condition_row(name, asked) | estimates_of([f for f in found if _one_number(f)])
+        rows.append(row)
+        metrics[name] = {
+            **validity_metrics(found), "quality/unread_share": row["unread_share"],
+        }  # fmt: skip
+        if set(asked["choice"]) - {""}:
+            agreement[name] = _credit(asked)
+            results += slice_results(name, asked, texts, declared)
+    table = pd.DataFrame(rows)
+    results += _family(results)
+    recommended, best = _recommend(agreement, rows, frame, declared)
+    results = in_order([*results, *best], declared)
+    headlines = _headlines(results)
+    return Analysis(
+        experiment=declared.experiment,
+        question=declared.question,
+        sentence=_sentence(table, headlines),
+        conditions=table,
+        results=tuple(results),
+        headlines=headlines,
+        limitations=(*dict.fromkeys(notes), *selection_limits(frame, table)),
+        recommendation=recommended,
+        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
+        condition_metrics=metrics,
+    )
+
+
+def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """What labels say of one condition."""
+    if set(asked["choice"]) - {""}:
+        own = pass_fail_results(asked, declared)
+        kinds = {kind for kind, _, _ in own}
+        return [*own, *(f for f in people_results(asked, declared) if f[0] not in kinds)]
+    ratings, _ = ratings_of(asked)
+    array = score_array(asked)
+    return [
+        *ratings_results(name, array, ratings, declared),
+        *score_validity(name, array, asked, ratings, declared),
+    ]
+
+
+def _named(kind: str, title: str, result: Result, name: str) -> NamedResult:
+    key = kind.partition(".")[2]
+    return NamedResult(
+        id=f"people.{key}.{name}",
+        title=f"{title} ({name})",
+        role="primary",
+        result=result,
+        headline=key in {*_DESCRIBED, "disagreements", "mean_squared_error"},
+        hypothesis="people",
+        about=About(conditions=(name,)),
+    )
+
+
+def _one_number(found: tuple[str, str, Result]) -> bool:
+    return isinstance(found[2], Estimate)
+
+
+def _related(name: str, found: Found) -> list[NamedResult]:
+    """Whether the labels go with the verdicts at all: the null of kappa or of r as a test."""
+    for kind, title, result in found:
+        if kind not in _TESTED or not isinstance(result, Estimate) or result.null is None:
+            continue
+        null = result.null
+        test = TestResult(
+            name="related_to_labels",
+            method=f"{title}: labels shuffled over answers",
+            statistic=result.estimate,
+            statistic_name="kappa" if kind == "people.kappa" else "r",
+            p_value=null.p_value,
+            sample=result.sample,
+            null_hypothesis="the judge's verdicts have nothing to do with people's labels",
+            alternative="greater",
+            reason=null.reason,
+            details={"p_floor": null.p_smallest},
+        )
+        return [
+            NamedResult(
+                id=f"related.{name}",
+                title=f"Related to people's labels ({name})",
+                role="primary",
+                result=test,
+                about=About(conditions=(name,)),
+            )
+        ]
+    return []
+
+
+def _family(results: Sequence[NamedResult]) -> list[NamedResult]:
+    tests = {
+        r.about.conditions[0]: r.result
+        for r in results
+        if isinstance(r.result, TestResult) and r.id.startswith("related.")
+        and not math.isnan(r.result.p_value)
+    }  # fmt: skip
+    if len(tests) < 2:
+        return []
+    family = adjust_family(tests, family=_FAMILY, method="holm")
+    title = "Related to people's labels, adjusted"
+    return [NamedResult(id="related.family", title=title, role="primary", result=family)]
+
+
+def _credit(asked: pd.DataFrame) -> pd.Series:
+    """Of each labelled answer, the share of verdicts that are people's."""
+    known = asked[(asked["label"] != "") & (asked["choice"] != "")]
+    right = (known["choice"] == known["label"]).astype(float)
+    return right.groupby(known["item_id"], sort=False).mean()
+
+
+def _recommend(
+    agreement: Mapping[str, pd.Series],
+    rows: Sequence[Mapping[str, Any]],
+    frame: pd.DataFrame,
+    declared: AnalysisPlan,
+) -> tuple[Recommendation | None, list[NamedResult]]:
+    table = pd.DataFrame(dict(agreement)).dropna()
+    if table.shape[1] < 2 or len(table) < 3:
+        return None, []
+    clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
+    own = [r for r in rows if r["condition"] in table]
+    tokens = (frame["tokens_in"] + frame["tokens_out"]).groupby(frame["condition"]).mean()
+    given = recommend_best(
+        {str(c): table[c].to_numpy(float) for c in table},
+        clusters.to_numpy(object),
+        spent=Spent.of(
+            [{**r, "tokens": tokens[r["condition"]], "each": r["cost_usd"] / r["n"], "one": 1.0}
+             for r in own],
+            USD="each", tokens="tokens", judgments="one",
+        ),
+        margin=MARGIN, level=declared.level, what="agreement with people", each="a verdict",
+    )  # fmt: skip
+    return (None, []) if given is None else (given[0], [given[1]])
+
+
+def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
+    """Claims of a relation to the labels, then what is described of each condition."""
+    adjusted: Mapping[str, float] = next(
+        (getattr(r.result, "p_adjusted", {}) for r in results if r.id == "related.family"), {}
+    )
+    out = []
+    for named in results:
+        result, name = named.result, next(iter(named.about.conditions), "")
+        key = named.id.removeprefix("people.").partition(".")[0]
+        claim: Claim
+        if isinstance(result, TestResult) and named.id.startswith("related."):
+            p = adjusted.get(name, result.p_value)
+            claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+            estimand = "cohen_kappa" if result.statistic_name == "kappa" else "pearson_correlation"
+            family = "related.family" if name in adjusted else ""
+        elif isinstance(result, Estimate) and key in _DESCRIBED:
+            p, family, estimand = math.nan, "", result.name
+            claim = "undefined" if math.isnan(result.estimate) else "described"
+        else:
+            continue
+        out.append(
+            Headline(
+                id=f"headline.{named.id}",
+                hypothesis=named.place.hypothesis,
+                claim=claim,
+                about=named.about,
+                estimand=estimand,
+                rests_on=(named.id,),
+                family=family,
+                p_adjusted=p,
+                reason=result.reason,
+            )
+        )
+    return tuple(out)
+
+
+_SAID = (
+    ("sensitivity", "passes {} of what people pass", worded_coefficient),
+    ("specificity", "fails {} of what people fail", worded_coefficient),
+    ("bias", "scores {} points above people", worded_number),
+    ("concordance", "concordance with people {}", worded_coefficient),
+    ("corrected", "people would give all of them {}", worded_number),
+)
+
+
+def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
+    related = {h.about.conditions[0]: h for h in headlines if h.hypothesis == "related"}
+    parts = []
+    for row in table.to_dict("records"):
+        name = str(row["condition"])
+        claim = related.get(name)
+        if claim is not None and claim.claim != "differs":
+            parts.append(
+                f"{name}: no relation to people's labels was shown ({apa_p(claim.p_adjusted)}): "
+                "nothing is known in its favour"
+            )
+            continue
+        told = [
+            text.format(shown({str(k): v for k, v in row.items()}, key))
+            for key, text, shown in _SAID
+            if key in row and np.isfinite(row[key])
+        ]
+        parts.append(f"{name}: {', '.join(told) or 'nothing could be estimated'}")
+    return f"{'; '.join(parts)}."

@@ -1,0 +1,152 @@
+"""validity, all the way: stated rates are recovered; a judge that sees nothing gets no claim."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.validity_run import analyse
+from judgestats.cli import main
+from judgestats.errors import InputError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.run import prepare, run_experiment
+from judgestats.items.bank import load_bank
+from judgestats.judges.simulated.truth import truth
+from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.protocols.naming import response_names
+
+SMALL = {"resamples": "99", "report": "none"}
+ANSWERS = [
+    (name, item, response)
+    for item in load_bank()
+    for name, response in zip(response_names(item), item.responses, strict=True)
+]
+
+
+def true_rates(judge, answers=ANSWERS):
+    """Sensitivity and specificity of one verdict of a simulated judge on these answers."""
+    passes = np.array([truth(judge).pass_probability(r.text, temperature=0.5) for *_, r in answers])
+    good = np.array([r.quality >= 0.5 for *_, r in answers])
+    return passes[good].mean(), 1 - passes[~good].mean()
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Frames of judgments as the simulated judges would give them, without a server."""
+
+    def frame(*judges, replicates=3, seed=0):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for judge, (name, item, response), r in product(judges, ANSWERS, range(replicates)):
+            p = truth(judge).pass_probability(response.text, temperature=0.5)
+            rows.append(
+                {
+                    "judge": judge, "temperature": 0.5, "item_id": name, "cluster": item.cluster,
+                    "category": item.category, "replicate": r, "status": "ok",
+                    "choice": "pass" if rng.random() < p else "fail",
+                    "condition": f"{judge}, verdict=pass_fail", "factor_verdict": "pass_fail",
+                }
+            )  # fmt: skip
+        return parsed_frame(pd.DataFrame(rows))
+
+    return frame
+
+
+def analysed(frame, **given):
+    prepared = prepare(load_design("validity"), {**SMALL, "labelled": "all", **given})
+    return analyse(frame, prepared.plan, items=load_bank())
+
+
+def test_a_run_recovers_the_stated_rates_and_is_gated_by_them(workplace, capsys):
+    given = {**SMALL, "judges": "sim-stated", "labelled": "120"}
+    outcome = run_experiment(load_design("validity"), given)
+    found = outcome.analysis
+    row = found.conditions[found.conditions["factor_verdict"] == "pass_fail"].iloc[0]
+    for key, true in zip(("sensitivity", "specificity"), true_rates("sim-stated"), strict=True):
+        assert row[f"{key}_low"] < true < row[f"{key}_high"]
+    passing = np.mean([r.quality >= 0.5 for *_, r in ANSWERS])
+    assert row["corrected_low"] < passing < row["corrected_high"]
+    scores = found.conditions[found.conditions["factor_verdict"] == "score"].iloc[0]
+    mean = np.mean([1 + 9 * r.quality for *_, r in ANSWERS])
+    assert scores["corrected_low"] < mean < scores["corrected_high"]
+    assert {h.claim for h in found.headlines if h.hypothesis == "related"} == {"differs"}
+    assert {"people.mean_squared_error", "people.by_k"} <= {
+        r.id.rpartition(".sim")[0] for r in found.results
+    }
+    capsys.readouterr()
+    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.7"]) == 0
+    assert main(["check", outcome.run_id, "--min", "validity/sensitivity=.99"]) == 1
+    [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
+    written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert any(r["id"].startswith("related.") for r in written["results"])
+
+
+@pytest.mark.parametrize("judge", ["sim-stated", "sim-lenient"])
+def test_stated_rates_hold_on_average_and_in_the_intervals(judged, judge):
+    stated = truth(judge).judge
+    se, sp = true_rates(judge)
+    assert se == pytest.approx(stated.sensitivity, abs=0.08)
+    assert sp == pytest.approx(stated.specificity, abs=0.16)
+    row = analysed(judged(judge)).conditions.iloc[0]
+    assert row["sensitivity_low"] < se < row["sensitivity_high"]
+    assert row["specificity_low"] < sp < row["specificity_high"]
+
+
+def test_a_liking_for_length_shows_in_the_slices(judged):
+    found = analysed(judged("sim-lenient"))
+    [slices] = [
+        r.result for r in found.results if r.id.startswith("slices.length_specificity.sim-lenient")
+    ]
+    median = np.median([len(r.text) for *_, r in ANSWERS])
+    longer = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) > median])[1]
+    shorter = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) <= median])[1]
+    assert longer < shorter - 0.1
+    rates = slices.details["rates"]
+    for name, true in (("longer than the median", longer), ("shorter", shorter)):
+        assert rates[name].interval.low < true < rates[name].interval.high
+
+
+def test_labels_that_have_nothing_to_do_with_the_verdicts_give_no_claim(judged):
+    claims = []
+    for seed in range(6):
+        frame = judged("sim-stated", "sim-blind", replicates=1, seed=seed)
+        rng = np.random.default_rng(seed)
+        items = frame["item_id"].unique()
+        shuffled = dict(zip(items, rng.permutation(items), strict=True))
+        frame = frame.assign(item_id=frame["item_id"].map(shuffled))
+        clusters = {name: item.cluster for name, item, _ in ANSWERS}
+        found = analysed(frame.assign(cluster=frame["item_id"].map(clusters)))
+        related = [h for h in found.headlines if h.hypothesis == "related"]
+        assert len(related) == 2
+        claims.append(any(h.claim == "differs" for h in related))
+        if not claims[-1]:
+            assert "no relation to people's labels was shown" in found.sentence
+    assert sum(claims) <= 2
+
+
+def test_labels_of_people_come_from_a_file(workplace, judged):
+    rows = [
+        {"item_id": name, "annotator": who, "label": "pass" if r.quality >= 0.5 else "fail"}
+        for name, _, r in ANSWERS[:60]
+        for who in ("a", "b")
+    ]
+    pd.DataFrame(rows).to_csv("people.csv", index=False)
+    found = analysed(judged("sim-stated"), labels="people.csv", labels_drawn="convenience")
+    [corrected] = [r.result for r in found.results if r.id.startswith("people.corrected")]
+    assert "by hand" in corrected.reason
+    assert found.conditions["sensitivity"].iloc[0] > 0.7
+    assert any("have no label" in text for text in found.limitations)
+
+
+def test_labels_that_belong_to_nothing_are_refused_before_a_judge_is_asked(workplace):
+    pd.DataFrame({"item_id": ["x"], "label": ["pass"]}).to_csv("people.csv", index=False)
+    with pytest.raises(InputError, match="no label of people"):
+        prepare(load_design("validity"), {"labels": "people.csv"})
+    with pytest.raises(InputError, match="no file"):
+        prepare(load_design("validity"), {"labels": "nowhere.csv"})
+    with pytest.raises(InputError, match="number or middle"):
+        prepare(load_design("validity"), {"pass_from": "high"})
