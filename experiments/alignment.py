@@ -15,8 +15,10 @@ from judgestats.experiment.item_sources import labelled
 from judgestats.experiment.pair_parameters import (
     METHOD_LEVELS,
     PAIR_PARAMETERS,
+    REPEATED,
     STUDY_PAIRS,
     method_protocol,
+    method_trials,
 )
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pairwise import Pairwise
@@ -51,7 +53,8 @@ DESIGN = Design(
     analysis="alignment",
     items=labelled,
     uses_items=True,
-    parameters=PAIR_PARAMETERS,
+    parameters=(*PAIR_PARAMETERS, REPEATED),
+    trials=method_trials,
     defaults={
         "judges": "sim-typical",
         "temperatures": "0,1",
@@ -62,8 +65,11 @@ DESIGN = Design(
     study_items=STUDY_PAIRS,
     presets={
         "paper": {
+            "items": "mt_bench_human",
+            "reply": "tool",
             "judges": "gpt-4o-mini",
             "pairs": "1000",
+            "repeated": "pointwise",
             "temperatures": "0,0.2,0.4,0.6,0.8,1",
             "replicates": "10",
         },

@@ -69,5 +69,5 @@ DESIGN = Design(
     compares=(Levels(parameter="scales", lost="One scale: scales are not compared."),),
     study_items=STUDY_PAIRS,
     presets={"paper": {"judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o", "temperatures": "0.5",
-                       "replicates": "10", "pairs": "all"}},
+                       "replicates": "10", "items": "mt_bench_human", "pairs": "all"}},
 )  # fmt: skip

@@ -52,11 +52,14 @@ DESIGN = Design(
         "answer_temperatures": "0.3,1",
     },
     compares=CROWD_LEVELS,
+    study_items="RewardBench, HelpSteer2, MT-Bench human, JudgeBench and EvalBias's training data",
     presets={
         "paper": {
-            "judges": "gpt-4o-2024-08-06",
+            "judges": "gpt-4o-2024-08-06@https://api.openai.com/v1,Qwen/Qwen2.5-7B-Instruct,"
+            "Qwen/Qwen2.5-32B-Instruct,Qwen/Qwen2.5-72B-Instruct,"
+            "meta-llama/Llama-3.3-70B-Instruct",
             "temperatures": "0",
-            "items": "rewardbench,helpsteer2,mt_bench_human,judgebench,evalbias",
+            "items": "rewardbench,helpsteer2,mt_bench_human,judgebench,offsetbias",
             "pairs": "all",
             "k": "16",
             "scaling": "0,1,2,4,6,8,10,12,14,16",

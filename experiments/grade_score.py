@@ -68,9 +68,9 @@ DESIGN = Design(
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",
     presets={
         "paper": {
-            "judges": "claude-3-opus-20240229,claude-3-sonnet-20240229,claude-3-haiku-20240307,"
-            "gpt-4o-2024-05-13,gpt-4-2024-04-09,llama-3-8b-chat,llama-3-70b-chat,mistral-7b-v3,"
-            "mixtral-8x7b-instruct,mixtral-8x22b-instruct",
+            "items": "oasst",
+            "reply": "text",
+            "judges": "grade_score_judges.yaml",
             "temperatures": "0.3",
             "replicates": "1",
             "limit": "",

@@ -65,6 +65,13 @@ DESIGN = Design(
     compares=(Levels(parameter="guidelines", example="none,anchors"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
-        "paper": {"judges": "gpt-4o-mini", "temperatures": "0.3,0.5,1", "replicates": "10"},
+        "paper": {
+            "items": "mt_bench",
+            "item_options": "turn=1,models=gpt-4",
+            "reply": "tool",
+            "judges": "gpt-4o-mini",
+            "temperatures": "0.3,0.5,1",
+            "replicates": "10",
+        },
     },
 )

@@ -43,6 +43,8 @@ DESIGN = Design(
     study_items="the head questions of Head-to-Tail's academic domain",
     presets={
         "paper": {
+            "items": "head_to_tail",
+            "reply": "text",
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
             "temperatures": "1",

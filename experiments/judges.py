@@ -38,6 +38,9 @@ DESIGN = Design(
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
+            "items": "mt_bench",
+            "item_options": "turn=1,models=gpt-4",
+            "reply": "tool",
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
             "replicates": "10",

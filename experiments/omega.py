@@ -61,6 +61,8 @@ DESIGN = Design(
     study_items="one question a category of BBH, SQuAD and MT-Bench, 55 in all",
     presets={
         "paper": {
+            "items": "bbh,squad,mt_bench",
+            "reply": "text",
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
             "temperatures": "0,0.25,0.5,0.75,1",

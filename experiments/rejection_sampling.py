@@ -63,5 +63,7 @@ DESIGN = Design(
         Levels(parameter="strategies",
                lost="One strategy: whether the other candidates help as a crowd is not asked."),
     ),
-    presets={"paper": {"judges": "gpt-4o-2024-08-06", "temperatures": "0", "candidates": "4"}},
+    study_items="1,000 instructions of LIMA and 10,000 of Tulu 3, four responses each",
+    presets={"paper": {"items": "lima", "judges": "gpt-4o-2024-08-06", "temperatures": "0",
+                       "candidates": "4", "answer_temperatures": "0.7"}},
 )  # fmt: skip

@@ -57,6 +57,7 @@ DESIGN = Design(
     study_items=STUDY_PAIRS,
     presets={
         "paper": {
+            "items": "mt_bench_human",
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0.5",
             "replicates": "20",

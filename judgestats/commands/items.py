@@ -9,7 +9,7 @@ from pathlib import Path
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.downloads import fetch
-from judgestats.items.published import PUBLISHED, fetched_place
+from judgestats.items.published import GIVEN, PUBLISHED, fetched_place
 from judgestats.items.records import shown
 from judgestats.items.schema import Item
 from judgestats.items.sets import load_items, parse_options, sets
@@ -58,9 +58,14 @@ def _sets() -> list[str]:
         digests = f"{known} with a known digest" if known else "digest as the server announces it"
         there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
         lines += [
-            f"  {name:<16}{published.license}; {files}, {digests}",
+            f"  {name:<16}{published.about()}; {files}, {digests}",
             f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
         ]
+    lines += ["", "Sets of studies that are given, not fetched:", ""]
+    for name, told in GIVEN.items():
+        lines += textwrap.wrap(
+            told + ".", 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+        )
     lines += ["", "Layouts that a file may have (found out, or -P items=LAYOUT:PATH):", ""]
     lines += [f"  {name:<16}{about}" for name, about in sets().items()]
     return lines
@@ -77,7 +82,7 @@ def _known(name: str) -> None:
 def _files_of(name: str) -> list[str]:
     _known(name)
     published = PUBLISHED[name]
-    lines = [f"{name}: licence {published.license}; {published.page}", ""]
+    lines = [f"{name}: {published.about()}; {published.page}", ""]
     for file in published.files:
         lines += [f"  {file.name}", f"    from    {file.url}"]
         lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]

@@ -28,7 +28,7 @@ from judgestats.experiment.parameters import (
 from judgestats.items.answers import with_answers
 from judgestats.items.labelled import draw_labelled_pairs, majority_labels
 from judgestats.items.schema import Item
-from judgestats.items.sets import load_items, sets
+from judgestats.items.sets import check_there, layout_of, load_items
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import (
     ORDER_RULES,
@@ -160,6 +160,8 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     tuple of Item
     """
     sources = [s.strip() for s in parameters["items"].split(",") if s.strip()]
+    _need_crowd(parameters, sources)
+    check_there(sources)
     options: dict[str, Any] = dict(parameters["item_options"])
     if parameters["map"]:
         options["mapping"] = parameters["map"]
@@ -182,9 +184,24 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     return tuple(found)
 
 
+_PAIRS_ONLY = {"rewardbench", "helpsteer2", "judgebench", "evalbias", "offsetbias", "pandalm"}
+
+
+def _need_crowd(parameters: Mapping[str, Any], sources: Sequence[str]) -> None:
+    """Refuse crowd strategies on sets of bare pairs at once, before any set is read."""
+    alone = [source for source in sources if layout_of(source) in _PAIRS_ONLY]
+    crowd = [name for name in strategy_names(parameters) if name.startswith("cce")]
+    if alone and crowd and not parameters["answers"] and not parameters["answerers"]:
+        raise InputError(
+            f"answerers: {crowd[0]} compares each candidate with a crowd, and the questions of "
+            f"{', '.join(alone)} come with two responses and no further one. Say who answers, as "
+            "answerers=MODEL,MODEL,... (the study: eleven models of very different size, each at "
+            "two temperatures), or give answers as answers=FILE."
+        )
+
+
 def _set_name(source: str) -> str:
-    layout = source.partition(":")[0]
-    return layout if layout in sets() else source_name(source).rpartition(".")[0] or source
+    return layout_of(source) or source_name(source).rpartition(".")[0] or source
 
 
 def _of_set(item: Item, name: str, *, several: bool) -> Item:

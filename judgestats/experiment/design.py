@@ -55,7 +55,10 @@ class Design:
         Of which parameters it takes several values to compare something: a run with too few is
         refused, or says what it does not answer.
     study_items : str
-        What the replicated study judged, where ``preset=paper`` leaves the items to the user.
+        What the replicated study judged, said where a preset is run on other items.
+    trials : callable or None
+        ``trials(parameters, condition) -> int``: how often a condition judges each thing, where
+        not all do so ``replicates`` times.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
@@ -74,6 +77,7 @@ class Design:
     uses_items: bool = False
     compares: tuple[Levels, ...] = ()
     study_items: str = ""
+    trials: Callable[[Mapping[str, Any], Condition], int] | None = None
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
 
     @property

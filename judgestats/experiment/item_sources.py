@@ -12,7 +12,7 @@ from judgestats.items.answers import with_answers
 from judgestats.items.candidates import draw_candidates
 from judgestats.items.labelled import draw_labelled_pairs
 from judgestats.items.schema import Item
-from judgestats.items.sets import load_items, sets
+from judgestats.items.sets import check_there, layout_of, load_items
 from judgestats.items.summary import select_items
 from judgestats.protocols.padding import padded
 
@@ -46,9 +46,11 @@ def one_source(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
 
 def _options(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """How the items are read: ``map=`` and ``item_options=``."""
+    """How the items are read: ``map=``, ``item_options=``, and whether questions are enough."""
     mapping = {"mapping": parameters["map"]} if parameters["map"] else {}
-    return {**mapping, **parameters["item_options"]}
+    answered = parameters.get("answerers") or parameters.get("answers")
+    questions = {"questions": True} if answered else {}
+    return {**mapping, **questions, **parameters["item_options"]}
 
 
 def labelled(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -121,9 +123,10 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     tuple of Item
     """
     found: list[Item] = []
-    for source in (s.strip() for s in parameters["items"].split(",") if s.strip()):
-        layout = source.partition(":")[0]
-        known = layout if ":" in source and layout in sets() else ""
+    sources = [s.strip() for s in parameters["items"].split(",") if s.strip()]
+    check_there(sources)
+    for source in sources:
+        known = layout_of(source)
         options = _options(parameters)
         if known == "mt_bench":
             options["turn"] = 2

@@ -16,6 +16,7 @@ from judgestats.experiment.parameters import (
     read_temperatures,
     read_text,
 )
+from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import RULES
 from judgestats.protocols.examples import load_examples
 from judgestats.protocols.guideline import GUIDELINE_SCALE, guideline_text, with_guideline
@@ -28,8 +29,10 @@ __all__ = [
     "METHOD_LEVELS",
     "PAIRS",
     "PAIR_PARAMETERS",
+    "REPEATED",
     "STUDY_PAIRS",
     "method_protocol",
+    "method_trials",
     "read_one_temperature",
     "read_scales",
 ]
@@ -116,6 +119,13 @@ PAIR_PARAMETERS = (
     ),
 )
 
+REPEATED = Parameter(
+    name="repeated",
+    default="all",
+    read=lambda name, value: None if value == "all" else read_choices(*METHODS)(name, value),
+    help="methods asked replicates= times, at methods_at=; all others once; or all",
+)
+
 STUDY_PAIRS = "1,000 of MT-Bench's pairs with human labels, answers of six models"
 
 
@@ -186,3 +196,24 @@ def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Po
             )
         template = with_guideline(template, guideline_text("paragraphs", scale=parameters["scale"]))
     return Pointwise(template=template, scale=parameters["scale"], reasoning=reasoning)
+
+
+def method_trials(parameters: Mapping[str, Any], condition: Condition) -> int:
+    """How often a condition judges each thing: ``replicates`` times, or once.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Read.
+    condition : Condition
+
+    Returns
+    -------
+    int
+    """
+    repeated = parameters["repeated"]
+    often = repeated is None or (
+        condition.factors["method"] in repeated
+        and condition.temperature in (None, parameters["methods_at"])
+    )
+    return int(parameters["replicates"]) if often else 1

@@ -430,6 +430,18 @@ def split_arguments(arguments: Iterable[str], *, flags: Iterable[str] = ()) -> d
     return given
 
 
+def _preset_texts(preset: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """A preset's values; options of its items only where those, or another copy, are judged."""
+    texts = dict(preset)
+    if "items" in given and _sets_in(given["items"]) != _sets_in(preset.get("items", "")):
+        texts.pop("item_options", None)
+    return texts
+
+
+def _sets_in(items: str) -> list[str]:
+    return [part.strip().partition(":")[0] for part in items.split(",")]
+
+
 def parse_parameters(
     given: Mapping[str, str],
     *,
@@ -484,6 +496,6 @@ def parse_parameters(
         if preset not in (presets or {}):
             names = ", ".join(presets or {}) or "none"
             raise InputError(f"preset: {experiment} has no preset {preset!r}. There are: {names}.")
-        texts |= dict((presets or {})[preset])
+        texts |= _preset_texts((presets or {})[preset], given)
     texts |= {name: text for name, text in given.items() if name in known}
     return {name: known[name].read(name, text) for name, text in texts.items()} | levels

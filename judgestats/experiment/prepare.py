@@ -6,17 +6,21 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.experiment.answering import Given, answer_plan
-from judgestats.experiment.design import Design
+from judgestats.experiment.design import Design, project_folder
+from judgestats.experiment.item_sources import one_source, source_name
 from judgestats.experiment.levels import check_levels
 from judgestats.experiment.own_prompts import check_own_prompts
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.tasks import staged, tasks_of, units_of
+from judgestats.items.published import GIVEN
 from judgestats.items.schema import Item
+from judgestats.items.sets import layout_of
 from judgestats.judges.model_answers import AnswerPlan, foreseen_answers
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
@@ -80,7 +84,6 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     InputError
         An unknown judge or parameter, an unusable file, prompt or value.
     """
-    from judgestats.experiment.item_sources import one_source
     from judgestats.judges.judges_file import is_judges_file, read_judges_file
     from judgestats.judges.spec import PROVIDER_KEYS, parse_judge
 
@@ -97,7 +100,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     judges: dict[str, JudgeSpec] = {}
     for name in parameters["judges"]:
         if is_judges_file(name):
-            judges |= read_judges_file(name, environ=environ)
+            judges |= read_judges_file(_shipped(name), environ=environ)
         else:
             judges[name] = parse_judge(
                 name, base_url=parameters["base_url"] or None, environ=environ
@@ -129,26 +132,40 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         protocols=protocols,
         units=units,
         judges=judges,
-        tasks=_tasks(parameters, protocols, units, staging),
+        tasks=_tasks(design, parameters, protocols, units, staging),
         staging=staging,
         analysis=analysis,
         plan=analysis.plan(parameters, conditions),
         questions=tuple(questions),
         answering=answering,
-        notices=(*_bundled_items(design, given, parameters, len(questions)), *notices),
+        notices=(*_other_items(design, given, parameters, len(questions)), *notices),
     )
 
 
-def _bundled_items(
+def _shipped(name: str) -> Path:
+    """A file of judges: a user's own, else the one that ships with the experiments."""
+    own = Path(name)
+    shipped = project_folder("experiments") / name
+    return shipped if own.name == name and not own.exists() and shipped.is_file() else own
+
+
+def _other_items(
     design: Design, given: Mapping[str, str], parameters: Mapping[str, Any], n_items: int
 ) -> tuple[str, ...]:
-    """That a preset has the study's size but not its items, where the bundled ones are judged."""
-    if not given.get("preset") or parameters["items"] != "bank" or not design.study_items:
+    """That a preset is the study's procedure on other items, where its own were not taken."""
+    preset = design.presets.get(given.get("preset", ""), {})
+    theirs = preset.get("items", "")
+    if not design.study_items or not preset or "items" not in given:
         return ()
+    own = [layout_of(source) or source for source in given["items"].split(",")]
+    if own == [layout_of(source) or source for source in theirs.split(",")]:
+        return ()
+    if theirs in GIVEN and own != ["bank"]:
+        return ()  # only the user can know whether the file is the study's
     said = (
-        f"preset={given['preset']} sets the study's judges, temperatures and numbers of judgments, "
-        f"not its items: the {n_items} bundled questions are judged. The study judged "
-        f"{design.study_items}; give them as items=..."
+        f"preset={given['preset']} on other items: {n_items} questions of "
+        f"{source_name(parameters['items'])} are judged as the study judged {design.study_items} "
+        f"(items={theirs}). What is found is not a repetition of the study."
     )
     return (said,)
 
@@ -163,7 +180,7 @@ def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
         prepared,
         items=items,
         units=units,
-        tasks=_tasks(p, prepared.protocols, units, staging),
+        tasks=_tasks(prepared.design, p, prepared.protocols, units, staging),
         staging=staging,
         answers=given,
     )
@@ -177,6 +194,7 @@ def _joined(
 
 
 def _tasks(
+    design: Design,
     parameters: Mapping[str, Any],
     protocols: Mapping[Condition, JudgingProtocol],
     units: Mapping[Condition, tuple[Unit, ...]],
@@ -188,7 +206,9 @@ def _tasks(
     """
     if staging is not None:
         return () if parameters["dry_run"] else staging.first()
-    return list(tasks_of(units, protocols, replicates=parameters["replicates"]))
+    trials = design.trials or (lambda given, _: int(given["replicates"]))
+    times = {condition: trials(parameters, condition) for condition in protocols}
+    return list(tasks_of(units, protocols, replicates=times))
 
 
 def _units(

@@ -109,7 +109,7 @@ def tasks_of(
     units: Mapping[Condition, Sequence[Unit]],
     protocols: Mapping[Condition, JudgingProtocol],
     *,
-    replicates: int,
+    replicates: int | Mapping[Condition, int],
 ) -> Iterator[Task]:
     """Every judgment of the plan, replication by replication.
 
@@ -120,14 +120,17 @@ def tasks_of(
     ----------
     units : mapping of Condition to units
     protocols : mapping of Condition to protocol
-    replicates : int
+    replicates : int or mapping of Condition to int
 
     Yields
     ------
     Task
     """
-    for replicate in range(replicates):
+    times = dict.fromkeys(units, replicates) if isinstance(replicates, int) else replicates
+    for replicate in range(max(times.values(), default=0)):
         for condition, listed in units.items():
+            if replicate >= times[condition]:
+                continue
             protocol = protocols[condition]
             for unit in listed:
                 yield Task(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["PUBLISHED", "PublishedFile", "PublishedSet", "fetched_place"]
+__all__ = ["GIVEN", "PUBLISHED", "PublishedFile", "PublishedSet", "fetched_place"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +27,26 @@ class PublishedFile:
 class PublishedSet:
     """A set's files, the layout that reads them, its licence as the publisher states it.
 
-    `page` is where a reader finds the files, and their licence, with a browser.
+    `page` is where a reader finds the files, and their licence, with a browser; `kilobytes` is what
+    they take in all, where that is known.
     """
 
     layout: str
     license: str
     files: tuple[PublishedFile, ...]
     page: str = ""
+    kilobytes: int | None = None
+
+    def about(self) -> str:
+        """Licence, and size as far as it is known.
+
+        Examples
+        --------
+        >>> PUBLISHED["squad"].about()
+        'licence CC-BY-SA-4.0, 4.9 MB'
+        """
+        size = f"{self.kilobytes / 1000:.1f} MB" if self.kilobytes else "size not known"
+        return f"licence {self.license}, {size}"
 
 
 _HF = "https://huggingface.co/datasets"
@@ -84,10 +97,19 @@ _BBH_TASKS: Mapping[str, str | None] = {
 
 
 def _one(
-    layout: str, license_: str, page: str, name: str, url: str, sha256: str | None = None
+    layout: str,
+    license_: str,
+    page: str,
+    name: str,
+    url: str,
+    sha256: str | None = None,
+    *,
+    kilobytes: int | None = None,
 ) -> PublishedSet:
     file = PublishedFile(name=name, url=url, sha256=sha256)
-    return PublishedSet(layout=layout, license=license_, files=(file,), page=page)
+    return PublishedSet(
+        layout=layout, license=license_, files=(file,), page=page, kilobytes=kilobytes
+    )
 
 
 PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
@@ -96,6 +118,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
             layout="mt_bench",
             license="Apache-2.0 (questions and references); answers as distributed with MT-Bench",
             page="https://huggingface.co/spaces/lmsys/mt-bench/tree/main/data/mt_bench",
+            kilobytes=1016,
             files=(
                 PublishedFile(
                     name="question.jsonl",
@@ -153,6 +176,14 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
             "biasbench.json",
             f"{_GITHUB}/ncsoft/offsetbias/main/data/evalbiasbench/biasbench.json",
             "766684b9fedbd38ae3b5595a8ab0a7ea1abc51683d6e3a0cf8583688eaa09544",
+            kilobytes=72,
+        ),
+        "offsetbias": _one(
+            "offsetbias",
+            "BSD-3-Clause",
+            f"{_HF}/NCSOFT/offsetbias",
+            "offsetbias.parquet",
+            f"{_HF}/NCSOFT/offsetbias/resolve/refs%2Fconvert%2Fparquet/default/train/0000.parquet",
         ),
         "pandalm": _one(
             "pandalm",
@@ -161,6 +192,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
             "testset-v1.json",
             f"{_GITHUB}/WeOpenML/PandaLM/main/data/testset-v1.json",
             "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
+            kilobytes=938,
         ),
         "oasst": _one(
             "oasst",
@@ -178,6 +210,7 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
             "dev-v1.1.json",
             "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json",
             "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9",
+            kilobytes=4854,
         ),
         "bbh": PublishedSet(
             layout="bbh",
@@ -195,6 +228,21 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
     }
 )
 """The sets that `judgestats.items.fetch` knows, by name."""
+
+GIVEN: Mapping[str, str] = MappingProxyType(
+    {
+        "head_to_tail": "Head-to-Tail's questions are made from the dumps of DBLP and MAG with the "
+        "authors' scripts (github.com/facebookresearch/head-to-tail), so there is nothing to "
+        "fetch. Make the head questions of its academic domain, and give them as items=FILE with "
+        "the columns id, question and reference (the true answer)",
+        "lima": "LIMA's 1,000 instructions (huggingface.co/datasets/GAIR/lima, CC BY-NC-SA 4.0 at "
+        "most, behind a form) are given as items=FILE with the columns id and question",
+        "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "
+        "(huggingface.co/datasets/allenai/tulu-3-sft-mixture, ODC-BY and its parts' licences); "
+        "give them as items=FILE with the columns id and question",
+    }
+)
+"""Sets that a study used and that nobody can fetch by an address: what to give in their place."""
 
 
 def fetched_place(name: str) -> Path:

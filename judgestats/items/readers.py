@@ -12,6 +12,7 @@ from judgestats.items.files import Source, is_folder, read_source
 from judgestats.items.labelled import without_ties
 from judgestats.items.mapping import parse_mapping
 from judgestats.items.mt_bench import human_judgment_items, is_mt_bench_folder, mt_bench_items
+from judgestats.items.offsetbias import offsetbias_items
 from judgestats.items.preference_sets import (
     evalbias_items,
     helpsteer2_items,
@@ -44,6 +45,7 @@ class Options:
     preference: str | None = None
     ties: str = "keep"
     empty_ok: bool = False
+    questions: bool = False
     max_chars: int = MAX_CHARS
 
 
@@ -73,7 +75,7 @@ def _own(source: Source, options: Options) -> tuple[Item, ...]:
         )
         for row in source.rows
     )
-    return check_items(items, where=source.name)
+    return check_items(items, where=source.name, need_responses=not options.questions)
 
 
 def _is_own(source: Source) -> bool:
@@ -134,6 +136,11 @@ LAYOUTS: Mapping[str, Layout] = {
         load=lambda s, o: evalbias_items(s, max_chars=o.max_chars),
         whole=True,
     ),
+    "offsetbias": Layout(
+        about="OffsetBias: instruction, output_1, output_2, label 1 or 2 (EvalBias's training)",
+        fits=_has("instruction", "output_1", "output_2", "label"),
+        load=lambda s, o: offsetbias_items(s, max_chars=o.max_chars),
+    ),
     "pandalm": Layout(
         about="PandaLM's test set: instruction, input, response1, response2, three annotators",
         fits=_has("instruction", "response1", "response2", "annotator1"),
@@ -161,7 +168,12 @@ LAYOUTS: Mapping[str, Layout] = {
         about="a table with columns for question and response(s), named by a mapping",
         fits=lambda s: bool(s.rows),
         load=lambda s, o: table_items(
-            s, mapping=o.mapping, together=o.together, max_chars=o.max_chars, empty_ok=o.empty_ok
+            s,
+            mapping=o.mapping,
+            together=o.together,
+            questions=o.questions,
+            max_chars=o.max_chars,
+            empty_ok=o.empty_ok,
         ),
         options=("mapping", "together", "empty_ok", "ties"),
     ),
@@ -181,6 +193,7 @@ def read_items(
     preference: str | None = None,
     ties: str = "keep",
     empty_ok: bool = False,
+    questions: bool = False,
     max_chars: int = MAX_CHARS,
 ) -> tuple[Item, ...]:
     """The items in a file or folder, whatever its layout.
@@ -210,6 +223,8 @@ def read_items(
     empty_ok : bool
         Tables and own layout: keep empty responses, as those of a model that said nothing.
         Published sets keep them anyway.
+    questions : bool
+        Whether a file may hold questions only, which models answer before anything is judged.
     max_chars : int
         Longest text allowed, in characters.
 
@@ -246,6 +261,7 @@ def read_items(
         preference=preference,
         ties=ties,
         empty_ok=empty_ok,
+        questions=questions,
         max_chars=max_chars,
     )
     if ties not in ("keep", "drop"):
@@ -329,7 +345,7 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
 def _refuse_unused(options: Options, name: str, understood: tuple[str, ...]) -> None:
     """An option that would be ignored is an error: the caller believes that it has an effect."""
     for field in fields(options):
-        if field.name == "max_chars" or field.name in understood:
+        if field.name in {"max_chars", "questions"} or field.name in understood:
             continue
         if getattr(options, field.name) != field.default:
             raise InputError(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
 from judgestats.items.labelled import without_ties
-from judgestats.items.published import PUBLISHED, fetched_place
+from judgestats.items.published import GIVEN, PUBLISHED, fetched_place
 from judgestats.items.readers import LAYOUTS, read_items
 from judgestats.items.records import shown
 from judgestats.items.schema import Item
 
-__all__ = ["BANK", "load_items", "parse_options", "sets"]
+__all__ = ["BANK", "check_there", "layout_of", "load_items", "parse_options", "sets"]
 
 BANK = "bank"
 
@@ -127,7 +127,11 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     """
     text = str(name_or_path)
     if text == BANK:
-        given = {k: v for k, v in options.items() if v not in (None, False) and k != "ties"}
+        given = {
+            k: v
+            for k, v in options.items()
+            if v not in (None, False) and k not in {"ties", "questions"}
+        }
         if given:
             raise InputError(
                 f"load_items: the bundled bank takes no options, got {shown(sorted(given))}. Leave "
@@ -138,20 +142,64 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     name, colon, rest = text.partition(":")
     if colon and name in sets() and name != BANK and rest and not _exists(text):
         return read_items(rest, **{**options, "layout": name})
+    check_there([text])
     if text in PUBLISHED and not _exists(text):
-        place = fetched_place(text)
-        if not _exists(str(place)):
-            raise InputError(
-                f"load_items: {text!r} is a published set, and it is not at {place}. Download it "
-                f"with `judgestats items fetch {text}`, or give your own copy as {text}:PATH."
-            )
-        return read_items(place, **{**options, "layout": PUBLISHED[text].layout})
+        return read_items(fetched_place(text), **{**options, "layout": PUBLISHED[text].layout})
     if text in sets() and not _exists(text):
         raise InputError(
             f"load_items: {text!r} is the name of a layout ({sets()[text]}); its files do not come "
             f"with judgestats. Give the path, or {text}:PATH."
         )
     return read_items(name_or_path, **options)
+
+
+def layout_of(source: str) -> str:
+    """The layout that a source names, with or without a path; empty where it is found out.
+
+    Examples
+    --------
+    >>> layout_of("mt_bench"), layout_of("bbh:my/folder"), layout_of("my.csv")
+    ('mt_bench', 'bbh', '')
+    """
+    name, colon, _ = source.partition(":")
+    if colon:
+        return name if name in sets() and not _exists(source) else ""
+    return PUBLISHED[name].layout if name in PUBLISHED and not _exists(name) else ""
+
+
+def check_there(names: Iterable[str]) -> None:
+    """Refuse names of published sets that have not been fetched, all of them in one sentence.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As `load_items` takes them; what is no such name is passed over.
+
+    Raises
+    ------
+    InputError
+        With the commands that bring them, their licences and sizes, and what to do without a
+        network.
+    """
+    names = [str(name) for name in names]
+    for name in names:
+        if name in GIVEN and not _exists(name):
+            raise InputError(f"items: {GIVEN[name]}.")
+    absent = [n for n in names if n in PUBLISHED and not _exists(n)]
+    absent = [n for n in absent if not _exists(str(fetched_place(n)))]
+    if not absent:
+        return
+    told = "; ".join(f"`judgestats items fetch {n}` ({PUBLISHED[n].about()})" for n in absent)
+    first = absent[0]
+    which = (
+        f"{first!r} is a published set, and it is not at {fetched_place(first).as_posix()}"
+        if len(absent) == 1
+        else f"the published sets {', '.join(absent)} are not below data/"
+    )
+    raise InputError(
+        f"items: {which}. Download with {told}. Without a network, get the files elsewhere "
+        f"(`judgestats items list {first}` names them) and give them as {first}:PATH."
+    )
 
 
 def _exists(name: str) -> bool:

@@ -182,6 +182,7 @@ def table_items(
     *,
     mapping: Mapping[str, str] | None = None,
     together: bool = False,
+    questions: bool = False,
     max_chars: int = MAX_CHARS,
     empty_ok: bool = False,
 ) -> tuple[Item, ...]:
@@ -195,6 +196,8 @@ def table_items(
         Field to column (`judgestats.items.mapping.FIELDS`); customary names are found without it.
     together : bool
         One item a question, with the responses of all its rows, instead of one item a row.
+    questions : bool
+        Whether the table may have no column of responses.
     max_chars : int
         Longest text allowed, in characters.
     empty_ok : bool
@@ -212,7 +215,7 @@ def table_items(
         If the columns give no question or no response, or a row cannot be used.
     """
     columns = resolve_columns(source.columns, mapping=mapping, where=source.name)
-    _need_question_and_response(source, columns)
+    answered = _has_response(source, columns, needed=not questions)
     paired = "response_a" in columns and "response_b" in columns
     labelled = paired and "winner" in columns
     items: list[Item] = []
@@ -228,7 +231,7 @@ def table_items(
         question, context = cells.question, cells.context
         item_id = cells.name("id", f"row-{number}")
         cluster = cells.name("cluster", first_of.setdefault((question, context), item_id))
-        responses = _responses(cells, paired)
+        responses = _responses(cells, paired) if answered else ()
         _check_turns(row, question, responses)
         items.append(
             Item(
@@ -246,7 +249,7 @@ def table_items(
         items = _merge_same_pairs(items)
     if together:
         items = _merge_same_questions(items, source.name)
-    return check_items(items, where=_advice(source, together))
+    return check_items(items, where=_advice(source, together), need_responses=answered)
 
 
 def _advice(source: Source, together: bool) -> str:
@@ -255,19 +258,21 @@ def _advice(source: Source, together: bool) -> str:
     return f"{source.name} (where one id stands for one question with several rows: together=True)"
 
 
-def _need_question_and_response(source: Source, columns: Mapping[str, str]) -> None:
+def _has_response(source: Source, columns: Mapping[str, str], *, needed: bool) -> bool:
     if "question" not in columns:
         raise InputError(
             f"{source.name}: no column holds the question; the file has "
             f"{shown(list(source.columns), 300)}. Say which, as in mapping question=COLUMN."
         )
     has_pair = "response_a" in columns and "response_b" in columns
-    if not has_pair and "response" not in columns and "responses" not in columns:
+    answered = has_pair or "response" in columns or "responses" in columns
+    if needed and not answered:
         raise InputError(
             f"{source.name}: no column holds the responses; the file has "
             f"{shown(list(source.columns), 300)}. Say which: response=COLUMN for one a row, "
             "responses=COLUMN for a list, response_a=COLUMN,response_b=COLUMN for pairs."
         )
+    return answered
 
 
 def _responses(cells: _Cells, paired: bool) -> tuple[Response, ...]:

@@ -169,6 +169,7 @@ def test_fewer_pairs_than_asked_for_are_said(workplace):
 
 def test_the_paper_preset_has_the_studys_size(workplace):
     given = {"preset": "paper", "base_url": "http://localhost:8000/v1", "pairs": "all"}
+    given["items"] = "bank"
     prepared = prepare(load_design("alignment"), given)
     assert len(prepared.conditions) == 4 + 2 * 7
     assert load_design("alignment").presets["paper"]["pairs"] == "1000"

@@ -102,7 +102,8 @@ def test_a_guideline_of_ones_own_is_a_level(workplace):
 @pytest.mark.parametrize("name", ["judges", "guidelines", "reasoning"])
 def test_the_paper_preset_has_the_studys_size(workplace, name):
     prepared = prepare(
-        load_design(name), {"preset": "paper", "base_url": "http://localhost:8000/v1"}
+        load_design(name),
+        {"preset": "paper", "base_url": "http://localhost:8000/v1", "items": "bank"},
     )
     sizes = {"judges": 33, "guidelines": 15, "reasoning": 27}
     assert len(prepared.conditions) == sizes[name]
