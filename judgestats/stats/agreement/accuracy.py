@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,23 +19,21 @@ from judgestats.stats.agreement.alignment import (
     pair_credit,
     share_of_sums,
 )
+from judgestats.stats.inference.keywords import SumResampled, with_keywords
 from judgestats.stats.inference.result import Estimate, Sample
-from judgestats.stats.inference.sum_statistics import IntervalMethod, estimate_from_sums
+from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
 __all__ = ["accuracy", "human_ceiling"]
 
 
+@with_keywords()
 def accuracy(
     judge: ArrayLike,
     human: ArrayLike,
     *,
     ties: Literal["include", "exclude", "half"] = "include",
     categories: Sequence[str] = OUTCOMES,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[SumResampled],
 ) -> Estimate:
     """Share of pairs on which the judge says what the human said.
 
@@ -48,8 +46,6 @@ def accuracy(
         ``half``: only pairs the human decides, a judge's tie earns .5.
     categories : sequence of str
         The outcomes; others than a, b, tie (as pass, fail) have no tie, so `ties` is ``include``.
-    cluster, level, interval, n_resamples, seed
-        See `alignment_score`.
 
     Returns
     -------
@@ -111,12 +107,8 @@ def accuracy(
         ),
         reason="no pair is left",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         proportion=True,
         details={
             "decided": float(np.mean(a[decided] != TIE)) if decided.any() else math.nan,
@@ -125,15 +117,12 @@ def accuracy(
     )
 
 
+@with_keywords()
 def human_ceiling(
     labels: ArrayLike,
     *,
     score: Literal["alignment", "accuracy"] = "alignment",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[SumResampled],
 ) -> Estimate:
     """What one person scores against another on the same pairs: the ceiling for a judge.
 
@@ -143,8 +132,6 @@ def human_ceiling(
         ``"a"``, ``"b"`` or ``"tie"``; None, NaN or empty text where an annotator did not label.
     score : {"alignment", "accuracy"}
         The alignment score (ties count half) or plain equality of the three outcomes.
-    cluster, level, interval, n_resamples, seed
-        See `alignment_score`.
 
     Returns
     -------
@@ -203,12 +190,8 @@ def human_ceiling(
         ),
         reason="no pair was labelled by two annotators",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         proportion=True,
         details={
             "by_annotators": {

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import (
+    ON_DEMAND,
+    Permutations,
+    Seeded,
+    SumInference,
+    with_keywords,
+)
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, NullReference, Sample
 from judgestats.stats.inference.sum_statistics import (
@@ -119,17 +126,13 @@ def labelled_pairs(
     return a, b, used, sample
 
 
+@with_keywords(permutations=ON_DEMAND)
 def alignment_score(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
     strata: ArrayLike | None = None,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Alignment score of a judge with human labels, beside its baselines on the same pairs.
 
@@ -140,15 +143,9 @@ def alignment_score(
         not read.
     cluster : array-like, shape (n_pairs,), optional
         The question of each pair: pairs of one question share answers.
-    level : float
-        Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_permutations : int
         Permutations of the null (human labels over pairs, within `strata`); 0 for none.
     strata : array-like, shape (n_pairs,), optional
-    seed : int or None
 
     Returns
     -------
@@ -197,12 +194,12 @@ def alignment_score(
             sample=sample,
             reason="no pair has both a verdict and a human label",
             where=where,
-            cluster=cluster,
-            level=level,
-            interval=interval,
+            cluster=inference["cluster"],
+            level=inference["level"],
+            interval=inference["interval"],
             scale="logit" if proportion else "identity",
-            n_resamples=n_resamples,
-            seed=seed,
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
             proportion=proportion,
         )
 
@@ -220,13 +217,13 @@ def alignment_score(
             "outcomes": OUTCOMES,
         }
     )
-    if n_permutations and math.isfinite(result.estimate):
+    if inference["n_permutations"] and math.isfinite(result.estimate):
         null = _label_null(
             a[used],
             b[used],
-            *(None if v is None else np.asarray(v)[used] for v in (cluster, strata)),
-            n_permutations=n_permutations,
-            seed=seed,
+            *(None if v is None else np.asarray(v)[used] for v in (inference["cluster"], strata)),
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
         )
         result = result.replace(null=null)
     return result
@@ -237,9 +234,7 @@ def _label_null(
     b: IntArray,
     cluster: NDArray[Any] | None,
     strata: NDArray[Any] | None,
-    *,
-    n_permutations: int,
-    seed: int | None,
+    **inference: Unpack[Permutations],
 ) -> NullReference:
     """Null of the score: human labels over pairs."""
     return relation_null(
@@ -249,21 +244,19 @@ def _label_null(
         ),
         cluster=cluster,
         strata=strata,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         vectorized=True,
     )
 
 
+@with_keywords()
 def alignment_by_category(
     judge: ArrayLike,
     human: ArrayLike,
     *,
     category: ArrayLike,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: IntervalMethod = "jackknife",
-    seed: int | None = 0,
+    **inference: Unpack[Seeded],
 ) -> dict[str, Estimate]:
     """Alignment score within each category of the pairs.
 
@@ -273,7 +266,7 @@ def alignment_by_category(
         See `alignment_score`.
     category : array-like, shape (n_pairs,)
         Label of each pair (writing, coding ...).
-    cluster, level, interval, seed
+    interval
         See `alignment_score`.
 
     Returns
@@ -307,7 +300,7 @@ def alignment_by_category(
             f"alignment_by_category: category must be one label for each of the {a.size} pairs, "
             f"got shape {labels.shape}. Align it with judge and human."
         )
-    groups = None if cluster is None else np.asarray(cluster)
+    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])
     out = {}
     for name in np.unique(labels):
         rows = labels == name
@@ -315,8 +308,8 @@ def alignment_by_category(
             a[rows],
             b[rows],
             cluster=None if groups is None else groups[rows],
-            level=level,
+            level=inference["level"],
             interval=interval,
-            seed=seed,
+            seed=inference["seed"],
         )
     return out

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -21,16 +21,12 @@ from judgestats.stats.layouts.count_table import counts_of_codes, encode_verdict
 __all__ = ["agreement_across_judges"]
 
 
+@with_keywords(permutations=ON_DEMAND)
 def agreement_across_judges(
     verdicts: ArrayLike,
     *,
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Share of pairs of judges that give the same verdict, in each replication and overall.
 
@@ -40,19 +36,12 @@ def agreement_across_judges(
         None, NaN or empty text where nothing was read. Replication r of one judge is compared
         with replication r of another.
     categories : sequence, optional
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question).
-    level : float
-        Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         Over items (clusters); replications of one item are not independent evidence.
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_permutations : int
         If above 0, the null: what the judges agree on has nothing to do with the item. Each
         judge's items are permuted as a whole, with all its replications, so that its own
         consistency and its liking for some verdicts stay.
-    seed : int or None
 
     Returns
     -------
@@ -115,15 +104,10 @@ def agreement_across_judges(
         sample=sample,
         reason="no two judges gave a verdict on the same item in the same replication",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="logit",
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=np.tile(np.arange(codes.shape[1])[:, None], (1, codes.shape[0])),
         from_codes=_paired(codes, len(named)),
-        seed=seed,
+        **inference,
         proportion=True,
         details={
             "n_judges": codes.shape[0],

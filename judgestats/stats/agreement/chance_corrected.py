@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
+from judgestats.stats.inference.keywords import SumInference
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     Scale,
     SumStatistic,
     estimate_from_sums,
@@ -117,15 +117,10 @@ def chance_corrected(
     reason_one: str,
     categories: Sequence[Any] | None,
     weights: WeightName | ArrayLike,
-    cluster: ArrayLike | None,
-    level: float,
-    interval: IntervalMethod,
     scale: Scale,
-    n_resamples: int,
-    n_permutations: int,
-    seed: int | None,
     least: Callable[[CountTable], float] | None = None,
     extra: Callable[[CountTable], dict[str, Any]] | None = None,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """A chance-corrected coefficient of the count table as an `Estimate` (shared by this family).
 
@@ -206,16 +201,11 @@ def chance_corrected(
         sample=table.sample(),
         reason=reason,
         where=name,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale=scale,
         least=least(table) if least is not None and weight_name == "unweighted" else math.nan,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=table.codes,
         from_codes=lambda codes: agreement_terms(counts_of_codes(codes, q), matrix),
-        seed=seed,
+        **inference,
         notes=tuple(notes),
         details=details,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,9 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import ONE_VERDICT
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
     influence,
@@ -33,18 +33,14 @@ __all__ = ["cohen_kappa"]
 FloatArray = NDArray[np.float64]
 
 
+@with_keywords(permutations=ON_DEMAND)
 def cohen_kappa(
     first: ArrayLike,
     second: ArrayLike,
     *,
     categories: Sequence[Any] | None = None,
     weights: WeightName | ArrayLike = "unweighted",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Cohen's kappa of two judges (or a judge and a person), weighted if asked.
 
@@ -147,15 +143,10 @@ def cohen_kappa(
         sample=sample,
         reason=reason,
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=-1.0 if isinstance(weights, str) else math.nan,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=codes,
-        seed=seed,
+        **inference,
         notes=rare_category_notes(counts_of_codes(codes[read], q)),
         details={"categories": named, "table": cells, "weights": weight_name}
         | (_cohen_details(statistic, per_item(codes), cells / n, matrix, n) if n else {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,9 @@ from judgestats.stats.agreement.grade_score_items import (
     grade_score_items,
     uniform_judge_scores,
 )
+from judgestats.stats.inference.keywords import SumResampled, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -40,18 +40,15 @@ _AT_ONCE = 200
 _KEYS = {"grade": "grade_score", "llm": "llm_score", "choice": "choice_score"}
 
 
+@with_keywords()
 def grade_score(
     positions: ArrayLike,
     *,
     n_options: ArrayLike | None = None,
     score: Literal["grade", "llm", "choice", "corrected"] = "grade",
     unread: Literal["complete", "available"] = "complete",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
     n_draws: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumResampled],
 ) -> Estimate:
     r"""Grade Score (or a part of it) averaged over items, beside its references.
 
@@ -68,17 +65,9 @@ def grade_score(
     unread : {"complete", "available"}
         ``complete`` (default): only items whose rotations were all read. ``available``: every item
         with a reply, which understates a consistent judge (.93 for 4 of 5 rotations).
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question).
-    level : float
-        Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_draws : int
         If above 0, the null: a judge that selects uniformly at random, on the same items, drawn so
         many times.
-    seed : int or None
 
     Returns
     -------
@@ -183,12 +172,8 @@ def grade_score(
         if unread == "complete"
         else "no rotation of any item was read",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         proportion=True,
         notes=tuple(notes),
         details=details,
@@ -196,7 +181,9 @@ def grade_score(
     if least:
         found = _stretched(found, least)
     if n_draws and math.isfinite(found.estimate):
-        null = _uniform_judge(found.estimate, widths, score=score, n_draws=n_draws, seed=seed)
+        null = _uniform_judge(
+            found.estimate, widths, score=score, n_draws=n_draws, seed=inference["seed"]
+        )
         found = found.replace(null=null)
     return found
 
@@ -242,6 +229,7 @@ def _uniform_judge(
     )
 
 
+@with_keywords()
 def grade_score_difference(
     first: ArrayLike,
     second: ArrayLike,
@@ -249,11 +237,7 @@ def grade_score_difference(
     n_options_first: ArrayLike | None = None,
     n_options_second: ArrayLike | None = None,
     corrected: bool = True,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[SumResampled],
 ) -> Estimate:
     """Difference of two conditions' Grade Scores, paired by item.
 
@@ -265,8 +249,6 @@ def grade_score_difference(
     n_options_first, n_options_second : int or array-like of int, optional
     corrected : bool
         Compare chance-corrected values (default): adding an option changes N and hence chance.
-    cluster, level, interval, n_resamples, seed
-        See `grade_score`.
 
     Returns
     -------
@@ -318,11 +300,7 @@ def grade_score_difference(
         ),
         reason="no item has all its rotations read in both conditions",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="identity",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         details={"differences": np.where(used, b[key] - a[key], np.nan)},
     )

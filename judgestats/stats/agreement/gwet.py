@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -14,8 +14,8 @@ from judgestats.stats.agreement.chance_corrected import (
     chance_gwet,
     chance_uniform,
 )
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.sum_statistics import IntervalMethod
 from judgestats.stats.layouts.count_table import CountTable
 
 __all__ = ["brennan_prediger", "gwet_ac1", "gwet_ac2"]
@@ -30,16 +30,12 @@ def _least(table: CountTable) -> float:
     return least_against_even_chance(table.per_item, n_categories=len(table.categories))
 
 
+@with_keywords(permutations=ON_DEMAND)
 def gwet_ac1(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Gwet's AC1: agreement beyond chance, stable when one category dominates.
 
@@ -49,20 +45,13 @@ def gwet_ac1(
         Text or numbers; None, NaN or empty text where nothing was read.
     categories : sequence, optional
         All categories that could be chosen. Those that occur by default, which is noted.
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question). None: items are independent.
-    level : float
-        Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
         cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
         that such data can give (with weights: -log(1 - x)); ``linearised`` uses the influence
         values (Gwet's variance) on the same scale.
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_permutations : int
         Permutations of the null (verdicts over items within each replication); 0 for none.
-    seed : int or None
 
     Returns
     -------
@@ -102,28 +91,19 @@ def gwet_ac1(
         reason_one=_ONE,
         categories=categories,
         weights="unweighted",
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=_least,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def gwet_ac2(
     verdicts: ArrayLike | CountTable,
     *,
     weights: WeightName | ArrayLike = "quadratic",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Gwet's AC2: AC1 with partial credit for near misses on an ordered scale.
 
@@ -133,8 +113,6 @@ def gwet_ac2(
     weights : {"linear", "quadratic", "ordinal", "unweighted"} or array-like, shape (q, q)
     categories : sequence, optional
         All categories in order; needed for text labels.
-    cluster, level, interval, n_resamples, n_permutations, seed
-        See `gwet_ac1`.
 
     Returns
     -------
@@ -171,28 +149,19 @@ def gwet_ac2(
         reason_one=_ONE,
         categories=categories,
         weights=weights,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=_least,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def brennan_prediger(
     verdicts: ArrayLike | CountTable,
     *,
     weights: WeightName | ArrayLike = "unweighted",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Brennan-Prediger coefficient: chance is a uniform choice among the categories.
 
@@ -202,8 +171,6 @@ def brennan_prediger(
     weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
     categories : sequence, optional
         All categories that could be chosen; those that occur by default, which is noted.
-    cluster, level, interval, n_resamples, n_permutations, seed
-        See `gwet_ac1`.
 
     Returns
     -------
@@ -237,12 +204,7 @@ def brennan_prediger(
         reason_one=_ONE,
         categories=categories,
         weights=weights,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=_least,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )

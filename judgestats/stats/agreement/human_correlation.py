@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
 from judgestats.stats.comparison.spearman import spearman_correlation
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
@@ -55,17 +56,15 @@ def correlate(x: FloatArray, y: FloatArray, method: str) -> float:
     return float(np.corrcoef(x, y)[0, 1])
 
 
+@with_keywords()
 def human_correlation(
     judge: ArrayLike,
     human: ArrayLike,
     *,
     method: CorrelationName = "pearson",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: Literal["analytic", "bca", "percentile", "none"] | None = None,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Correlation of a judge's scores with human ratings, item by item.
 
@@ -76,16 +75,12 @@ def human_correlation(
     human : array-like, shape (n_items,) or (n_items, n_raters)
         Ratings, averaged likewise.
     method : {"pearson", "spearman", "kendall"}
-    cluster : array-like, shape (n_items,), optional
-        The question of each item.
-    level : float
-        Confidence level.
     interval : {"analytic", "bca", "percentile", "none"}, optional
         ``analytic`` (default without clusters): Fisher's z with variance 1 / (n - 3) for Pearson,
         (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright), the asymptotic standard error for
         Kendall: as `spearman_correlation` and `kendall_correlation` print. With clusters the
         default is the BCa cluster bootstrap.
-    n_resamples, seed, n_jobs
+    n_jobs
         Of the bootstrap.
 
     Returns
@@ -126,7 +121,7 @@ def human_correlation(
         )
     x, y = _row_means(x_all), _row_means(y_all)
     used = np.isfinite(x) & np.isfinite(y)
-    groups = None if cluster is None else np.asarray(cluster)[used]
+    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
     x, y = x[used], y[used]
     n, n_out = x.size, int(np.sum(~used))
     sample = Sample(
@@ -155,16 +150,16 @@ def human_correlation(
     if chosen == "none":
         return result
     if chosen == "analytic":
-        return _analytic(result, x, y, method, level)
+        return _analytic(result, x, y, method, inference["level"])
     boot = cluster_bootstrap(
         (x, y),
         lambda a, b: correlate(a, b, method),
         cluster=groups,
-        n_resamples=n_resamples,
-        level=level,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
         method="bca" if chosen == "bca" else "percentile",
         transform="fisher",
-        seed=seed,
+        seed=inference["seed"],
         n_jobs=n_jobs,
     )
     ok = math.isfinite(boot.interval.low)
@@ -231,15 +226,13 @@ def _weighted_pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> Floa
     return np.asarray(sxy / np.sqrt(sxx * syy))
 
 
+@with_keywords()
 def disattenuated_correlation(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: Literal["bca", "percentile", "none"] = "bca",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Pearson's r of judge and human, corrected for the unreliability of both averages.
 
@@ -250,16 +243,10 @@ def disattenuated_correlation(
         where not read.
     human : array-like, shape (n_items, n_raters)
         Likewise. A single column takes the ratings as they are (reliability 1), which is noted.
-    cluster : array-like, shape (n_items,), optional
-        The question of each item.
-    level : float
-        Confidence level.
     interval : {"bca", "percentile", "none"}
         Cluster bootstrap of correlation and both reliabilities together. ``bca`` (default) covers
         .92-.93 with 20 items and .93-.95 with 50 (docs/simulations/coverage_disattenuation.csv),
         ``percentile`` .85-.89 and .88-.92.
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
@@ -303,7 +290,7 @@ def disattenuated_correlation(
     single = y.shape[1] == 1
     used = np.any(np.isfinite(x), axis=1) & np.any(np.isfinite(y), axis=1)
     x, y = x[used], y[used]
-    groups = None if cluster is None else np.asarray(cluster)[used]
+    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
     n_out = int(np.sum(~used))
     sample = Sample(
         n_items=int(used.sum()),
@@ -354,10 +341,10 @@ def disattenuated_correlation(
         (x, y),
         parts,
         cluster=groups,
-        n_resamples=n_resamples,
-        level=level,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
         method=interval,
-        seed=seed,
+        seed=inference["seed"],
         vectorized=True,
         names=("corrected correlation", *names),
     )

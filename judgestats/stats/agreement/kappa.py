@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +24,9 @@ from judgestats.stats.agreement.chance_corrected import (
     chance_corrected,
     chance_fleiss,
 )
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -69,17 +69,13 @@ def _fleiss_tests(table: CountTable) -> dict[str, Any]:
     }
 
 
+@with_keywords(permutations=ON_DEMAND)
 def fleiss_kappa(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
     weights: WeightName | ArrayLike = "unweighted",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Fleiss' kappa: agreement beyond chance of exchangeable replications.
 
@@ -91,21 +87,14 @@ def fleiss_kappa(
         All categories; kappa does not depend on those that never occur (unless weighted).
     weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
         Credit for near misses on ordered categories.
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question). None: items are independent.
-    level : float
-        Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
         cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
         that such data can give (-1 / (R - 1) with equal R; with weights on -log(1 - x)); it covers
         .92 to .98 with even categories, and less, like every method, where one is rare (then a note
         says so).
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_permutations : int
         Permutations of the null (verdicts over items within each replication); 0 for none.
-    seed : int or None
 
     Returns
     -------
@@ -150,14 +139,9 @@ def fleiss_kappa(
         reason_one=ONE_VERDICT,
         categories=categories,
         weights=weights,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=lambda table: least_fleiss_kappa(table.per_item),
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         extra=_fleiss_tests if plain else None,
     )
 
@@ -180,17 +164,13 @@ def _one_hot(codes: IntArray, q: int) -> FloatArray:
     return np.asarray(codes[..., None] == np.arange(q), dtype=float)
 
 
+@with_keywords(permutations=ON_DEMAND)
 def conger_kappa(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
     weights: WeightName | ArrayLike = "unweighted",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Conger's kappa: Cohen's kappa for several judges, each with their own use of categories.
 
@@ -198,7 +178,7 @@ def conger_kappa(
     ----------
     verdicts : array-like, shape (n_items, n_judges), or CountTable made from verdicts
         Columns are judges (not exchangeable); None, NaN or empty text where nothing was read.
-    categories, weights, cluster, level, interval, n_resamples, n_permutations, seed
+    categories, weights
         See `fleiss_kappa`; L is -1 / (r - 1) with r judges of all items, for every named weight.
 
     Returns
@@ -262,30 +242,21 @@ def conger_kappa(
         sample=table.sample(),
         reason=reason,
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=least_conger_kappa(codes >= 0) if isinstance(weights, str) else math.nan,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=codes,
-        seed=seed,
+        **inference,
         notes=rare_category_notes(table.counts),
         details={"categories": table.categories, "n_judges": r, "weights": weight_name},
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def light_kappa(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Light's kappa: the mean of Cohen's kappa over all pairs of judges.
 
@@ -293,7 +264,7 @@ def light_kappa(
     ----------
     verdicts : array-like, shape (n_items, n_judges), or CountTable made from verdicts
         Columns are judges. Items with a missing verdict are left out (as irr), and counted.
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `fleiss_kappa`; L is -1 / (r - 1) with r judges.
 
     Returns
@@ -352,7 +323,7 @@ def light_kappa(
         n_excluded=n_out,
         excluded={"a judge's verdict is missing": n_out} if n_out else {},
     )
-    groups = None if cluster is None else np.asarray(cluster)
+    groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])
     if groups is not None and groups.shape[:1] == complete.shape:
         groups = groups[complete]
     if kept.shape[0] == 0 or r < 2:
@@ -369,14 +340,14 @@ def light_kappa(
         reason=reason,
         where=where,
         cluster=groups,
-        level=level,
-        interval=interval,
+        level=inference["level"],
+        interval=inference["interval"],
         scale="log_ratio",
         least=least_light_kappa(r),
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
+        n_resamples=inference["n_resamples"],
+        n_permutations=inference["n_permutations"],
         codes=kept,
-        seed=seed,
+        seed=inference["seed"],
         notes=rare_category_notes(counts_of_codes(kept, q)),
         details={"categories": table.categories, "n_judges": r},
     )

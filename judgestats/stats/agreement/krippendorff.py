@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import least_krippendorff_alpha
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -93,17 +93,13 @@ def _ordinal_metric(q: int) -> SumStatistic:
     return SumStatistic(per_item=per_item, combine=combine)
 
 
+@with_keywords(permutations=ON_DEMAND)
 def krippendorff_alpha(
     verdicts: ArrayLike | CountTable,
     *,
     metric: Metric = "nominal",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Krippendorff's alpha: 1 minus observed over expected disagreement.
 
@@ -116,19 +112,12 @@ def krippendorff_alpha(
         (then ordinal only).
     categories : sequence, optional
         All categories in order. Alpha does not depend on categories that never occur.
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question).
-    level : float
-        Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         See `judgestats.stats.fleiss_kappa`; L holds for every metric. The items are
         resampled; Krippendorff's own bootstrap resamples pairs as if they were independent, which
         is too short.
-    n_resamples : int
-        Resamples of a bootstrap interval.
     n_permutations : int
         Permutations of the null (verdicts over items within each replication); 0 for none.
-    seed : int or None
 
     Returns
     -------
@@ -214,16 +203,11 @@ def krippendorff_alpha(
         sample=table.sample(least=2),
         reason=reason,
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="log_ratio",
         least=least_krippendorff_alpha(table.per_item),
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=table.codes,
         from_codes=from_codes,
-        seed=seed,
+        **inference,
         notes=rare_category_notes(paired),
         details={
             "categories": table.categories,

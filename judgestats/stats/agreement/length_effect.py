@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,19 +13,19 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.preference_effects import signed_regression
 from judgestats.stats.inference.cluster_jackknife import t_of_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 
 __all__ = ["length_effect"]
 
 
+@with_keywords()
 def length_effect(
     preference: ArrayLike,
     human: ArrayLike,
     log_length_ratio: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Effect of length on a judge's preference, people's preference held constant by regression.
 
@@ -38,7 +39,6 @@ def length_effect(
         Natural logarithm of length a / length b.
     cluster : array-like, shape (N,), optional
         The question of each pair.
-    level : float
 
     Returns
     -------
@@ -74,7 +74,7 @@ def length_effect(
             f"shapes {y.shape}, {h.shape} and {x.shape}."
         )
     used = ~(np.isnan(y) | np.isnan(h) | np.isnan(x))
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     lost = int(np.sum(~used))
     n_clusters = int(np.unique(codes).size)
     result = Estimate(
@@ -96,14 +96,14 @@ def length_effect(
         )
     doubling = math.log(2)
     value, se = float(fit.beta[1]) * doubling, float(fit.errors[1]) * doubling
-    half = float(stats.t.ppf((1 + level) / 2, fit.df)) * se
+    half = float(stats.t.ppf((1 + inference["level"]) / 2, fit.df)) * se
     return result.replace(
         estimate=value,
         std_error=se,
         interval=Interval(
             low=value - half,
             high=value + half,
-            level=level,
+            level=inference["level"],
             method=f"sandwich over clusters, {t_of_clusters(fit.df)}",
         )
         if se > 1e-12

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.alignment import share_of_sums
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import (
@@ -18,14 +21,14 @@ from judgestats.stats.inference.sum_statistics import (
 __all__ = ["mean_of_groups", "mean_share"]
 
 
+@with_keywords()
 def mean_share(
     shares: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: IntervalMethod = "jackknife",
     name: str = "mean_share",
     label: str = "Mean share",
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Mean of one share an item: credit earned, share of judgments with some property.
 
@@ -33,8 +36,6 @@ def mean_share(
     ----------
     shares : array-like, shape (N,)
         Numbers in 0-1, NaN = missing.
-    cluster : array-like, shape (N,), optional
-    level : float
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         The jackknife over clusters works on the logit scale; where every item has 0 (or 1), the
         bound is Clopper-Pearson's on the clusters.
@@ -63,7 +64,7 @@ def mean_share(
             "Average within items first."
         )
     used = ~np.isnan(x)
-    codes = cluster_codes(cluster, x.size, where=name)[used]
+    codes = cluster_codes(inference["cluster"], x.size, where=name)[used]
     lost = int(np.sum(~used))
     return estimate_from_sums(
         share_of_sums(),
@@ -80,21 +81,21 @@ def mean_share(
         reason="no item has a value",
         where=name,
         cluster=codes,
-        level=level,
+        level=inference["level"],
         interval=interval,
         scale="logit",
         proportion=True,
     )
 
 
+@with_keywords()
 def mean_of_groups(
     shares: ArrayLike,
     *,
     group: ArrayLike,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     name: str = "mean_of_groups",
     label: str = "Mean of the groups' means",
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Mean of the groups' means, each group counting alike whatever its size.
 
@@ -106,7 +107,6 @@ def mean_of_groups(
         Such as the set that an item comes from.
     cluster : array-like, shape (N,), optional
         Clusters lie within groups: each must belong to one group.
-    level : float
     name, label : str
         Of the result.
 
@@ -140,7 +140,7 @@ def mean_of_groups(
     if np.nanmin(x) < 0 or np.nanmax(x) > 1:
         raise InputError(f"{name}: shares must be numbers in 0-1. Average within items first.")
     used = ~np.isnan(x)
-    codes = cluster_codes(cluster, x.size, where=name)[used]
+    codes = cluster_codes(inference["cluster"], x.size, where=name)[used]
     kinds, place = np.unique(names[used].astype(str), return_inverse=True)
     pairs = {(int(c), int(g)) for c, g in zip(codes, place, strict=True)}
     if len(pairs) > np.unique(codes).size:
@@ -169,7 +169,7 @@ def mean_of_groups(
         reason="no item has a value",
         where=name,
         cluster=codes,
-        level=level,
+        level=inference["level"],
         scale="logit",
         proportion=True,
         details={"groups": dict(zip(kinds.tolist(), means.tolist(), strict=True))},

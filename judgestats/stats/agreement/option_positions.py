@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Permuted, SumResampled, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -36,15 +36,13 @@ def _cyclic(n_items: int, n_columns: int, n_options: int) -> IntArray:
     return np.broadcast_to(one, (n_items, n_columns, n_options))
 
 
+@with_keywords()
 def position_test(
     positions: ArrayLike,
     *,
     n_options: int | None = None,
     orders: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Are some positions chosen more often than the options standing there explain?
 
@@ -62,8 +60,6 @@ def position_test(
         clusters.
     level : float
         Confidence level of the shares' intervals.
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -141,11 +137,11 @@ def position_test(
     per_item = counts(options)
     m = float(per_item.sum())
     read = per_item.sum(axis=1) > 0
-    groups = cluster_codes(cluster, n_items, where=where)
+    groups = cluster_codes(inference["cluster"], n_items, where=where)
     n_unread = int(np.sum(options < 0))
     sample = Sample(
         n_items=int(read.sum()),
-        n_clusters=int(np.unique(groups[read]).size) if cluster is not None else None,
+        n_clusters=int(np.unique(groups[read]).size) if inference["cluster"] is not None else None,
         n_replications=n_orders,
         n_excluded=int(np.sum(~read)),
         excluded={"no order was read": int(np.sum(~read))} if np.any(~read) else {},
@@ -177,9 +173,9 @@ def position_test(
         options,
         statistic,
         scheme="positions",
-        cluster=cluster,
-        n_permutations=n_permutations,
-        seed=seed,
+        cluster=inference["cluster"],
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
         vectorized=True,
     )
     effects = tuple(
@@ -192,8 +188,8 @@ def position_test(
             sample=sample,
             reason="no verdict was read",
             where=where,
-            cluster=cluster,
-            level=level,
+            cluster=inference["cluster"],
+            level=inference["level"],
             scale="logit",
             proportion=True,
         )
@@ -209,39 +205,30 @@ def position_test(
             "expected_share": 1 / q,
             "null_mean": null.null.mean,
             "null_q95": null.null.q95,
-            "n_permutations": n_permutations,
-            "seed": seed,
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
         },
     )
 
 
+@with_keywords()
 def option_win_rate(
-    options: ArrayLike,
+    verdicts: ArrayLike,
     *,
     option: Any,
     n_options: int | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[SumResampled],
 ) -> Estimate:
     """How often one option (a random extra answer, say) is chosen.
 
     Parameters
     ----------
-    options : array-like, shape (n_items,) or (n_items, n_orders)
+    verdicts : array-like, shape (n_items,) or (n_items, n_orders)
         The option chosen (not its position); None, NaN or empty text where not read.
     option : object
         The option whose wins are counted; an array of shape (n_items,) where it differs by item.
     n_options : int, optional
         Options shown: its inverse is reported as the chance reference.
-    cluster : array-like, shape (n_items,), optional
-    level : float
-        Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
@@ -268,7 +255,7 @@ def option_win_rate(
     (0.2, 0.3333)
     """
     where = "option_win_rate"
-    codes, named = encode_verdicts(options, where=where)
+    codes, named = encode_verdicts(verdicts, where=where)
     if codes.ndim == 1:
         codes = codes[:, None]
     if codes.ndim != 2 or codes.shape[0] == 0:
@@ -304,12 +291,8 @@ def option_win_rate(
         ),
         reason="no verdict was read",
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         proportion=True,
         details={
             "wins": int(data[:, 1].sum()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.agreement.alignment import share_of_sums
 from judgestats.stats.agreement.swap import OUTCOMES, both_orders, order_sample
+from judgestats.stats.inference.keywords import Clustered, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
@@ -23,13 +24,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+@with_keywords()
 def pair_accuracy(
-    first_order: ArrayLike,
-    second_order: ArrayLike,
-    gold: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    first_order: ArrayLike, second_order: ArrayLike, gold: ArrayLike, **inference: Unpack[Clustered]
 ) -> Estimate:
     """Share of pairs that are judged right in both orders.
 
@@ -43,7 +40,6 @@ def pair_accuracy(
         The right outcome; missing where unknown.
     cluster : array-like, shape (n_pairs,), optional
         The question of each pair.
-    level : float
 
     Returns
     -------
@@ -106,30 +102,27 @@ def pair_accuracy(
         sample=sample,
         reason="no pair has a verdict in both orders and a label",
         where=where,
-        cluster=cluster,
-        level=level,
+        **inference,
         scale="logit",
         proportion=True,
         details={"one_order": one, "chance": 0.25},
     )
 
 
+@with_keywords()
 def accuracy_by_slot(
-    chosen: ArrayLike,
+    positions: ArrayLike,
     gold: ArrayLike,
     *,
     item: ArrayLike,
     n_options: int | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    n_permutations: int = 999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Does it matter at which place the right option stands?
 
     Parameters
     ----------
-    chosen : array-like, shape (n,)
+    positions : array-like, shape (n,)
         Place chosen in each judgment, 0 = shown first; NaN or -1 where not read.
     gold : array-like of int, shape (n,)
         Place at which the right option stood.
@@ -140,9 +133,6 @@ def accuracy_by_slot(
         Options shown; by default one more than the largest place.
     cluster : array-like, shape (n,), optional
         The question of each judgment; by default its item.
-    level : float
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -170,7 +160,7 @@ def accuracy_by_slot(
     (0.005, [1.0, 0.0, 0.0])
     """
     where = "accuracy_by_slot"
-    picked, right = np.asarray(chosen, dtype=float), np.asarray(gold, dtype=float)
+    picked, right = np.asarray(positions, dtype=float), np.asarray(gold, dtype=float)
     if picked.ndim != 1 or picked.shape != right.shape or picked.size == 0:
         raise InputError(
             f"{where}: chosen and gold must be one place for each judgment, got shapes "
@@ -191,14 +181,18 @@ def accuracy_by_slot(
         )
     items = cluster_codes(item, picked.size, where=where)
     read = picked >= 0
-    groups = items if cluster is None else cluster_codes(cluster, picked.size, where=where)
+    groups = (
+        items
+        if inference["cluster"] is None
+        else cluster_codes(inference["cluster"], picked.size, where=where)
+    )
     lost = int(np.sum(~read))
     slot, choice = right[read].astype(np.int64), picked[read].astype(np.int64)
     items, groups = items[read], groups[read]
     correct = (slot == choice).astype(float)
     sample = Sample(
         n_items=int(np.unique(items).size),
-        n_clusters=int(np.unique(groups).size) if cluster is not None else None,
+        n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
         n_excluded=lost,
         excluded={"judgments not read": lost} if lost else {},
     )
@@ -227,7 +221,8 @@ def accuracy_by_slot(
     ]
     columns += [("choices", s, everywhere, choice == s) for s in range(k)]
     effects = tuple(
-        _share((there, hit), groups, kind, s, sample, level) for kind, s, there, hit in columns
+        _share((there, hit), groups, kind, s, sample, inference["level"])
+        for kind, s, there, hit in columns
     )
     notes: list[Note] = []
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
@@ -253,8 +248,8 @@ def accuracy_by_slot(
         statistic,
         scheme="labels",
         strata=items if several else None,
-        n_permutations=n_permutations,
-        seed=seed,
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
         vectorized=True,
     )
     names = [f"accuracy at place {s + 1}" for s in range(k)]
@@ -266,7 +261,11 @@ def accuracy_by_slot(
         effects=effects,
         estimates={n: e.estimate for n, e in zip(names, effects, strict=True)},
         notes=(*notes, *null.notes),
-        details={"n_permutations": n_permutations, "seed": seed, "expected_share": 1 / k},
+        details={
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
+            "expected_share": 1 / k,
+        },
     )
 
 

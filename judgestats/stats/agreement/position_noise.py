@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.agreement.swap import both_orders, order_sample, pair_agreement
+from judgestats.stats.inference.keywords import NULL, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimate, NullReference, Result
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
 )
@@ -86,16 +86,9 @@ def _parts(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (within(a) + within(b)) / 2, 1.0 - pair_agreement(a, b)
 
 
+@with_keywords(permutations=NULL)
 def position_and_noise(
-    first_order: ArrayLike,
-    second_order: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 999,
-    seed: int | None = 0,
+    first_order: ArrayLike, second_order: ArrayLike, **inference: Unpack[SumInference]
 ) -> PositionAndNoise:
     r"""Take the effect of position apart from repetition noise, by repeating both orders.
 
@@ -104,14 +97,8 @@ def position_and_noise(
     first_order, second_order : array-like, shape (n_items, n_repetitions)
         Response preferred, ``"a"``, ``"b"`` or ``"tie"``, with a shown first and with b shown
         first; at least two repetitions read in each order (other items are left out, counted).
-    cluster : array-like, shape (n_items,), optional
-    level : float
-        Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-    n_resamples : int
     n_permutations : int
         Permutations of the null of ``position``: an item's verdicts exchanged between its orders.
-    seed : int or None
 
     Returns
     -------
@@ -167,12 +154,12 @@ def position_and_noise(
             if not used.any()
             else "the orders never disagree",
             where=where,
-            cluster=cluster,
-            level=level,
-            interval=interval,
+            cluster=inference["cluster"],
+            level=inference["level"],
+            interval=inference["interval"],
             scale="logit" if proportion else "identity",
-            n_resamples=n_resamples,
-            seed=seed,
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
             proportion=proportion,
         )
 
@@ -182,9 +169,11 @@ def position_and_noise(
         lambda s: np.asarray((s[..., 2] - s[..., 1]) / s[..., 0]),
         proportion=False,
     )
-    if n_permutations and math.isfinite(position.estimate):
+    if inference["n_permutations"] and math.isfinite(position.estimate):
         position = position.replace(
-            null=_position_null(a[used], b[used], n_permutations=n_permutations, seed=seed)
+            null=_position_null(
+                a[used], b[used], n_permutations=inference["n_permutations"], seed=inference["seed"]
+            )
         )
     return PositionAndNoise(
         noise=estimate(
@@ -209,9 +198,7 @@ def position_and_noise(
     )
 
 
-def _position_null(
-    a: IntArray, b: IntArray, *, n_permutations: int, seed: int | None
-) -> NullReference:
+def _position_null(a: IntArray, b: IntArray, **inference: Unpack[Permutations]) -> NullReference:
     """Null of the position effect: an item's verdicts exchanged between its orders."""
     split = a.shape[1]
 
@@ -226,7 +213,6 @@ def _position_null(
         np.hstack([a, b]),
         statistic,
         scheme="positions",
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         vectorized=True,
     ).null

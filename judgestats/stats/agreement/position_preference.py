@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from judgestats.stats.agreement.swap import both_orders, clopper_pearson, order_sample
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -18,12 +20,9 @@ from judgestats.stats.layouts.count_table import counts_of_codes
 __all__ = ["first_position_preference"]
 
 
+@with_keywords()
 def first_position_preference(
-    first_order: ArrayLike,
-    second_order: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    first_order: ArrayLike, second_order: ArrayLike, **inference: Unpack[Clustered]
 ) -> TestResult:
     r"""Does the judge lean to the response shown first, or to the one shown second?
 
@@ -34,8 +33,6 @@ def first_position_preference(
         first; None, NaN or empty text where not read.
     cluster : array-like, shape (n_items,), optional
         Cluster of each item: clusters are then the unit of the exact test.
-    level : float
-        Confidence level.
 
     Returns
     -------
@@ -70,7 +67,7 @@ def first_position_preference(
     """
     where = "first_position_preference"
     a, b, both = both_orders(first_order, second_order, where)
-    groups = cluster_codes(cluster, a.shape[0], where=where)
+    groups = cluster_codes(inference["cluster"], a.shape[0], where=where)
     # Counts by place (first, second, tie): in the second order, b stands first.
     ca, cb = counts_of_codes(a, 3), counts_of_codes(b, 3)[:, [1, 0, 2]]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -82,9 +79,9 @@ def first_position_preference(
     second = int(np.sum(lean < -1e-12))
     units = np.unique(groups[both]).size
     sample = order_sample(both, a, b)
-    if cluster is not None:
+    if inference["cluster"] is not None:
         sample = dataclasses.replace(sample, n_clusters=int(units))
-    unit = "item" if cluster is None else "cluster"
+    unit = "item" if inference["cluster"] is None else "cluster"
     share = estimate_from_sums(
         SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1] / s[..., 0])),
         np.column_stack([places[:, 0] + places[:, 1], places[:, 0]]),
@@ -94,8 +91,7 @@ def first_position_preference(
         sample=sample,
         reason="no decided verdict",
         where=where,
-        cluster=cluster,
-        level=level,
+        **inference,
         scale="logit",
         proportion=True,
     )
@@ -105,7 +101,7 @@ def first_position_preference(
         label=f"Share leaning to the first position among {unit}s that lean",
         estimate=first / leaning if leaning else math.nan,
         estimator=f"{unit}s whose verdicts follow the order",
-        interval=clopper_pearson(first, leaning, level=level) if leaning else None,
+        interval=clopper_pearson(first, leaning, level=inference["level"]) if leaning else None,
         sample=dataclasses.replace(sample, n_items=leaning),
         reason="" if leaning else f"no {unit}'s verdict follows the order",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, t_of_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
 from judgestats.stats.spread.equivalence import EquivalenceResult
@@ -80,15 +82,15 @@ def signed_regression(y: Floats, columns: Floats, codes: NDArray[np.int64]) -> S
     )
 
 
+@with_keywords()
 def preference_effects(
     preference: ArrayLike,
     human: ArrayLike,
     *,
     log_length_ratio: ArrayLike,
     own: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
 ) -> Mapping[str, Comparisons]:
     r"""What length, and being the judge's own answer, add to a judge's preference.
 
@@ -104,7 +106,6 @@ def preference_effects(
         1 where a is by the judge's own model and b is not, -1 the other way round, else 0.
     cluster : array-like, shape (N,), optional
         The question of each pair.
-    level : float
     adjust : str
 
     Returns
@@ -148,7 +149,7 @@ def preference_effects(
     if rest and not set(np.unique(rest[0])) <= {-1.0, 0.0, 1.0}:
         raise InputError(f"{where}: own must hold -1, 0 and 1, got {sorted(set(rest[0]))[:5]}.")
     used = ~np.isnan(np.column_stack([y, h, x, *rest])).any(axis=1)
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     # log_2 of the ratio: one unit is a response twice as long.
     columns = np.column_stack([h[used] - 0.5, x[used] / math.log(2), *(v[used] for v in rest)])
     fit = signed_regression(y[used] - 0.5, columns, codes)
@@ -161,7 +162,7 @@ def preference_effects(
     )
     out = {}
     for place, name in enumerate(("length", "own")[: columns.shape[1] - 1], start=1):
-        row = _row(fit, place, *_NAMES[name], level=level)
+        row = _row(fit, place, *_NAMES[name], level=inference["level"])
         out[name] = Comparisons(
             name=f"{name}_effect",
             method="Least squares on the preference, people's preference held constant",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import agreement_terms
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     Scale,
     SumStatistic,
     estimate_from_sums,
@@ -58,16 +58,11 @@ def _mean_estimate(
     label: str,
     estimator: str,
     categories: Sequence[Any] | None,
-    cluster: ArrayLike | None,
-    level: float,
-    interval: IntervalMethod,
-    n_resamples: int,
-    n_permutations: int,
-    seed: int | None,
     scale: Scale = "logit",
     alternative: Literal["greater", "less"] = "greater",
     notes: tuple[Note, ...] = (),
     details: dict[str, Any] | None = None,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """A mean over items with two or more verdicts as an `Estimate`."""
     table = count_table(verdicts, categories=categories, where=name)
@@ -81,15 +76,10 @@ def _mean_estimate(
         sample=table.sample(least=2),
         reason="no item has two verdicts",
         where=name,
-        cluster=cluster,
-        level=level,
-        interval=interval,
         scale=scale,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
         codes=table.codes,
         from_codes=lambda codes: counts_of_codes(codes, q),
-        seed=seed,
+        **inference,
         proportion=scale == "logit",
         alternative=alternative,
         notes=notes,
@@ -97,17 +87,13 @@ def _mean_estimate(
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def percent_agreement(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
     weights: WeightName | ArrayLike = "unweighted",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Share of pairs of replications of an item that agree, averaged over items.
 
@@ -117,15 +103,9 @@ def percent_agreement(
         None, NaN or empty text where nothing was read; items with fewer than two are left out.
     categories : sequence, optional
     weights : {"unweighted", "linear", "quadratic", "ordinal"} or array-like, shape (q, q)
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question).
-    level : float
-        Confidence level.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         The first two are symmetric on the logit scale. Where every pair agrees the bound is
         Clopper-Pearson's on clusters.
-    n_resamples, n_permutations, seed
-        See `judgestats.stats.fleiss_kappa`.
 
     Returns
     -------
@@ -161,32 +141,23 @@ def percent_agreement(
         label="Raw agreement of pairs",
         estimator=f"{weight_name}; pairs of replications, items weigh equally",
         categories=None,
-        cluster=cluster,
-        level=level,
-        interval=interval,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def unanimous_agreement(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Share of items on which all replications agree (irr::agree, as a share).
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `percent_agreement`. It falls as replications are added: compare equal numbers only.
 
     Returns
@@ -218,32 +189,23 @@ def unanimous_agreement(
         label="Items on which all replications agree",
         estimator="share of items; all verdicts read",
         categories=categories,
-        cluster=cluster,
-        level=level,
-        interval=interval,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def modal_agreement(
     verdicts: ArrayLike | CountTable,
     *,
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Share of replications that give the item's most frequent verdict, averaged over items.
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `percent_agreement`.
 
     Returns
@@ -276,26 +238,17 @@ def modal_agreement(
         label="Agreement with the item's modal verdict",
         estimator="mean over items of the largest vote share",
         categories=categories,
-        cluster=cluster,
-        level=level,
-        interval=interval,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def flip_rate(
     verdicts: ArrayLike | CountTable,
     *,
     kind: Literal["pairs", "items", "mode"] = "pairs",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """How often asking again changes the verdict.
 
@@ -307,7 +260,7 @@ def flip_rate(
         independent of the number of replications; ``items``: share of items whose replications
         are not unanimous; ``mode``: share of replications off the item's modal verdict. The last
         two change with the number of replications.
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `percent_agreement`.
 
     Returns
@@ -359,26 +312,17 @@ def flip_rate(
         label=f"Flip rate: {labels[kind].lower()}",
         estimator=f"{kind}, items weigh equally",
         categories=categories,
-        cluster=cluster,
-        level=level,
-        interval=interval,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def verdict_entropy(
     verdicts: ArrayLike | CountTable,
     *,
     correction: Literal["plugin", "miller-madow"] = "plugin",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Entropy of an item's verdicts in bits, averaged over items.
 
@@ -388,7 +332,7 @@ def verdict_entropy(
     correction : {"plugin", "miller-madow"}
         ``plugin``: entropy of the shares, biased downwards for few replications; ``miller-madow``
         adds (categories seen - 1) / (2 R ln 2).
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `percent_agreement`. The interval is symmetric on the natural scale.
 
     Returns
@@ -439,12 +383,7 @@ def verdict_entropy(
         label="Entropy of an item's verdicts (bits)",
         estimator=f"{correction}, items weigh equally",
         categories=None,
-        cluster=cluster,
-        level=level,
-        interval=interval,
-        n_resamples=n_resamples,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         scale="identity",
         alternative="less",
         details={"largest": float(np.log2(q)) if q else float("nan")},

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.layouts.count_table import encode_verdicts
@@ -28,16 +29,14 @@ _LABELS = {
 }
 
 
+@with_keywords()
 def run_change(
     before: ArrayLike,
     after: ArrayLike,
     *,
     kind: RunKind,
     baseline: tuple[ArrayLike, ArrayLike] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    n_permutations: int = 999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Test whether the same items are judged differently in a second run.
 
@@ -53,11 +52,6 @@ def run_change(
         Two runs of the same items between which nothing was changed (an A/A re-run), in the shape
         of `before` and `after`: the change is then measured beyond theirs. A service that varies
         from day to day changes without being changed.
-    cluster : array-like, shape (n_items,), optional
-        The question of each item.
-    level : float
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -94,18 +88,18 @@ def run_change(
     where = "run_change"
     if kind not in _LABELS:
         raise InputError(f"{where}: kind must be verdicts or scores, got {kind!r}. Choose one.")
-    if n_permutations < 1:
-        raise InputError(
-            f"{where}: n_permutations must be at least 1, got {n_permutations}. Use 999."
-        )
+    if inference["n_permutations"] < 1:
+        raise InputError(f"{where}: n_permutations must be at least 1, got 0. Use 9999.")
     pooled, split = _pooled(before, after, kind, where)
-    codes = cluster_codes(cluster, pooled.shape[0], where=where)
+    codes = cluster_codes(inference["cluster"], pooled.shape[0], where=where)
     read = [np.isfinite(pooled[:, :split]).sum(1), np.isfinite(pooled[:, split:]).sum(1)]
     matched = (read[0] > 0) & (read[1] > 0)
     n_dropped = int(np.sum(~matched))
     sample = Sample(
         n_items=int(matched.sum()),
-        n_clusters=int(np.unique(codes[matched]).size) if cluster is not None else None,
+        n_clusters=int(np.unique(codes[matched]).size)
+        if inference["cluster"] is not None
+        else None,
         n_replications=min(split, pooled.shape[1] - split),
         n_replications_max=max(split, pooled.shape[1] - split),
         n_excluded=n_dropped,
@@ -161,10 +155,12 @@ def run_change(
         method = "Change between runs beyond an unchanged re-run (t over clusters)"
         result = result.replace(method=method, df={"df": m.df})
     else:
-        p = _exchange_p(pooled[known], split, kind, m.mean, n_permutations, seed)
+        p = _exchange_p(
+            pooled[known], split, kind, m.mean, inference["n_permutations"], inference["seed"]
+        )
         details |= {"p_from": "replications exchanged within items"}
-        details |= {"n_permutations": n_permutations, "seed": seed}
-    interval = m.interval(level)
+        details |= {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
+    interval = m.interval(inference["level"])
     if interval is not None:
         ends = (abs(interval.low), abs(interval.high)) if kind == "scores" else (interval.high,)
         details["ruled_out_above"] = max(ends)

@@ -6,13 +6,14 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
     IntervalMethod,
@@ -173,6 +174,7 @@ def panel_agreement(
     return _drawn(votes, k, ties, n_draws, rng)
 
 
+@with_keywords()
 def majority_stability(
     verdicts: ArrayLike | CountTable,
     *,
@@ -180,11 +182,9 @@ def majority_stability(
     estimator: StabilityEstimator = "disjoint",
     ties: TieRule = "random",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: IntervalMethod = "jackknife",
     n_draws: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Seeded],
 ) -> Estimate:
     r"""Share of items on which two independent panels of k judgments reach the same majority.
 
@@ -201,11 +201,10 @@ def majority_stability(
     ties : {"random", "own"}
         ``random``: a tied panel picks one of its tied verdicts at random. ``own``: a tie is a
         verdict of its own, so two tied panels agree, a tied and a decided one do not.
-    categories, cluster, level, interval
+    categories, interval
         See `judgestats.stats.percent_agreement`.
     n_draws : int
         Draws for items whose panels are too many to enumerate.
-    seed : int or None
 
     Returns
     -------
@@ -249,7 +248,9 @@ def majority_stability(
     patterns, back = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
     each = np.array(
         [
-            panel_agreement(p, k=k, estimator=estimator, ties=ties, n_draws=n_draws, seed=seed)
+            panel_agreement(
+                p, k=k, estimator=estimator, ties=ties, n_draws=n_draws, seed=inference["seed"]
+            )
             for p in patterns
         ]
     )
@@ -279,11 +280,9 @@ def majority_stability(
         sample=sample,
         reason=reason,
         where=where,
-        cluster=cluster,
-        level=level,
         interval=interval,
         scale="logit",
-        seed=seed,
+        **inference,
         proportion=True,
         notes=tuple(notes),
         details={"k": k, "items": values, "ties": ties},

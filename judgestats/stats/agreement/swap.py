@@ -8,13 +8,14 @@ into responses.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.inference.sum_statistics import (
@@ -153,17 +154,15 @@ def pair_agreement(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(np.sum(x * y, axis=-1) / (x.sum(axis=-1) * y.sum(axis=-1)))
 
 
+@with_keywords()
 def swap_consistency(
     first_order: ArrayLike,
     second_order: ArrayLike,
     *,
     ties: Literal["verdict", "exclude"] = "verdict",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     interval: Literal["exact", "jackknife", "linearised", "bca", "percentile", "none"]
     | None = None,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     """Share of items on which the judge prefers the same response in both orders.
 
@@ -175,16 +174,9 @@ def swap_consistency(
         one judgment from each order, averaged over items.
     ties : {"verdict", "exclude"}
         Whether a tie in both orders is consistency (default), or judgments of a tie are left out.
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (its question).
-    level : float
-        Confidence level.
     interval : {"exact", "jackknife", "linearised", "bca", "percentile", "none"}, optional
         Default: ``exact`` (Clopper-Pearson) for independent items judged once in each order, else
         ``jackknife`` over clusters.
-    n_resamples : int
-        Resamples of a bootstrap interval.
-    seed : int or None
 
     Returns
     -------
@@ -221,12 +213,16 @@ def swap_consistency(
         a, b = np.where(a == 2, -1, a), np.where(b == 2, -1, b)
     both = np.any(a >= 0, axis=1) & np.any(b >= 0, axis=1)
     once = a.shape[1] == b.shape[1] == 1
-    chosen = interval if interval is not None else ("exact" if once and cluster is None else None)
-    if chosen == "exact" and not (once and cluster is None):
+    chosen = (
+        interval
+        if interval is not None
+        else ("exact" if once and inference["cluster"] is None else None)
+    )
+    if chosen == "exact" and not (once and inference["cluster"] is None):
+        clusters = "" if inference["cluster"] is None else " and clusters"
         raise InputError(
             f"{where}: interval='exact' needs independent items judged once in each order, got "
-            f"{a.shape[1]} repetitions{' and clusters' if cluster is not None else ''}. Use "
-            "interval='jackknife'."
+            f"{a.shape[1]} repetitions{clusters}. Use interval='jackknife'."
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         same = pair_agreement(counts_of_codes(a, 3), counts_of_codes(b, 3))
@@ -250,16 +246,13 @@ def swap_consistency(
         sample=order_sample(both, a, b),
         reason="no item has a verdict in both orders",
         where=where,
-        cluster=cluster,
-        level=level,
         interval=method,
         scale="logit",
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         proportion=True,
         details=details,
     )
     if chosen == "exact" and math.isfinite(result.estimate):
-        exact = clopper_pearson(int(data[:, 1].sum()), int(both.sum()), level=level)
+        exact = clopper_pearson(int(data[:, 1].sum()), int(both.sum()), level=inference["level"])
         result = result.replace(interval=exact)
     return result

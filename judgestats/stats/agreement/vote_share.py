@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import least_vote_share
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.inference.sum_statistics import (
-    IntervalMethod,
     SumStatistic,
     estimate_from_sums,
     permutation_reference,
@@ -106,18 +106,14 @@ def _step(interval: Interval | None, k: float, value: float) -> tuple[Interval |
     return stepped, [Note(code="interval_cut_at_zero", message=message)]
 
 
+@with_keywords(permutations=ON_DEMAND)
 def vote_share_reliability(
     verdicts: ArrayLike | CountTable,
     *,
     k: int | None = 1,
     estimator: Estimator = "anova",
     categories: Sequence[Any] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
-    seed: int | None = 0,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     r"""Reliability of the vote shares of k judgments, without any order of the verdicts.
 
@@ -131,7 +127,7 @@ def vote_share_reliability(
     estimator : {"anova", "kappa"}
         ``anova``: unbiased variance components of the option indicators. ``kappa``: divisor N, as
         Fleiss' kappa, which is biased downwards for few items. Each is stepped up from itself.
-    categories, cluster, level, interval, n_resamples, n_permutations, seed
+    categories
         See `judgestats.stats.fleiss_kappa`. The null is that of the stepped-up value.
 
     Returns
@@ -210,16 +206,16 @@ def vote_share_reliability(
         sample=table.sample(),
         reason=reason,
         where=where,
-        cluster=cluster,
-        level=level,
-        interval=interval,
+        cluster=inference["cluster"],
+        level=inference["level"],
+        interval=inference["interval"],
         scale="log_ratio",
         least=least_vote_share(r, estimator=estimator),
-        n_resamples=n_resamples,
-        seed=seed,
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
         notes=rare_category_notes(table.counts),
     )
-    if n_permutations and math.isfinite(one.estimate):
+    if inference["n_permutations"] and math.isfinite(one.estimate):
         null, notes = permutation_reference(
             SumStatistic(
                 per_item=single.per_item,
@@ -227,8 +223,8 @@ def vote_share_reliability(
             ),
             table.codes,
             lambda codes: counts_of_codes(codes, q),
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             where=where,
         )
         one = one.replace(null=null, notes=(*one.notes, *notes))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.alignment import share_of_sums
 from judgestats.stats.inference.estimate_set import Estimates
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
@@ -16,13 +19,9 @@ from judgestats.stats.layouts.count_table import encode_verdicts
 __all__ = ["win_rates"]
 
 
+@with_keywords()
 def win_rates(
-    verdicts: ArrayLike,
-    *,
-    system_a: ArrayLike,
-    system_b: ArrayLike,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    verdicts: ArrayLike, *, system_a: ArrayLike, system_b: ArrayLike, **inference: Unpack[Clustered]
 ) -> Estimates:
     """Share of its comparisons that each system wins, a tie counting half.
 
@@ -34,7 +33,6 @@ def win_rates(
         Who wrote each response.
     cluster : array-like, shape (n_pairs,), optional
         The question of each pair.
-    level : float
 
     Returns
     -------
@@ -71,7 +69,7 @@ def win_rates(
         raise InputError(
             f"{where}: a system cannot meet itself, got {first[first == second][0]!r}."
         )
-    groups = cluster_codes(cluster, codes.size, where=where)
+    groups = cluster_codes(inference["cluster"], codes.size, where=where)
     credit = np.array([1.0, 0.0, 0.5, 0.0])[codes]
     terms = []
     for name in sorted({*first.tolist(), *second.tolist()}):
@@ -92,8 +90,8 @@ def win_rates(
                 ),
                 reason="no comparison was read",
                 where=where,
-                cluster=groups if cluster is not None else None,
-                level=level,
+                cluster=groups if inference["cluster"] is not None else None,
+                level=inference["level"],
                 scale="logit",
                 proportion=True,
             )
@@ -105,7 +103,7 @@ def win_rates(
         terms=tuple(sorted(terms, key=lambda t: -t.estimate)),
         sample=Sample(
             n_items=int(np.sum(codes >= 0)),
-            n_clusters=int(np.unique(groups).size) if cluster is not None else None,
+            n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
             n_excluded=lost,
             excluded={"not read": lost} if lost else {},
         ),

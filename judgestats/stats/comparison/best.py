@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
 from judgestats.stats.inference.studentized_range import (
@@ -70,14 +72,14 @@ class BestConditions(Comparisons):
         return f"{text} ({self.sample})."
 
 
+@with_keywords()
 def comparisons_with_best(
     scores: ArrayLike,
     *,
     conditions: Sequence[object] | None = None,
     cost: Sequence[float] | None = None,
     margin: float | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> BestConditions:
     r"""Compare every condition with the best of the others, all at once.
 
@@ -94,8 +96,6 @@ def comparisons_with_best(
     margin : float, optional
         Declared before the data are seen: the largest loss against the best that does not matter.
         None recommends a condition only where it is shown to be the best.
-    cluster : array-like, shape (n_items,), optional
-        The question of each item.
     level : float
         Probability with which the candidates hold every true best.
 
@@ -154,9 +154,7 @@ def comparisons_with_best(
             f"{where}: margin must be a positive number, got {margin!r}. Declare the largest loss "
             "that would not matter."
         )
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
-    codes = cluster_codes(cluster, x.shape[0], where=where)
+    codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     if np.isinf(x).any():
         raise InputError(f"{where}: scores must be finite or NaN, got an infinite value. Drop it.")
     used = np.isfinite(x).all(axis=1)
@@ -169,15 +167,15 @@ def comparisons_with_best(
         )
     sample = Sample(
         n_items=x.shape[0],
-        n_clusters=int(np.unique(codes).size) if cluster is not None else None,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
         n_excluded=lost,
         excluded={"not scored under every condition": lost} if lost else {},
     )
     difference, error, df = _all_differences(x, codes)
     reach = error
     if not math.isnan(df):
-        reach = error * studentized_range_isf(1 - level, k=k, df=df) / math.sqrt(2)
-    rows = tuple(_row(i, names, difference, error, reach, df, level) for i in range(k))
+        reach = error * studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
+    rows = tuple(_row(i, names, difference, error, reach, df, inference["level"]) for i in range(k))
     candidates = [i for i in range(k) if np.all(difference[i] >= -reach[i])]
     lower = [min(difference[i, j] - reach[i, j] for j in range(k) if j != i) for i in range(k)]
     kept = [i for i in range(k) if lower[i] > -(margin or 0.0)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from scipy import optimize, special, stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import (
     permutation_distribution,
     permutations_needed,
@@ -120,15 +122,13 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
     )
 
 
+@with_keywords()
 def blocked_f_test(
     Y: ArrayLike,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
-    n_permutations: int = 9999,
     n_comparisons: int = 1,
-    level: float = 0.95,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Two-way blocked F test of one number a cell: items are blocks, conditions compared.
 
@@ -147,9 +147,6 @@ def blocked_f_test(
     n_comparisons : int
         Size of the family in which p will be adjusted: more exchanges are drawn where p needs them
         (see `permutation_null`).
-    level : float
-        Level of the effect's interval.
-    seed : int or None
 
     Returns
     -------
@@ -181,12 +178,7 @@ def blocked_f_test(
         raise InputError(
             f"{function}: Y must hold at least 2 conditions, got 1. Put conditions on axis 1."
         )
-    if n_permutations < 0:
-        raise InputError(
-            f"{function}: n_permutations must be 0 (p from F) or more, got {n_permutations}. "
-            "Use 9999."
-        )
-    codes = cluster_codes(cluster, y.shape[0], where=function)
+    codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)
     lost = int(np.sum(~used))
     blocks = _block_means(y[used], codes[used])
@@ -228,15 +220,21 @@ def blocked_f_test(
     if residual == 0:
         message = "The conditions differ by the same amount in every block: F is infinite."
         notes = (Note(code="no_residual", message=message),)
-    if n_permutations:
+    if inference["n_permutations"]:
         centred = blocks - blocks.mean(axis=1, keepdims=True)
-        p, drawn = _permutation_p(centred, n_permutations, n_comparisons, seed)
-        details |= {"n_permutations": drawn, "seed": seed, "p_from": "permutation of cells"}
+        p, drawn = _permutation_p(
+            centred, inference["n_permutations"], n_comparisons, inference["seed"]
+        )
+        details |= {
+            "n_permutations": drawn,
+            "seed": inference["seed"],
+            "p_from": "permutation of cells",
+        }
         if not drawn:
             details["p_from"] = "all arrangements of cells (exact)"
         # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie.
         more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
-        most = max(n_permutations, more)
+        most = max(inference["n_permutations"], more)
         least = max(math.exp((1 - g) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
         details["p_floor"] = least
         if least > SMALL_P:
@@ -250,7 +248,7 @@ def blocked_f_test(
     return result.replace(
         statistic=f,
         p_value=p,
-        effects=(_partial_eta_squared(f, df1, df2, level=level, sample=sample),)
+        effects=(_partial_eta_squared(f, df1, df2, level=inference["level"], sample=sample),)
         if math.isfinite(f)
         else (),
         notes=notes,

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.mcnemar import McNemarP, mcnemar_test
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
@@ -108,17 +109,15 @@ class CochranResult(TestResult):
         )
 
 
+@with_keywords()
 def cochran_q_test(
     verdicts: object,
     data: object = None,
     *,
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     distribution: Distribution | None = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> CochranResult:
     r"""Cochran's Q test of several yes / no verdicts on the same items.
 
@@ -126,14 +125,11 @@ def cochran_q_test(
     ----------
     verdicts : array-like of shape (N, k), DataFrame, or str
         0 / 1 (or booleans), items in rows; or ``"correct ~ judge | item"``.
-    data, names, cluster, missing
+    data, names, missing
         See `friedman_test`.
     distribution : {"chi2", "exact", "permutation"}, optional
         Chi-squared (default), the exact distribution (at most 7 conditions, few items), or
         permutation within items (default with `cluster`, jointly in a cluster).
-    level : float
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -167,7 +163,9 @@ def cochran_q_test(
             f"{where}: distribution must be chi2, exact or permutation, got {distribution!r}. "
             "Choose one of these."
         )
-    blocks = read_blocks(verdicts, data, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = read_blocks(
+        verdicts, data, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     matrix = blocks.scores
     strange = matrix[~np.isin(matrix, (0.0, 1.0))]
     if strange.size:
@@ -180,9 +178,9 @@ def cochran_q_test(
         names=blocks.conditions,
         cluster=blocks.cluster,
         distribution=distribution,
-        level=level,
-        n_permutations=n_permutations,
-        seed=seed,
+        level=inference["level"],
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
     )
     reason = ranked.reason
     if reason.startswith("all scores"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.comparison.matched_effects import undercoverage
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.noncentral import f_noncentrality
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -119,17 +120,15 @@ def concordance_of_ranks(
     )
 
 
+@with_keywords()
 def kendalls_w(
     scores: object,
     data: object = None,
     *,
     names: Any = None,
-    cluster: object = None,
     interval: IntervalMethod | None = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Kendall's coefficient of concordance of items that order the same conditions.
 
@@ -141,17 +140,12 @@ def kendalls_w(
         The long frame of the formula.
     names : sequence, optional
         Labels of the conditions.
-    cluster : array-like of shape (N,) or str, optional
-        Cluster of each item.
     interval : {"f", "bootstrap", "none"}, optional
         Inversion of the noncentral F (default; with `cluster` over the clusters' mean rank
         profiles), or the BCa bootstrap over items or clusters, which misses small concordances
         (docs/simulations/coverage_ranks.csv).
     missing : {"drop", "raise"}
         What to do with items that lack a score.
-    level : float
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
@@ -191,14 +185,16 @@ def kendalls_w(
         raise InputError(
             f"{where}: interval must be f, bootstrap or none, got {interval!r}. Choose one."
         )
-    blocks = read_blocks(scores, data, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = read_blocks(
+        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     ranks = level_ranks(blocks.scores, axis=1)
     return concordance_of_ranks(
         ranks,
         cluster=blocks.cluster,
         sample=blocks.sample,
-        level=level,
-        seed=seed,
+        level=inference["level"],
+        seed=inference["seed"],
         interval=interval,
-        n_resamples=n_resamples,
+        n_resamples=inference["n_resamples"],
     )

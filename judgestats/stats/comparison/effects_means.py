@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from scipy import special
 
 from judgestats.errors import InputError
 from judgestats.stats.comparison.mann_whitney import read_two_samples
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.noncentral import t_noncentrality
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
@@ -72,13 +73,13 @@ def _two_sample(
     *,
     spread: Spread,
     corrected: bool,
-    cluster: object,
-    level: float,
-    seed: int | None,
     name: str,
     label: str,
+    **inference: Unpack[Seeded],
 ) -> Estimate:
-    data = read_two_samples(x, y, where=name, names=None, cluster=cluster, missing="drop")
+    data = read_two_samples(
+        x, y, where=name, names=None, cluster=inference["cluster"], missing="drop"
+    )
     first, second = data.split()
     n, m = first.size, second.size
     reason = "" if min(n, m) >= 2 else "a sample has fewer than 2 values"
@@ -109,7 +110,7 @@ def _two_sample(
         factor = hedges_correction(df) if corrected else 1.0
         if data.cluster is None:
             t = (float(first.mean()) - float(second.mean())) / standard_error
-            interval = _noncentral_interval(t, df, scale, factor, level)
+            interval = _noncentral_interval(t, df, scale, factor, inference["level"])
         else:
             codes = np.concatenate([data.cluster[data.codes == g] for g in (0, 1)])
             side = np.repeat([0.0, 1.0], [n, m])
@@ -117,8 +118,8 @@ def _two_sample(
                 (np.concatenate([first, second]), side),
                 lambda z, s: factor * _d(z[s == 0], z[s == 1], spread),
                 cluster=codes,
-                level=level,
-                seed=seed,
+                level=inference["level"],
+                seed=inference["seed"],
                 names=(label,),
             )
             notes += boot.notes
@@ -152,14 +153,9 @@ def _d(x: FloatArray, y: FloatArray, spread: Spread) -> float:
     return gap / math.sqrt(squared) if squared > (1e-14 * size) ** 2 else math.nan
 
 
+@with_keywords()
 def cohens_d(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    pooled: bool = True,
-    cluster: object = None,
-    level: float = 0.95,
-    seed: int | None = 0,
+    x: ArrayLike | str, y: object = None, *, pooled: bool = True, **inference: Unpack[Seeded]
 ) -> Estimate:
     r"""Cohen's d of two independent samples, with the noncentral t interval.
 
@@ -172,8 +168,6 @@ def cohens_d(
         variances (Welch's df).
     cluster : array-like or str, optional
         Cluster of each value: bootstrap interval over clusters.
-    level : float
-    seed : int or None
 
     Returns
     -------
@@ -202,28 +196,21 @@ def cohens_d(
         y,
         spread="pooled" if pooled else "average",
         corrected=False,
-        cluster=cluster,
-        level=level,
-        seed=seed,
+        **inference,
         name="cohens_d",
         label="Cohen's d",
     )
 
 
+@with_keywords()
 def hedges_g(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    pooled: bool = True,
-    cluster: object = None,
-    level: float = 0.95,
-    seed: int | None = 0,
+    x: ArrayLike | str, y: object = None, *, pooled: bool = True, **inference: Unpack[Seeded]
 ) -> Estimate:
     """Hedges' g: Cohen's d times the exact small-sample factor.
 
     Parameters
     ----------
-    x, y, pooled, cluster, level, seed
+    x, y, pooled
         See `cohens_d`.
 
     Returns
@@ -245,27 +232,19 @@ def hedges_g(
         y,
         spread="pooled" if pooled else "average",
         corrected=True,
-        cluster=cluster,
-        level=level,
-        seed=seed,
+        **inference,
         name="hedges_g",
         label="Hedges' g",
     )
 
 
-def glass_delta(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    cluster: object = None,
-    level: float = 0.95,
-    seed: int | None = 0,
-) -> Estimate:
+@with_keywords()
+def glass_delta(x: ArrayLike | str, y: object = None, **inference: Unpack[Seeded]) -> Estimate:
     """Glass' delta: the mean difference over the second sample's standard deviation.
 
     Parameters
     ----------
-    x, y, cluster, level, seed
+    x, y
         See `cohens_d`; y is the control.
 
     Returns
@@ -287,22 +266,15 @@ def glass_delta(
         y,
         spread="second",
         corrected=False,
-        cluster=cluster,
-        level=level,
-        seed=seed,
+        **inference,
         name="glass_delta",
         label="Glass' delta",
     )
 
 
+@with_keywords()
 def cohens_dz(
-    x: ArrayLike | str,
-    y: object = None,
-    *,
-    corrected: bool = False,
-    cluster: object = None,
-    level: float = 0.95,
-    seed: int | None = 0,
+    x: ArrayLike | str, y: object = None, *, corrected: bool = False, **inference: Unpack[Seeded]
 ) -> Estimate:
     r"""Cohen's d_z of pairs: mean difference over the standard deviation of the differences.
 
@@ -314,8 +286,6 @@ def cohens_dz(
         Times Hedges' exact factor (df n - 1).
     cluster : array-like or str, optional
         Cluster of each pair: bootstrap interval over clusters.
-    level : float
-    seed : int or None
 
     Returns
     -------
@@ -339,7 +309,7 @@ def cohens_dz(
     (1.7229, 0.9117)
     """
     where = "cohens_dz"
-    blocks = as_paired(x, y, where=where, cluster=cluster)
+    blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
     first, second = blocks.scores[:, 0], blocks.scores[:, 1]
     d = first - second
     n = d.size
@@ -358,7 +328,7 @@ def cohens_dz(
         value = float(d.mean()) / spread
         if blocks.cluster is None:
             interval = _noncentral_interval(
-                value * math.sqrt(n), n - 1, 1 / math.sqrt(n), factor, level
+                value * math.sqrt(n), n - 1, 1 / math.sqrt(n), factor, inference["level"]
             )
         else:
 
@@ -374,8 +344,8 @@ def cohens_dz(
                 d,
                 statistic,
                 cluster=blocks.cluster,
-                level=level,
-                seed=seed,
+                level=inference["level"],
+                seed=inference["seed"],
                 vectorized=True,
                 names=("d_z",),
             )

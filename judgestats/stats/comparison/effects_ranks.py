@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from judgestats.stats.comparison.matched_effects import (
     fisher_interval,
     undercoverage,
 )
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
@@ -159,15 +160,13 @@ def _two_samples(
     return first, second, codes, groups.sample
 
 
+@with_keywords()
 def rank_biserial(
     x: ArrayLike | str,
     y: object = None,
     *,
     interval: IndependentInterval | None = None,
-    cluster: object = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Rank-biserial correlation of two independent samples (Cliff's delta by another name).
 
@@ -181,9 +180,6 @@ def rank_biserial(
         error, as effectsize (it knows no clusters); ``bootstrap``: BCa over values or clusters.
     cluster : array-like or str, optional
         Cluster of each value (x first, then y).
-    level : float
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
@@ -208,7 +204,7 @@ def rank_biserial(
     >>> round(rank_biserial([5, 6, 7, 8, 9], [4, 5, 6, 6, 7]).estimate, 4)
     0.52
     """
-    first, second, codes, sample = _two_samples(x, y, cluster, "rank_biserial")
+    first, second, codes, sample = _two_samples(x, y, inference["cluster"], "rank_biserial")
     check_interval("rank_biserial", interval, ("cliff", "fisher", "bootstrap", "none"))
     return dominance(
         first,
@@ -216,27 +212,25 @@ def rank_biserial(
         sample=sample,
         interval=interval,
         cluster=codes,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
+        level=inference["level"],
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
     )
 
 
+@with_keywords()
 def cliffs_delta(
     x: ArrayLike | str,
     y: object = None,
     *,
     interval: IndependentInterval | None = None,
-    cluster: object = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     """Cliff's delta: P(x > y) - P(x < y), the same number as `rank_biserial`.
 
     Parameters
     ----------
-    x, y, interval, cluster, level, n_resamples, seed
+    x, y, interval
         See `rank_biserial`.
 
     Returns
@@ -253,7 +247,7 @@ def cliffs_delta(
     >>> cliffs_delta([2, 3, 4], [1, 2, 3]).estimate.__round__(4)
     0.5556
     """
-    first, second, codes, sample = _two_samples(x, y, cluster, "cliffs_delta")
+    first, second, codes, sample = _two_samples(x, y, inference["cluster"], "cliffs_delta")
     check_interval("cliffs_delta", interval, ("cliff", "fisher", "bootstrap", "none"))
     return dominance(
         first,
@@ -261,29 +255,27 @@ def cliffs_delta(
         sample=sample,
         interval=interval,
         cluster=codes,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
+        level=inference["level"],
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
         name="cliffs_delta",
         label="Cliff's delta",
     )
 
 
+@with_keywords()
 def vargha_delaney_a(
     x: ArrayLike | str,
     y: object = None,
     *,
     interval: IndependentInterval | None = None,
-    cluster: object = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     """Vargha and Delaney's A: P(x > y) + P(x = y) / 2, that is (1 + Cliff's delta) / 2.
 
     Parameters
     ----------
-    x, y, interval, cluster, level, n_resamples, seed
+    x, y, interval
         See `rank_biserial`; the interval is that of Cliff's delta, moved.
 
     Returns
@@ -304,7 +296,7 @@ def vargha_delaney_a(
     >>> round(vargha_delaney_a([2, 3, 4], [1, 2, 3]).estimate, 4)
     0.7778
     """
-    first, second, codes, sample = _two_samples(x, y, cluster, "vargha_delaney_a")
+    first, second, codes, sample = _two_samples(x, y, inference["cluster"], "vargha_delaney_a")
     check_interval("vargha_delaney_a", interval, ("cliff", "fisher", "bootstrap", "none"))
     delta = dominance(
         first,
@@ -312,9 +304,9 @@ def vargha_delaney_a(
         sample=sample,
         interval=interval,
         cluster=codes,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
+        level=inference["level"],
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
     )
     moved = delta.interval and Interval(
         low=(1 + delta.interval.low) / 2,

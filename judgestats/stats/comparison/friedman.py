@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from judgestats.stats.comparison.friedman_result import (
     iman_davenport_f,
     nemenyi_critical_difference,
 )
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import friedman_null
 from judgestats.stats.inference.result import Note
@@ -56,17 +57,15 @@ def _refusal(ranks: FloatArray) -> str:
     return ""
 
 
+@with_keywords()
 def friedman_test(
     scores: object,
     data: object = None,
     *,
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     distribution: Distribution | None = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> FriedmanResult:
     r"""Friedman's test: do the conditions differ in location within items?
 
@@ -89,8 +88,6 @@ def friedman_test(
         Items with a missing score are left out and counted, as in R, or refused.
     level : float
         Level of the interval of Kendall's W.
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -132,7 +129,9 @@ def friedman_test(
             f"{where}: distribution must be chi2, f, exact or permutation, got {distribution!r}. "
             "Choose one of these."
         )
-    blocks = read_blocks(scores, data, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = read_blocks(
+        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     n, k = blocks.scores.shape
     ranks = level_ranks(blocks.scores, axis=1)
     reason = _refusal(ranks)
@@ -161,21 +160,27 @@ def friedman_test(
             cluster_totals(ranks, blocks.cluster),
             lambda x: np.sum(x.sum(axis=1) ** 2, axis=1),
             scheme="cells",
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             vectorized=True,
         )
         outcome["p_value"] = null.null.p_value
-        details |= {"n_permutations": n_permutations, "seed": seed}
+        details |= {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
         kept = "items" if blocks.cluster is None else "clusters"
-        method = f"Friedman rank sum test ({n_permutations} permutations within {kept})"
+        method = (
+            f"Friedman rank sum test ({inference['n_permutations']} permutations within {kept})"
+        )
     if blocks.cluster is not None and chosen in {"chi2", "f"}:
         message = "This p-value takes blocks as independent, but blocks share clusters."
         notes.append(Note(code="clusters_ignored", message=message))
     if not reason:
         details["tied_share"] = _tied_share(ranks)
     effect = concordance_of_ranks(
-        ranks, cluster=blocks.cluster, sample=blocks.sample, level=level, seed=seed
+        ranks,
+        cluster=blocks.cluster,
+        sample=blocks.sample,
+        level=inference["level"],
+        seed=inference["seed"],
     )
     means = ranks.mean(axis=0) if n else np.full(k, math.nan)
     return FriedmanResult(

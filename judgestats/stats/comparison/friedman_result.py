@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import rank_difference_null
 from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Note, TestResult
@@ -221,7 +222,8 @@ class FriedmanResult(TestResult):
             (a, b, difference / n, difference, raw, p_adjust(raw, method=adjust)),
         )
 
-    def permutation_pairs(self, *, n_permutations: int = 9999, seed: int | None = 0) -> Comparisons:
+    @with_keywords()
+    def permutation_pairs(self, **inference: Unpack[Permutations]) -> Comparisons:
         """All pairs against the permutation distribution of the largest mean-rank difference.
 
         Conditions are exchanged within blocks, jointly for the blocks of one cluster, so that the
@@ -237,21 +239,20 @@ class FriedmanResult(TestResult):
             rows,
             lambda x: np.ptp(x.sum(axis=1), axis=1) / n,
             scheme="cells",
-            n_permutations=n_permutations,
-            seed=seed,
+            **inference,
             vectorized=True,
         )
         a, b = np.triu_indices(rows.shape[1], 1)
         difference = self.mean_ranks[a] - self.mean_ranks[b]
         largest = np.sort(null.distribution)
         reached = largest.size - np.searchsorted(largest, np.abs(difference) - 1e-10)
-        p = (reached + 1) / (n_permutations + 1)
+        p = (reached + 1) / (inference["n_permutations"] + 1)
         return self._family(
             "permutation_pairs",
             "All-pairs permutation test of mean ranks (largest difference)",
             "single-step (permutation of the largest difference)",
             (a, b, difference, difference, p, p),
-            details={"n_permutations": n_permutations, "seed": seed},
+            details={"n_permutations": inference["n_permutations"], "seed": inference["seed"]},
         )
 
     def _undefined(self, name: str, method: str, adjust: str) -> Comparisons:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from judgestats.stats.comparison.rank_pairs import (
     refusal,
 )
 from judgestats.stats.comparison.wilcoxon import Alternative, check_alternative, normal_p
+from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
@@ -84,6 +85,7 @@ def _tau_b_error(x: FloatArray, y: FloatArray, tau: float) -> float:
     return math.sqrt(max(variance, 0.0)) / (delta**2 * math.sqrt(n))
 
 
+@with_keywords()
 def kendall_correlation(
     x: ArrayLike | str,
     y: object = None,
@@ -92,12 +94,8 @@ def kendall_correlation(
     exact: bool | None = None,
     correct: bool = False,
     interval: KendallInterval | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    n_permutations: int = 999,
-    seed: int | None = 0,
+    **inference: Unpack[Inference],
 ) -> TestResult:
     r"""Kendall's rank correlation tau-b.
 
@@ -115,12 +113,7 @@ def kendall_correlation(
     interval : {"asymptotic", "bootstrap", "none"}, optional
         ``asymptotic`` (default): tau-b plus and minus its standard error, Brown and Benedetti's;
         ``bootstrap``: BCa over clusters (default with `cluster`).
-    cluster : array-like of shape (n,) or str, optional
-        As in `spearman_correlation`.
     missing : {"drop", "raise"}
-    level : float
-    n_resamples, n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -151,7 +144,9 @@ def kendall_correlation(
     where = "kendall_correlation"
     check_alternative(where, alternative)
     check_interval(where, interval, ("asymptotic", "bootstrap", "none"))
-    first, second, codes, sample, notes, data_name = read_pairs(x, y, cluster, missing, where)
+    first, second, codes, sample, notes, data_name = read_pairs(
+        x, y, inference["cluster"], missing, where
+    )
     n = first.size
     reason = refusal(first, second, 2)
     a, b = level_ranks(first), level_ranks(second)
@@ -170,7 +165,14 @@ def kendall_correlation(
         s = tau * scale
         if codes is not None:
             p, how, extra = clustered_p(
-                a, b, codes, _tau_b, None, alternative, n_permutations, seed
+                a,
+                b,
+                codes,
+                _tau_b,
+                None,
+                alternative,
+                inference["n_permutations"],
+                inference["seed"],
             )
             more += extra
             statistic = s / math.sqrt(_tau_variance(a, b))
@@ -188,11 +190,11 @@ def kendall_correlation(
     if not reason and chosen == "asymptotic":
         se = _tau_b_error(a, b, tau)
         if se > 0:
-            half = float(stats.norm.isf((1 - level) / 2)) * se
+            half = float(stats.norm.isf((1 - inference["level"]) / 2)) * se
             found = Interval(
                 low=max(tau - half, -1.0),
                 high=min(tau + half, 1.0),
-                level=level,
+                level=inference["level"],
                 method="asymptotic standard error",
             )
         else:
@@ -200,7 +202,14 @@ def kendall_correlation(
             effect_notes.append(Note(code="no_interval", message=message))
     elif not reason and chosen == "bootstrap":
         found, effect_notes = bootstrap_interval(
-            a, b, codes, _tau_b, level, n_resamples, seed, "tau"
+            a,
+            b,
+            codes,
+            _tau_b,
+            inference["level"],
+            inference["n_resamples"],
+            inference["seed"],
+            "tau",
         )
     return TestResult(
         name=where,

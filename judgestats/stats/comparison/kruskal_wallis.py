@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Clustered, Permutations, Permuted, with_keywords
 from judgestats.stats.inference.noncentral import share_interval
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
@@ -219,6 +220,7 @@ def _effects(
     return first, second
 
 
+@with_keywords()
 def kruskal_test(
     values: object,
     groups: object = None,
@@ -226,11 +228,8 @@ def kruskal_test(
     distribution: Distribution | None = None,
     ties: Literal["rounded", "exact"] = "rounded",
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> KruskalResult:
     r"""Kruskal and Wallis' test: do independent groups differ in location?
 
@@ -253,10 +252,6 @@ def kruskal_test(
         Cluster of each value.
     missing : {"drop", "raise"}
         Missing values are left out and counted, or refused.
-    level : float
-        Level of the effects' interval.
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -296,7 +291,9 @@ def kruskal_test(
         raise InputError(
             f"{where}: distribution must be chi2 or permutation, got {distribution!r}. Choose one."
         )
-    data = read_groups(values, groups, where=where, names=names, cluster=cluster, missing=missing)
+    data = read_groups(
+        values, groups, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     n, k = data.values.size, len(data.names)
     if k < 2:
         raise InputError(
@@ -322,10 +319,14 @@ def kruskal_test(
             notes.append(Note(code="clusters_ignored", message=message))
     elif not reason:
         p, what = group_permutation_p(
-            ranks - (n + 1) / 2, data, n_permutations=n_permutations, seed=seed, side="two-sided"
+            ranks - (n + 1) / 2,
+            data,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
+            side="two-sided",
         )
-        method += f" ({n_permutations} permutations of labels {what})"
-        details |= {"n_permutations": n_permutations, "seed": seed}
+        method += f" ({inference['n_permutations']} permutations of labels {what})"
+        details |= {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
     return KruskalResult(
         name=where,
         method=method,
@@ -336,7 +337,7 @@ def kruskal_test(
         sample=data.sample,
         null_hypothesis="the groups are alike",
         why=_WHY,
-        effects=_effects(data, ranks, h, reason, level, seed),
+        effects=_effects(data, ranks, h, reason, inference["level"], inference["seed"]),
         estimates=MappingProxyType(
             {f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)}
         ),
@@ -353,7 +354,7 @@ def kruskal_test(
 
 
 def group_permutation_p(
-    centred: FloatArray, data: Groups, *, n_permutations: int, seed: int | None, side: str
+    centred: FloatArray, data: Groups, *, side: str, **inference: Unpack[Permutations]
 ) -> tuple[float, str]:
     """Permutation p of a rank statistic of groups, and what was permuted.
 
@@ -395,22 +396,22 @@ def group_permutation_p(
         statistic,
         scheme="labels",
         strata=strata,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         alternative="less" if side == "less" else "greater",
         vectorized=True,
     )
     return null.null.p_value, what
 
 
+@with_keywords()
 def epsilon_squared(
-    values: object, groups: object = None, *, cluster: object = None, level: float = 0.95
+    values: object, groups: object = None, **inference: Unpack[Clustered]
 ) -> Estimate:
     """Rank epsilon squared, H / (n - 1): the share of rank variance between groups.
 
     Parameters
     ----------
-    values, groups, cluster, level
+    values, groups
         See `kruskal_test`.
 
     Returns
@@ -427,19 +428,18 @@ def epsilon_squared(
     >>> round(epsilon_squared([[1, 2, 3, 4], [3, 5, 6, 7], [6, 8, 9, 9]]).estimate, 4)
     0.7429
     """
-    return kruskal_test(values, groups, cluster=cluster, level=level, distribution="chi2").effects[
-        0
-    ]
+    return kruskal_test(values, groups, **inference, distribution="chi2").effects[0]
 
 
+@with_keywords()
 def eta_squared_ranks(
-    values: object, groups: object = None, *, cluster: object = None, level: float = 0.95
+    values: object, groups: object = None, **inference: Unpack[Clustered]
 ) -> Estimate:
     """Rank eta squared, (H - k + 1) / (n - k), not cut at 0.
 
     Parameters
     ----------
-    values, groups, cluster, level
+    values, groups
         See `kruskal_test`.
 
     Returns
@@ -456,6 +456,4 @@ def eta_squared_ranks(
     >>> round(eta_squared_ranks([[1, 2, 3, 4], [3, 5, 6, 7], [6, 8, 9, 9]]).estimate, 4)
     0.6858
     """
-    return kruskal_test(values, groups, cluster=cluster, level=level, distribution="chi2").effects[
-        1
-    ]
+    return kruskal_test(values, groups, **inference, distribution="chi2").effects[1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import median_average, median_difference
 from judgestats.stats.inference.rank_distributions import rank_sum_null, signed_rank_null
 from judgestats.stats.inference.rank_inversion import (
@@ -99,6 +100,7 @@ def _tied_limits(
     return (float(averages[place - 1]), float(averages[averages.size - place])), reached, method
 
 
+@with_keywords()
 def hodges_lehmann_paired(
     x: ArrayLike | str,
     y: object = None,
@@ -106,8 +108,7 @@ def hodges_lehmann_paired(
     convention: Convention = "walsh",
     exact: bool | None = None,
     correct: bool = True,
-    cluster: object = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Pseudomedian of paired differences x - y.
 
@@ -127,7 +128,6 @@ def hodges_lehmann_paired(
     cluster : array-like or str, optional
         Cluster of each pair: the interval inverts the test that flips whole clusters' signs
         (normal approximation).
-    level : float
 
     Returns
     -------
@@ -158,7 +158,7 @@ def hodges_lehmann_paired(
     """
     where = "hodges_lehmann_paired"
     _check_convention(where, convention)
-    blocks = as_paired(x, y, where=where, cluster=cluster)
+    blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
     return paired_estimate(
         noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1]),
         sample=blocks.sample,
@@ -166,7 +166,7 @@ def hodges_lehmann_paired(
         exact=exact,
         correct=correct,
         cluster=blocks.cluster,
-        level=level,
+        level=inference["level"],
     )
 
 

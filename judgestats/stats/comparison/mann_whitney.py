@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from judgestats.stats.comparison.wilcoxon import (
     tail_p,
 )
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.rank_distributions import rank_sum_null
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -107,6 +108,7 @@ def read_two_samples(
     return data
 
 
+@with_keywords()
 def mann_whitney_test(
     x: ArrayLike | str,
     y: object = None,
@@ -115,11 +117,8 @@ def mann_whitney_test(
     exact: bool | None = None,
     correct: bool = True,
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Mann-Whitney test: do two independent samples differ in location?
 
@@ -141,10 +140,6 @@ def mann_whitney_test(
         within clusters that hold both groups, otherwise of whole clusters.
     missing : {"drop", "raise"}
         Missing values are left out and counted, or refused.
-    level : float
-        Level of the effects' intervals.
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -174,7 +169,9 @@ def mann_whitney_test(
     """
     where = "mann_whitney_test"
     check_alternative(where, alternative)
-    data = read_two_samples(x, y, where=where, names=names, cluster=cluster, missing=missing)
+    data = read_two_samples(
+        x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     first, second = data.split()
     a, b = data.names
     outcome = mann_whitney_outcome(first, second, alternative, exact, correct)
@@ -187,14 +184,14 @@ def mann_whitney_test(
             p, what = group_permutation_p(
                 ranks - ranks.mean(),
                 data,
-                n_permutations=n_permutations,
-                seed=seed,
+                n_permutations=inference["n_permutations"],
+                seed=inference["seed"],
                 side=alternative,
             )
             outcome |= {
                 "p_value": p,
                 "method": "Wilcoxon rank sum test "
-                f"({n_permutations} permutations of labels {what})",
+                f"({inference['n_permutations']} permutations of labels {what})",
             }
     shift = shift_estimate(
         first,
@@ -203,7 +200,7 @@ def mann_whitney_test(
         convention="walsh",
         exact=None,
         correct=correct,
-        level=level,
+        level=inference["level"],
     )
     if data.cluster is not None:
         message = "No interval: the shift's interval takes values as independent."
@@ -226,8 +223,8 @@ def mann_whitney_test(
                 sample=data.sample,
                 interval=None,
                 cluster=codes,
-                level=level,
-                seed=seed,
+                level=inference["level"],
+                seed=inference["seed"],
             ),
             shift,
         ),

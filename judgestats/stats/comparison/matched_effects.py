@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import noise_free_difference
@@ -55,15 +56,13 @@ def undercoverage(method: str, here: bool) -> list[Note]:
     return [Note(code="undercoverage", message=message)]
 
 
+@with_keywords()
 def rank_biserial_paired(
     x: ArrayLike | str,
     y: object = None,
     *,
     interval: PairedInterval | None = None,
-    cluster: object = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Estimate:
     r"""Matched-pairs rank-biserial correlation (Kerby's simple difference).
 
@@ -77,9 +76,6 @@ def rank_biserial_paired(
         ``bootstrap``: BCa over pairs (or clusters).
     cluster : array-like or str, optional
         Cluster of each pair.
-    level : float
-    n_resamples : int
-    seed : int or None
 
     Returns
     -------
@@ -108,16 +104,16 @@ def rank_biserial_paired(
     (0.8929, 'jackknife on Fisher z')
     """
     where = "rank_biserial_paired"
-    blocks = as_paired(x, y, where=where, cluster=cluster)
+    blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
     check_interval(where, interval, ("jackknife", "fisher", "bootstrap", "none"))
     return matched_estimate(
         noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1]),
         sample=blocks.sample,
         interval=interval,
         cluster=blocks.cluster,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
+        level=inference["level"],
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
     )
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.comparison.wilcoxon import tail_p
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.rank_distributions import signed_rank_null
 from judgestats.stats.inference.resampling import cluster_codes
@@ -26,14 +27,14 @@ IntArray = NDArray[np.int64]
 McNemarP = Literal["exact", "mid-p", "chi2"]
 
 
+@with_keywords()
 def mcnemar_test(
     x: object,
     y: object = None,
     *,
     distribution: McNemarP = "exact",
     correct: bool = True,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> TestResult:
     r"""McNemar's test: do two yes / no verdicts on the same items differ in rate?
 
@@ -48,7 +49,6 @@ def mcnemar_test(
         Edwards' continuity correction of chi-squared.
     cluster : array-like of shape (n,), optional
         Cluster of each pair: p exact over sign changes of whole clusters.
-    level : float
 
     Returns
     -------
@@ -97,7 +97,7 @@ def mcnemar_test(
     statistic, p, symbol, df = math.nan, math.nan, "b", {}
     method = "McNemar's exact test"
     n_clusters, rates = None, None
-    if cluster is not None:
+    if inference["cluster"] is not None:
         if y is None:
             raise InputError(
                 f"{where}: cluster needs the verdicts of every pair, got a table. Give x and y."
@@ -108,7 +108,7 @@ def mcnemar_test(
                 "missing. Drop these pairs first."
             )
         difference = _differences(x, y, labels)
-        codes = cluster_codes(cluster, difference.size, where=where)
+        codes = cluster_codes(inference["cluster"], difference.size, where=where)
         p, b_minus_c = _cluster_p(difference, codes)
         n_clusters = int(codes.max()) + 1
         rates = mean_over_clusters(difference, codes)
@@ -148,7 +148,7 @@ def mcnemar_test(
             "McNemar's test was used because both verdicts are about the same items; only items on "
             "which they differ count."
         ),
-        effects=_mcnemar_effects(b, c, total, sample, level, rates, reason),
+        effects=_mcnemar_effects(b, c, total, sample, inference["level"], rates, reason),
         estimates=MappingProxyType({"first only (b)": b, "second only (c)": c}),
         data_name="x and y" if y is not None else "table",
         reason=reason,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from judgestats.stats.comparison.wilcoxon import (
     normal_p,
     tail_p,
 )
+from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, page_null
 from judgestats.stats.inference.resampling import cluster_bootstrap
@@ -58,6 +59,7 @@ def _page_exact_is_cheap(n: int, k: int) -> bool:
     return k <= 11 and n <= 50 and length**2 + rows < MAX_WORK / 4
 
 
+@with_keywords()
 def page_trend_test(
     scores: object,
     data: object = None,
@@ -66,11 +68,8 @@ def page_trend_test(
     alternative: Alternative = "greater",
     exact: bool | None = None,
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Permuted],
 ) -> TestResult:
     r"""Page's test: do the scores rise with ordered conditions, within items?
 
@@ -93,9 +92,6 @@ def page_trend_test(
     cluster : array-like of shape (N,) or str, optional
         Cluster of each item: p by permuting conditions jointly for the items of a cluster.
     missing : {"drop", "raise"}
-    level : float
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -128,7 +124,13 @@ def page_trend_test(
     where = "page_trend_test"
     check_alternative(where, alternative)
     blocks = read_blocks(
-        scores, data, where=where, names=names, cluster=cluster, missing=missing, min_conditions=3
+        scores,
+        data,
+        where=where,
+        names=names,
+        cluster=inference["cluster"],
+        missing=missing,
+        min_conditions=3,
     )
     columns, ordered = _ordered(blocks.conditions, order, where)
     matrix = blocks.scores[:, columns]
@@ -154,14 +156,14 @@ def page_trend_test(
                 totals,
                 lambda x: x.sum(axis=1) @ slope,
                 scheme="cells",
-                n_permutations=n_permutations,
-                seed=seed,
+                n_permutations=inference["n_permutations"],
+                seed=inference["seed"],
                 alternative=alternative,
                 vectorized=True,
             )
             p = null.null.p_value
-            method += f" ({n_permutations} permutations within clusters)"
-            details = {"n_permutations": n_permutations, "seed": seed}
+            method += f" ({inference['n_permutations']} permutations within clusters)"
+            details = {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
         elif _page_exact_is_cheap(n, k) if exact is None else exact:
             distribution = page_null(np.rint(2 * ranks).astype(np.int64))
             centre = n * k * (k + 1) ** 2 / 2
@@ -184,7 +186,15 @@ def page_trend_test(
             "under each of them."
         ),
         effects=(
-            _mean_rank_trend(ranks, slope, blocks.cluster, blocks.sample, level, seed, reason),
+            _mean_rank_trend(
+                ranks,
+                slope,
+                blocks.cluster,
+                blocks.sample,
+                inference["level"],
+                inference["seed"],
+                reason,
+            ),
         ),
         estimates=MappingProxyType(
             {

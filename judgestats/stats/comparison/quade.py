@@ -6,13 +6,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
@@ -79,15 +80,14 @@ class QuadeResult(TestResult):
         )
 
 
+@with_keywords()
 def quade_test(
     scores: object,
     data: object = None,
     *,
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[ClusterPermutations],
 ) -> QuadeResult:
     r"""Quade's test of conditions within items, items weighted by the rank of their range.
 
@@ -97,8 +97,6 @@ def quade_test(
         See `friedman_test`.
     cluster : array-like of shape (N,) or str, optional
         Cluster of each item: p by permuting conditions jointly for the items of a cluster.
-    n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -128,7 +126,9 @@ def quade_test(
     (2.4693, 0.1462)
     """
     where = "quade_test"
-    blocks = read_blocks(scores, data, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = read_blocks(
+        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     n, k = blocks.scores.shape
     ranks = level_ranks(blocks.scores, axis=1)
     reason = ""
@@ -159,11 +159,11 @@ def quade_test(
                 rows,
                 lambda x: np.sum(x.sum(axis=1) ** 2, axis=1),
                 scheme="cells",
-                n_permutations=n_permutations,
-                seed=seed,
+                n_permutations=inference["n_permutations"],
+                seed=inference["seed"],
                 vectorized=True,
             ).null.p_value
-            method += f" ({n_permutations} permutations within clusters)"
+            method += f" ({inference['n_permutations']} permutations within clusters)"
     share = (float(np.sum(sums**2)) / n) / total if not reason and total > 0 else math.nan
     effect = Estimate(
         name="weighted_concordance",

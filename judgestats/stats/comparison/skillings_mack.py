@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import ON_DEMAND, ClusterPermutations, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_incomplete_blocks
@@ -46,15 +47,14 @@ def _covariance(
     return np.asarray(np.diag((here * amount[:, None]).sum(axis=0)) - cross, dtype=float)
 
 
+@with_keywords(permutations=ON_DEMAND)
 def skillings_mack_test(
     scores: object,
     data: object = None,
     *,
     names: Sequence[Any] | None = None,
     ties: Ties = "adjust",
-    cluster: object = None,
-    n_permutations: int | None = None,
-    seed: int | None = 0,
+    **inference: Unpack[ClusterPermutations],
 ) -> TestResult:
     r"""Skillings and Mack's test of conditions within items where scores are missing.
 
@@ -73,7 +73,6 @@ def skillings_mack_test(
         statistic then takes its variance from the clusters' sums (sandwich), chi-squared.
     n_permutations : int, optional
         If given, p by exchanging the scores present within items.
-    seed : int or None
 
     Returns
     -------
@@ -113,7 +112,9 @@ def skillings_mack_test(
     where = "skillings_mack_test"
     if ties not in {"adjust", "ignore"}:
         raise InputError(f"{where}: ties must be adjust or ignore, got {ties!r}. Choose one.")
-    blocks = read_incomplete_blocks(scores, data, where=where, names=names, cluster=cluster)
+    blocks = read_incomplete_blocks(
+        scores, data, where=where, names=names, cluster=inference["cluster"]
+    )
     matrix = blocks.scores
     present = ~np.isnan(matrix)
     k = matrix.shape[1]
@@ -162,9 +163,11 @@ def skillings_mack_test(
                 f"weighted sum of centred ranks {c}": float(s)
                 for c, s in zip(blocks.conditions, sums, strict=True)
             }
-        if n_permutations and not reason and blocks.cluster is None:
-            p = _permutation_p(centred, present, inverse, statistic, n_permutations, seed)
-            method += f" ({n_permutations} permutations within items)"
+        if inference["n_permutations"] and not reason and blocks.cluster is None:
+            p = _permutation_p(
+                centred, present, inverse, statistic, inference["n_permutations"], inference["seed"]
+            )
+            method += f" ({inference['n_permutations']} permutations within items)"
     return TestResult(
         name=where,
         method=method,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from judgestats.stats.comparison.rank_pairs import (
     refusal,
 )
 from judgestats.stats.comparison.wilcoxon import Alternative, check_alternative
+from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
@@ -101,6 +102,7 @@ def _spearman_p(
     return float(stats.t.sf(t if alternative == "greater" else -t, n - 2)), "t approximation"
 
 
+@with_keywords()
 def spearman_correlation(
     x: ArrayLike | str,
     y: object = None,
@@ -108,12 +110,8 @@ def spearman_correlation(
     alternative: Alternative = "two-sided",
     exact: bool | None = None,
     interval: SpearmanInterval | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    n_permutations: int = 9999,
-    seed: int | None = 0,
+    **inference: Unpack[Inference],
 ) -> TestResult:
     r"""Spearman's rank correlation: do two quantities rise together?
 
@@ -134,9 +132,6 @@ def spearman_correlation(
         Cluster of each pair. p: y exchanged within clusters where x varies within them, otherwise a
         jackknife t over clusters.
     missing : {"drop", "raise"}
-    level : float
-    n_resamples, n_permutations : int
-    seed : int or None
 
     Returns
     -------
@@ -166,7 +161,9 @@ def spearman_correlation(
     where = "spearman_correlation"
     check_alternative(where, alternative)
     check_interval(where, interval, ("bonett-wright", "fisher", "bootstrap", "none"))
-    first, second, codes, sample, notes, data_name = read_pairs(x, y, cluster, missing, where)
+    first, second, codes, sample, notes, data_name = read_pairs(
+        x, y, inference["cluster"], missing, where
+    )
     n = first.size
     reason = refusal(first, second, 3)
     rho = math.nan if reason else _rho(first, second)
@@ -174,7 +171,13 @@ def spearman_correlation(
     if not reason and codes is not None:
         centred = level_ranks(first) - (n + 1) / 2
         p, how, extra = _spearman_cluster_p(
-            first, second, codes, centred, alternative, n_permutations, seed
+            first,
+            second,
+            codes,
+            centred,
+            alternative,
+            inference["n_permutations"],
+            inference["seed"],
         )
         more += extra
     elif not reason:
@@ -182,10 +185,17 @@ def spearman_correlation(
     chosen = interval or ("bonett-wright" if codes is None else "bootstrap")
     effect_notes: list[Note] = []
     if not reason and chosen in {"bonett-wright", "fisher"}:
-        found, effect_notes = _z_interval(rho, n, level, chosen)
+        found, effect_notes = _z_interval(rho, n, inference["level"], chosen)
     elif not reason and chosen == "bootstrap":
         found, effect_notes = bootstrap_interval(
-            first, second, codes, _rho, level, n_resamples, seed, "rho"
+            first,
+            second,
+            codes,
+            _rho,
+            inference["level"],
+            inference["n_resamples"],
+            inference["seed"],
+            "rho",
         )
     return TestResult(
         name=where,

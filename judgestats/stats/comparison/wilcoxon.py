@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from judgestats.errors import InputError
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.rank_distributions import signed_rank_null
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import noise_free_difference
@@ -75,6 +76,7 @@ def continuity(centred: float, alternative: Alternative, correct: bool) -> float
     return 0.5 if alternative == "greater" else -0.5
 
 
+@with_keywords()
 def wilcoxon_signed_rank(
     x: ArrayLike | str,
     y: object = None,
@@ -84,10 +86,8 @@ def wilcoxon_signed_rank(
     correct: bool = True,
     zeros: Zeros = "pratt",
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
-    seed: int | None = 0,
+    **inference: Unpack[Seeded],
 ) -> TestResult:
     r"""Wilcoxon's signed-rank test: do paired values differ?
 
@@ -113,8 +113,6 @@ def wilcoxon_signed_rank(
         Cluster of each pair: the p-value is then exact over sign changes of whole clusters.
     missing : {"drop", "raise"}
         Pairs with a missing value are left out and counted, or refused.
-    level : float
-        Level of the effects' intervals.
     seed : int or None
         For the bootstrap interval with `cluster`.
 
@@ -151,7 +149,9 @@ def wilcoxon_signed_rank(
     check_alternative(where, alternative)
     if zeros not in {"drop", "pratt"}:
         raise InputError(f"{where}: zeros must be drop or pratt, got {zeros!r}. Choose one.")
-    blocks = as_paired(x, y, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = as_paired(
+        x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     d = noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1])
     notes = list(blocks.notes)
     n_zero = int(np.sum(d == 0))
@@ -163,9 +163,14 @@ def wilcoxon_signed_rank(
     a, b = blocks.conditions
     effects = (
         matched_estimate(
-            d, sample=blocks.sample, interval=None, cluster=blocks.cluster, level=level, seed=seed
+            d,
+            sample=blocks.sample,
+            interval=None,
+            cluster=blocks.cluster,
+            level=inference["level"],
+            seed=inference["seed"],
         ),
-        _shift(d, blocks, zeros, correct, level),
+        _shift(d, blocks, zeros, correct, inference["level"]),
     )
     side = {"two-sided": "not symmetric about 0", "greater": "above 0", "less": "below 0"}
     return TestResult(
@@ -256,6 +261,7 @@ def signed_rank_outcome(
     return out | {"p_value": p, "method": method}
 
 
+@with_keywords()
 def pairwise_wilcoxon(
     scores: object,
     data: object = None,
@@ -265,15 +271,14 @@ def pairwise_wilcoxon(
     correct: bool = True,
     zeros: Zeros = "pratt",
     names: Sequence[Any] | None = None,
-    cluster: object = None,
     missing: Missing = "drop",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     """Signed-rank tests of all pairs of conditions, adjusted as one family.
 
     Parameters
     ----------
-    scores, data, names, cluster, missing
+    scores, data, names, missing
         See `friedman_test`.
     adjust : str
         See `p_adjust`.
@@ -304,15 +309,17 @@ def pairwise_wilcoxon(
     [0.0931, 0.0931, 0.0931]
     """
     where = "pairwise_wilcoxon"
-    blocks = read_blocks(scores, data, where=where, names=names, cluster=cluster, missing=missing)
+    blocks = read_blocks(
+        scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
+    )
     a, b = np.triu_indices(len(blocks.conditions), 1)
     rows = []
     for i, j in zip(a.tolist(), b.tolist(), strict=True):
         d = noise_free_difference(blocks.scores[:, i], blocks.scores[:, j])
         outcome = signed_rank_outcome(d, blocks.cluster, "two-sided", exact, correct, zeros)
-        shift = _shift(d, blocks, zeros, correct, level)
+        shift = _shift(d, blocks, zeros, correct, inference["level"])
         effect = matched_estimate(
-            d, sample=blocks.sample, interval="none", cluster=None, level=level
+            d, sample=blocks.sample, interval="none", cluster=None, level=inference["level"]
         )
         rows.append((i, j, outcome, shift, effect.estimate))
     adjusted = p_adjust([r[2]["p_value"] for r in rows], method=adjust)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap_intervals import on_scale, undefined_interval
 from judgestats.stats.inference.cluster_jackknife import effective_clusters, jackknife_error
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes, leave_one_out
 from judgestats.stats.inference.result import Interval, Note
 
@@ -48,22 +49,21 @@ class JackknifeResult:
     notes: tuple[Note, ...] = ()
 
 
+@with_keywords()
 def cluster_jackknife(
     arrays: ArrayLike | tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     transform: str = "log_complement",
     vectorized: bool = False,
+    **inference: Unpack[Clustered],
 ) -> JackknifeResult:
     r"""Interval of one quantity from leaving each cluster out, on a transformed scale.
 
     Parameters
     ----------
-    arrays, statistic, cluster, vectorized
+    arrays, statistic, vectorized
         As for `resampling.cluster_bootstrap`; the statistic returns one number.
-    level : float
     transform : {"identity", "logit", "log", "fisher", "log_complement"}
         ``log_complement``, -log(1 - x), suits a reliability of a mean: there 1 - x is a ratio of
         variances.
@@ -105,11 +105,9 @@ def cluster_jackknife(
             f"{where}: arrays must share their first axis (the items), got shapes "
             f"{[a.shape for a in data]}. Give one row per item in every array."
         )
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
     on_scale(transform, where=where)  # refuses an unknown name before any work is done
     n_items = data[0].shape[0]
-    codes = cluster_codes(cluster, n_items, where=where)
+    codes = cluster_codes(inference["cluster"], n_items, where=where)
     n_clusters = int(codes.max()) + 1 if n_items else 0
     if vectorized:
         estimate = float(np.asarray(statistic(*data, np.ones((1, n_items)))).reshape(-1)[0])
@@ -123,7 +121,7 @@ def cluster_jackknife(
         estimate,
         values,
         sizes=np.bincount(codes),
-        level=level,
+        level=inference["level"],
         transform=transform,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.engine import map_blocks
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
 from judgestats.stats.inference.permuters import AnyArray, IntArray, draw_permutations
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, NullReference
@@ -141,21 +142,20 @@ def _chunk(
     return values, refusal
 
 
+@with_keywords(permutations=NULL)
 def permutation_distribution(
     arrays: ArrayLike | tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
     scheme: Scheme,
-    n_permutations: int = 999,
     n_comparisons: int = 1,
-    seed: int | None = 0,
     strata: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
     axis: int = 1,
     together: tuple[int, ...] | None = None,
     n_jobs: int = 1,
     alternative: Alternative = "greater",
     vectorized: bool = False,
+    **inference: Unpack[ClusterPermutations],
 ) -> PermutationResult:
     r"""Permutation null of a statistic, with its distribution.
 
@@ -187,9 +187,7 @@ def permutation_distribution(
         Size of the family that p is adjusted in. While fewer than 20 permutations reached the
         observed value, drawing goes on up to `permutations_needed`, so that a p that matters is
         resolved at the adjusted level.
-    seed : int or None
     strata : array-like, shape (n_items,), optional
-    cluster : array-like, shape (n_items,), optional
     axis : int
         The facet's axis for ``levels`` (not negative).
     together : tuple of int, optional
@@ -250,10 +248,8 @@ def permutation_distribution(
             f"{where}: alternative must be greater, less or two-sided, got {alternative!r}. "
             "Choose one of these."
         )
-    if n_permutations < 1:
-        raise InputError(
-            f"{where}: n_permutations must be at least 1, got {n_permutations}. Use 999."
-        )
+    if inference["n_permutations"] < 1:
+        raise InputError(f"{where}: n_permutations must be at least 1, got 0. Use 999.")
     least = 1 if scheme == "labels" else 2
     if x.ndim < least or x.size == 0:
         raise InputError(
@@ -265,13 +261,17 @@ def permutation_distribution(
             f"{where}: strata has no meaning for scheme {scheme!r}, which permutes within items. "
             "Leave it out."
         )
-    if cluster is not None and scheme not in {"cells", "positions"}:
+    if inference["cluster"] is not None and scheme not in {"cells", "positions"}:
         raise InputError(
             f"{where}: cluster has no meaning for scheme {scheme!r}. Use strata to keep a shuffle "
             "within groups, relation_null for labels of clustered items, or leave it out."
         )
     n_items = x.shape[0]
-    codes = None if cluster is None else cluster_codes(cluster, n_items, where=where)
+    codes = (
+        None
+        if inference["cluster"] is None
+        else cluster_codes(inference["cluster"], n_items, where=where)
+    )
     groups = [np.arange(n_items)]
     if strata is not None:
         stratum = cluster_codes(strata, n_items, where=where)
@@ -289,7 +289,7 @@ def permutation_distribution(
             observed = float(np.asarray(statistic(x[None], *data[1:]), dtype=float).reshape(-1)[0])
         else:
             observed = float(statistic(*data))
-    seeds = np.random.SeedSequence(seed)
+    seeds = np.random.SeedSequence(inference["seed"])
 
     def more(count: int) -> list[tuple[FloatArray, str]]:
         sizes = [min(CHUNK, count - start) for start in range(0, count, CHUNK)]
@@ -299,7 +299,7 @@ def permutation_distribution(
         ]
         return list(map_blocks(_chunk, jobs, n_jobs=n_jobs))
 
-    parts = more(n_permutations)
+    parts = more(inference["n_permutations"])
     distribution = np.concatenate([values for values, _ in parts])
     most = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
     while distribution.size < most and _reached(observed, distribution, alternative) < ENOUGH:
@@ -317,7 +317,7 @@ def permutation_distribution(
         else "",
         alternative=alternative,
         scheme=scheme,
-        seed=seed,
+        seed=inference["seed"],
     )
 
 
@@ -407,27 +407,26 @@ def _together(
     return ()
 
 
+@with_keywords(permutations=NULL)
 def permutation_null(
     arrays: ArrayLike | tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
     scheme: Scheme,
-    n_permutations: int = 999,
     n_comparisons: int = 1,
-    seed: int | None = 0,
     strata: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
     axis: int = 1,
     together: tuple[int, ...] | None = None,
     n_jobs: int = 1,
     alternative: Alternative = "greater",
     vectorized: bool = False,
+    **inference: Unpack[ClusterPermutations],
 ) -> NullReference:
     """Null reference of a statistic: `permutation_distribution` without the distribution.
 
     Parameters
     ----------
-    arrays, statistic, scheme, n_permutations, n_comparisons, seed, strata, cluster, axis, together
+    arrays, statistic, scheme, n_comparisons, strata, axis, together
         See `permutation_distribution`.
     n_jobs, alternative, vectorized
         See `permutation_distribution`.
@@ -453,11 +452,9 @@ def permutation_null(
         arrays,
         statistic,
         scheme=scheme,
-        n_permutations=n_permutations,
         n_comparisons=n_comparisons,
-        seed=seed,
         strata=strata,
-        cluster=cluster,
+        **inference,
         axis=axis,
         together=together,
         n_jobs=n_jobs,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     jackknife_error,
     t_of_clusters,
 )
+from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation import Alternative, permutation_distribution
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import NullReference
@@ -29,16 +30,15 @@ from judgestats.stats.inference.result import NullReference
 __all__ = ["relation_null"]
 
 
+@with_keywords(permutations=NULL)
 def relation_null(
     arrays: tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
-    cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    n_permutations: int = 999,
-    seed: int | None = 0,
     alternative: Alternative = "greater",
     vectorized: bool = False,
+    **inference: Unpack[ClusterPermutations],
 ) -> NullReference:
     r"""Null reference of a statistic of two sides: no relation between labels and the rest.
 
@@ -53,8 +53,6 @@ def relation_null(
         The question of each item. None, or every item its own: p is that of the shuffles.
     strata : array-like, shape (n_items,), optional
         Shuffle within these only.
-    n_permutations : int
-    seed : int or None
     alternative : {"greater", "less", "two-sided"}
     vectorized : bool
 
@@ -91,7 +89,7 @@ def relation_null(
             f"{where}: arrays must share their first axis (the items), got shapes "
             f"{[a.shape for a in data]}. Give one row per item in every array."
         )
-    codes = cluster_codes(cluster, n, where=where)
+    codes = cluster_codes(inference["cluster"], n, where=where)
     layers = None if strata is None else cluster_codes(strata, n, where=where)
     order = _own_order((*data, *([] if layers is None else [layers])))
     data, codes = tuple(a[order] for a in data), codes[order]
@@ -100,8 +98,8 @@ def relation_null(
         statistic,
         scheme="labels",
         strata=None if layers is None else layers[order],
-        n_permutations=n_permutations,
-        seed=seed,
+        n_permutations=inference["n_permutations"],
+        seed=inference["seed"],
         alternative=alternative,
         vectorized=vectorized,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from judgestats.stats.inference.bootstrap_intervals import (
     one_of,
     undefined_interval,
 )
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.result import Interval, Note
 
 __all__ = [
@@ -185,19 +186,17 @@ def _evaluate(
     return np.array([np.full(width, np.nan) if r is None else r for r in rows]), refusal
 
 
+@with_keywords()
 def cluster_bootstrap(
     arrays: ArrayLike | tuple[NDArray[Any], ...],
     statistic: Callable[..., Any],
     *,
-    cluster: ArrayLike | None = None,
-    n_resamples: int = 2000,
-    level: float = 0.95,
     method: Method = "bca",
     transform: Transform = "identity",
-    seed: int | None = 0,
     n_jobs: int = 1,
     vectorized: bool = False,
     names: Sequence[str] = (),
+    **inference: Unpack[Resampled],
 ) -> BootstrapResult:
     r"""Bootstrap a statistic by resampling whole clusters of items with replacement.
 
@@ -212,8 +211,6 @@ def cluster_bootstrap(
         ``statistic(*arrays, weights)``, where ``weights`` (float, shape (B, n_items)) counts how
         often each resample holds each item, and returns shape (B,) or (B, q): for coefficients
         that depend on the items through sums.
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (the question). None: every item is its own cluster.
     n_resamples : int
         Number of bootstrap resamples, at least 2.
     level : float
@@ -225,7 +222,6 @@ def cluster_bootstrap(
     transform : {"identity", "logit", "log", "fisher", "log_complement"}
         Scale of the basic and normal intervals and of BCa's acceleration; ``log_complement`` is
         -log(1 - x), the scale on which alpha is nearly normal. Percentiles do not depend on it.
-    seed : int or None
     n_jobs : int
         joblib workers; the result does not depend on it.
     vectorized : bool
@@ -274,14 +270,10 @@ def cluster_bootstrap(
     n_items = data[0].shape[0]
     if n_items == 0:
         raise InputError(f"{where}: arrays hold no items. Give at least one item.")
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
-    if n_resamples < 2:
-        raise InputError(f"{where}: n_resamples must be at least 2, got {n_resamples}. Use 2000.")
     one_of(where, "method", method, ("bca", "percentile", "basic", "normal"))
     one_of(where, "transform", transform, ("identity", "logit", "log", "fisher", "log_complement"))
 
-    codes = cluster_codes(cluster, n_items, where=where)
+    codes = cluster_codes(inference["cluster"], n_items, where=where)
     n_clusters = int(codes.max()) + 1
     if vectorized:
         estimates = _evaluate(data, statistic, np.ones((1, n_items), dtype=np.int64), True)[0][0]
@@ -292,7 +284,9 @@ def cluster_bootstrap(
     notes: list[Note] = []
     if n_clusters < 2:
         message = "No interval: one cluster cannot be resampled. Judge items of more questions."
-        nothing = undefined_interval(level=level, method="cluster bootstrap", n=0, seed=seed)
+        nothing = undefined_interval(
+            level=inference["level"], method="cluster bootstrap", n=0, seed=inference["seed"]
+        )
         empty = np.full((0,) if q == 1 else (0, q), np.nan)
         return BootstrapResult(
             estimates=estimates,
@@ -310,8 +304,11 @@ def cluster_bootstrap(
         )
         notes.append(Note(code="few_clusters", message=message))
 
-    sizes = [min(CHUNK, n_resamples - start) for start in range(0, n_resamples, CHUNK)]
-    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+    sizes = [
+        min(CHUNK, inference["n_resamples"] - start)
+        for start in range(0, inference["n_resamples"], CHUNK)
+    ]
+    seeds = np.random.SeedSequence(inference["seed"]).spawn(len(sizes))
     jobs = [
         (data, statistic, codes, n_clusters, n, s, vectorized)
         for n, s in zip(sizes, seeds, strict=True)
@@ -324,7 +321,7 @@ def cluster_bootstrap(
     distribution = np.concatenate(values)
     failed = ~np.isfinite(distribution).all(axis=1)
     if failed.any():
-        message = f"The statistic is undefined in {int(failed.sum())} of {n_resamples} resamples"
+        message = f"The statistic is undefined in {int(failed.sum())} of {failed.size} resamples"
         message += f" ({refusal})" if refusal else ""
         notes.append(
             Note(
@@ -342,10 +339,10 @@ def cluster_bootstrap(
             distribution[:, k],
             float(estimates[k]),
             None if jackknife is None else jackknife[:, k],
-            level=level,
+            level=inference["level"],
             method=method,
             transform=transform,
-            seed=seed,
+            seed=inference["seed"],
             label=label[k],
         )
         intervals.append(interval)

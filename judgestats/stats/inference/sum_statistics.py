@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
@@ -25,6 +25,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     jackknife_error,
     t_of_clusters,
 )
+from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
@@ -274,6 +275,7 @@ def _interval(
     return Interval(low=float(low), high=float(high), level=level, method=name), se, notes
 
 
+@with_keywords(permutations=ON_DEMAND)
 def estimate_from_sums(
     statistic: SumStatistic,
     data: NDArray[Any],
@@ -284,20 +286,15 @@ def estimate_from_sums(
     sample: Sample,
     reason: str,
     where: str,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    interval: IntervalMethod = "jackknife",
     scale: Scale = "log_complement",
     least: float = 0.0,
-    n_resamples: int = 2000,
-    n_permutations: int = 0,
     codes: IntArray | None = None,
     from_codes: Callable[[IntArray], NDArray[Any]] | None = None,
-    seed: int | None = 0,
     proportion: bool = False,
     alternative: Literal["greater", "less"] = "greater",
     notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
+    **inference: Unpack[SumInference],
 ) -> Estimate:
     """Value, interval, null and sample of a statistic of sums, as one `Estimate`.
 
@@ -311,10 +308,6 @@ def estimate_from_sums(
         Why the value is undefined, used where it is NaN.
     where : str
         Name of the public function, for messages.
-    cluster : array-like, shape (n_items,), optional
-    level : float
-        Confidence level.
-    interval : {"jackknife", "linearised", "bca", "percentile", "none"}
     scale : {"identity", "logit", "log_complement", "log_ratio"}
         Scale on which the jackknife and linearised intervals are symmetric. ``log_ratio``,
         log((x - least) / (1 - x)), keeps a coefficient within what its data can show; for a
@@ -323,15 +316,12 @@ def estimate_from_sums(
     least : float
         Least value that data of this shape can give; where it is undefined ``log_ratio`` is
         ``log_complement``.
-    n_resamples : int
-        Resamples of the bootstrap intervals.
     n_permutations : int
         Permutations of the null (each replication's column over items); 0 for none.
     codes : ndarray of int, shape (n_items, n_replications), optional
         What is permuted for the null.
     from_codes : callable, optional
         Codes (..., n_items, n_replications) to data; None if the data are the codes.
-    seed : int or None
     proportion : bool
         Whether the statistic is a mean of values in [0, 1]: an estimate of 0 or 1 then has an
         exact one-sided interval instead of none.
@@ -357,16 +347,14 @@ def estimate_from_sums(
     >>> out.estimate, bool(out.interval.low < 0.5 < out.interval.high)
     (0.5, True)
     """
-    if interval not in INTERVALS:
+    if inference["interval"] not in INTERVALS:
         raise InputError(
-            f"{where}: interval must be one of {', '.join(INTERVALS)}, got {interval!r}. "
-            "The default is 'jackknife'."
+            f"{where}: interval must be one of {', '.join(INTERVALS)}, got "
+            f"{inference['interval']!r}. The default is 'jackknife'."
         )
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level must lie between 0 and 1, got {level}. Use 0.95.")
     if scale == "log_ratio" and not math.isfinite(least):
         scale = "log_complement"
-    groups = cluster_codes(cluster, data.shape[0], where=where)
+    groups = cluster_codes(inference["cluster"], data.shape[0], where=where)
     terms = statistic.per_item(data)
     # Items that contribute nothing (no verdict read) are no clusters either.
     used = (np.abs(terms) @ np.ones(terms.shape[1])) > 0
@@ -375,7 +363,7 @@ def estimate_from_sums(
     if not used.all() and used.any():
         groups = np.unique(groups[used], return_inverse=True)[1].astype(np.int64)
         terms = terms[used]
-    if cluster is not None and used.any():
+    if inference["cluster"] is not None and used.any():
         sample = dataclasses.replace(sample, n_clusters=int(groups.max()) + 1)
     result = Estimate(
         name=name,
@@ -393,22 +381,22 @@ def estimate_from_sums(
         terms,
         groups,
         theta=theta,
-        level=level,
-        method=interval,
+        level=inference["level"],
+        method=inference["interval"],
         scale=scale,
         least=least,
-        n_resamples=n_resamples,
-        seed=seed,
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
         proportion=proportion,
     )
     null: NullReference | None = None
-    if n_permutations:
+    if inference["n_permutations"]:
         null, null_notes = permutation_reference(
             statistic,
             codes,
             from_codes,
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             where=where,
             alternative=alternative,
         )
@@ -421,10 +409,9 @@ def permutation_reference(
     codes: IntArray | None,
     from_codes: Callable[[IntArray], NDArray[Any]] | None,
     *,
-    n_permutations: int,
-    seed: int | None,
     where: str,
     alternative: Literal["greater", "less"] = "greater",
+    **inference: Unpack[Permutations],
 ) -> tuple[NullReference, list[Note]]:
     """The statistic's null: each replication's column permuted over items.
 
@@ -452,8 +439,7 @@ def permutation_reference(
         codes,
         value,
         scheme="replications",
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         alternative=alternative,
         vectorized=stacked,
     )

@@ -164,18 +164,18 @@ def check_scores(
         scores = np.asarray(x, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{function}: X must be a numeric array, {shapes}, got {type(x).__name__} that is not "
-            f"({error}). Pad ragged cells with NaN."
+            f"{function}: scores must be a numeric array, {shapes}, got "
+            f"{type(x).__name__} that is not ({error}). Pad ragged cells with NaN."
         ) from error
     if scores.ndim not in ndims or 0 in scores.shape:
         raise InputError(
-            f"{function}: X must be {shapes} and not empty, got shape {scores.shape}. "
+            f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}. "
             "Put one condition's items x replications in as X[:, None, :]."
         )
     if np.isinf(scores).any():
         raise InputError(
-            f"{function}: X holds {int(np.isinf(scores).sum())} infinite values. Scores must be "
-            "finite, missing ones NaN."
+            f"{function}: scores holds {int(np.isinf(scores).sum())} infinite values. Scores "
+            "must be finite, missing ones NaN."
         )
     k = scores.shape[1]
     names = tuple(str(c) for c in conditions) if conditions is not None else ()

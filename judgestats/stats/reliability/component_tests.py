@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import NullReference, TestResult
 from judgestats.stats.layouts.crossed_layout import (
@@ -122,14 +124,14 @@ def _criterion(layout: Layout, terms: tuple[str, ...]) -> Criterion:
     return BalancedCriterion(*strata_of(layout, terms), layout.y.size)
 
 
+@with_keywords(permutations=NULL)
 def component_null(
     scores: ArrayLike,
     *,
     facet: str,
     design: str | tuple[str, ...] = "item x replicate",
-    n_permutations: int = 999,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Permutations],
 ) -> NullReference:
     """Permutation null of a facet's variance component: its levels within the other facets.
 
@@ -141,8 +143,6 @@ def component_null(
     facet : str
         ``item``, ``judge``, ``prompt`` or ``replicate``: a facet whose main effect is a term.
     design : str or tuple of str
-    n_permutations : int
-    seed : int or None
     n_jobs : int
 
     Returns
@@ -200,7 +200,6 @@ def component_null(
         scheme="levels",
         axis=axis,
         together=together,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
         n_jobs=n_jobs,
     ).null

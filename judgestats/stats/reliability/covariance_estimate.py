@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.jackknife import cluster_jackknife
+from judgestats.stats.inference.keywords import Inference
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
@@ -105,16 +106,12 @@ def covariance_estimate(
     estimator: str,
     on: Literal["covariance", "correlation"],
     interval: IntervalMethod,
-    cluster: ArrayLike | None,
-    level: float,
     missing: Missing,
-    n_permutations: int,
-    n_resamples: int,
-    seed: int | None,
     n_jobs: int,
     correlation_of_missing: Callable[[FloatArray], FloatArray] | None = None,
     details: Callable[[FloatArray, int], dict[str, Any]] | None = None,
     std_error: Callable[[FloatArray, int], float] | None = None,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     """Estimate, interval and null of a function of the covariance matrix (shared by this file).
 
@@ -125,7 +122,7 @@ def covariance_estimate(
             f"{where}: interval must be auto, feldt, bonett, jackknife, bca, percentile or none, "
             f"got {interval!r}. Choose one of these."
         )
-    prepared = prepare_scores(scores, where=where, cluster=cluster, missing=missing)
+    prepared = prepare_scores(scores, where=where, cluster=inference["cluster"], missing=missing)
     common: dict[str, Any] = {
         "name": name,
         "label": label,
@@ -157,7 +154,7 @@ def covariance_estimate(
         exact = name == "alpha" and complete and not prepared.clustered
         method = "feldt" if exact else "jackknife"
     if method in {"feldt", "bonett"}:
-        bounds, note = _analytic(value, n, k, level, method, prepared, name)
+        bounds, note = _analytic(value, n, k, inference["level"], method, prepared, name)
         notes += [note] if note else []
     elif method == "jackknife":
         left_out = cluster_jackknife(
@@ -166,7 +163,7 @@ def covariance_estimate(
             if complete
             else of_matrix,
             cluster=prepared.cluster,
-            level=level,
+            level=inference["level"],
             vectorized=complete,
         )
         bounds = left_out.interval
@@ -180,9 +177,9 @@ def covariance_estimate(
             cluster=prepared.cluster,
             method=method,
             transform="log_complement",
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
+            level=inference["level"],
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
             n_jobs=n_jobs,
             vectorized=complete,
             names=(label,),
@@ -191,13 +188,13 @@ def covariance_estimate(
         notes += [*boot.notes, *bootstrap_note(boot.n_clusters, method)]
 
     null = None
-    if n_permutations > 0:
+    if inference["n_permutations"] > 0:
         permuted = permutation_distribution(
             x,
             (lambda stack: of_covariance(stacked_covariances(stack))) if complete else of_matrix,
             scheme="replications",
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             n_jobs=n_jobs,
             vectorized=complete,
         )

@@ -8,11 +8,12 @@ mean (or sum) of all columns, not one judgment.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.score_matrix import (
     Missing,
@@ -139,18 +140,15 @@ def duhachek_std_error(covariance: FloatArray, n: int) -> float:
     return math.sqrt(max(float(q), 0.0) / n) if math.isfinite(q) else math.nan
 
 
+@with_keywords(permutations=NULL)
 def cronbach_alpha(
     scores: ArrayLike,
     *,
     standardized: bool = False,
     interval: IntervalMethod = "auto",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Missing = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     r"""Cronbach's alpha, raw or standardised, of the mean of all replications.
 
@@ -164,18 +162,11 @@ def cronbach_alpha(
         ``auto``: Feldt's exact F interval for raw alpha of complete, unclustered items, else the
         jackknife over clusters on the scale of log(1 - alpha), which covers better than the
         bootstrap (docs/simulations/coverage_scores.csv).
-    cluster : array-like, shape (n_items,), optional
-        Cluster of each item (the question).
-    level : float
-        Confidence level.
     missing : {"refuse", "listwise", "pairwise", "em"}
         ``refuse`` gives NaN with the reason; ``pairwise`` is what ``psych::alpha`` does in silence;
         ``em`` uses the maximum likelihood covariance under missing at random.
     n_permutations : int
         Permutations of each replication's column over items for the null; 0 for none.
-    n_resamples : int
-        Bootstrap resamples.
-    seed : int or None
     n_jobs : int
 
     Returns
@@ -225,38 +216,31 @@ def cronbach_alpha(
         estimator=f"alpha on the {kind}",
         on="correlation" if standardized else "covariance",
         interval=interval,
-        cluster=cluster,
-        level=level,
         missing=missing,
-        n_permutations=n_permutations,
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         n_jobs=n_jobs,
         details=details,
         std_error=None if standardized else duhachek_std_error,
     )
 
 
+@with_keywords(permutations=NULL)
 def guttman_lambda2(
     scores: ArrayLike,
     *,
     standardized: bool = False,
     interval: IntervalMethod = "auto",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Missing = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     r"""Guttman's lambda-2: a lower bound to reliability that is never below alpha.
 
     Parameters
     ----------
-    scores, standardized, interval, cluster, level, missing
+    scores, standardized, interval, missing
         As for `cronbach_alpha`; ``auto`` is the jackknife.
-    n_permutations, n_resamples, seed, n_jobs
+    n_jobs
         As for `cronbach_alpha`.
 
     Returns
@@ -294,36 +278,29 @@ def guttman_lambda2(
         estimator="lambda-2 on the " + ("correlations" if standardized else "covariances"),
         on="correlation" if standardized else "covariance",
         interval=interval,
-        cluster=cluster,
-        level=level,
         missing=missing,
-        n_permutations=n_permutations,
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         n_jobs=n_jobs,
         correlation_of_missing=pairwise_correlation,
     )
 
 
+@with_keywords(permutations=NULL)
 def guttman_lambda6(
     scores: ArrayLike,
     *,
     interval: IntervalMethod = "auto",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Missing = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     r"""Guttman's lambda-6 from squared multiple correlations (psych's ``G6(smc)``).
 
     Parameters
     ----------
-    scores, interval, cluster, level, missing
+    scores, interval, missing
         As for `cronbach_alpha`; ``auto`` is the jackknife.
-    n_permutations, n_resamples, seed, n_jobs
+    n_jobs
         As for `cronbach_alpha`.
 
     Returns
@@ -361,12 +338,12 @@ def guttman_lambda6(
         "estimator": "lambda-6 on squared multiple correlations",
         "on": "correlation",
         "interval": interval,
-        "cluster": cluster,
-        "level": level,
+        "cluster": inference["cluster"],
+        "level": inference["level"],
         "missing": missing,
-        "n_permutations": n_permutations,
-        "n_resamples": n_resamples,
-        "seed": seed,
+        "n_permutations": inference["n_permutations"],
+        "n_resamples": inference["n_resamples"],
+        "seed": inference["seed"],
         "n_jobs": n_jobs,
     }
     prepared = prepare_scores(scores, where="guttman_lambda6", missing=missing)

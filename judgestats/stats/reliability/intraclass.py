@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import cluster_jackknife
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
@@ -102,18 +103,15 @@ def _f_test(form: str, ms: MeanSquares) -> dict[str, float]:
     return {"F": f, "df1": df1, "df2": df2, "p_value": float(stats.f.sf(f, df1, df2))}
 
 
+@with_keywords(permutations=NULL)
 def icc(
     scores: ArrayLike,
     *,
     form: IccForm = "ICC(1,1)",
     interval: IccInterval = "auto",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     r"""Intraclass correlation of replications, in one of Shrout and Fleiss's six forms.
 
@@ -129,15 +127,11 @@ def icc(
         ``auto``: F for independent items; where items share clusters, the jackknife over clusters
         on the scale of log(1 - ICC of the mean), stepped down for one judgment. It covers better
         than the bootstrap (docs/simulations/coverage_scores.csv).
-    cluster : array-like, shape (n_items,), optional
-    level : float
     missing : {"refuse", "listwise"}
         ICC(1) handles unequal numbers of judgments as they are; the two-way forms need complete
         rows, and give NaN with the reason or drop items (counted).
     n_permutations : int
         Permutations of each replication's column over items for the null; 0 for none.
-    n_resamples : int
-    seed : int or None
     n_jobs : int
 
     Returns
@@ -178,7 +172,7 @@ def icc(
         "pairwise" if one_way and missing == "refuse" else missing
     )
     prepared = prepare_scores(
-        scores, where=where, cluster=cluster, missing=policy, min_replications=1
+        scores, where=where, cluster=inference["cluster"], missing=policy, min_replications=1
     )
     name, meaning = FORMS[form]
     common: dict[str, Any] = {
@@ -210,7 +204,15 @@ def icc(
 
     notes = list(prepared.notes)
     bounds, more = _interval(
-        form, prepared, ms, value, interval, level, n_resamples=n_resamples, seed=seed, jobs=n_jobs
+        form,
+        prepared,
+        ms,
+        value,
+        interval,
+        inference["level"],
+        n_resamples=inference["n_resamples"],
+        seed=inference["seed"],
+        jobs=n_jobs,
     )
     notes += more
     if float(ms.within) == 0:
@@ -223,15 +225,15 @@ def icc(
         message = "The value is negative: judgments of an item differ more than items do."
         notes.append(Note(code="negative_reliability", message=message))
     null = None
-    if n_permutations > 0:
+    if inference["n_permutations"] > 0:
         permuted = permutation_distribution(
             x,
             (lambda stack: icc_value(form, mean_squares(stack)))
             if complete
             else (lambda data: _one_way_value(form, data)),
             scheme="replications",
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             n_jobs=n_jobs,
             vectorized=complete,
         )
@@ -345,25 +347,22 @@ def _interval(
     return boot.interval, [*notes, *boot.notes, *bootstrap_note(boot.n_clusters, method)]
 
 
+@with_keywords(permutations=NULL)
 def icc_forms(
     scores: ArrayLike,
     *,
     interval: IccInterval = "auto",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimates:
     """All six forms of Shrout and Fleiss in one table.
 
     Parameters
     ----------
-    scores, interval, cluster, level, missing
+    scores, interval, missing
         As for `icc`.
-    n_permutations, n_resamples, seed, n_jobs
+    n_jobs
         As for `icc`.
 
     Returns
@@ -396,12 +395,8 @@ def icc_forms(
             scores,
             form=form,
             interval=interval,
-            cluster=cluster,
-            level=level,
             missing=missing,
-            n_permutations=n_permutations,
-            n_resamples=n_resamples,
-            seed=seed,
+            **inference,
             n_jobs=n_jobs,
         )
         for form in forms

@@ -8,13 +8,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import (
+    NULL,
+    ON_DEMAND,
+    Inference,
+    Permutations,
+    with_keywords,
+)
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample, format_number
 from judgestats.stats.layouts.score_matrix import (
     Missing,
@@ -191,19 +198,16 @@ def _drawn_signs(k: int, n_splits: int, seed: int | None) -> FloatArray:
     return np.random.default_rng(seed).permuted(base, axis=1)
 
 
+@with_keywords(permutations=NULL)
 def ten_berge_mu(
     scores: ArrayLike,
     *,
     order: int = 3,
     standardized: bool = True,
     interval: IntervalMethod = "none",
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     missing: Missing = "refuse",
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> Estimate:
     r"""Ten Berge and Zegers' mu: mu-0 is alpha, mu-1 lambda-2, higher orders are closer bounds.
 
@@ -214,7 +218,7 @@ def ten_berge_mu(
         0, 1, 2, ...
     standardized : bool
         Use correlations, as ``psych::tenberge`` is called.
-    interval, cluster, level, missing, n_permutations, n_resamples, seed, n_jobs
+    interval, missing, n_jobs
         As for `internal_consistency.cronbach_alpha`.
 
     Returns
@@ -267,25 +271,21 @@ def ten_berge_mu(
         estimator="mu on the " + ("correlations" if standardized else "covariances"),
         on="correlation" if standardized else "covariance",
         interval=interval,
-        cluster=cluster,
-        level=level,
         missing=missing,
-        n_permutations=n_permutations,
-        n_resamples=n_resamples,
-        seed=seed,
+        **inference,
         n_jobs=n_jobs,
         correlation_of_missing=pairwise_correlation,
     )
 
 
+@with_keywords(permutations=ON_DEMAND)
 def greatest_lower_bound(
     scores: ArrayLike,
     *,
     standardized: bool = False,
     missing: Missing = "refuse",
-    n_permutations: int = 0,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Permutations],
 ) -> Estimate:
     r"""Greatest lower bound to reliability (algebraic).
 
@@ -297,7 +297,6 @@ def greatest_lower_bound(
     missing : {"refuse", "listwise", "pairwise", "em"}
     n_permutations : int
         Permutations for the null (a few milliseconds each).
-    seed : int or None
     n_jobs : int
 
     Returns
@@ -362,9 +361,8 @@ def greatest_lower_bound(
         cluster=None,
         level=0.95,
         missing=missing,
-        n_permutations=n_permutations,
         n_resamples=2,
-        seed=seed,
+        **inference,
         n_jobs=n_jobs,
         details=details,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.reliability.omega_fiml import fiml_estimate
 from judgestats.stats.reliability.omega_fit import (
@@ -51,8 +52,9 @@ DENOMINATOR_TEXT = {
 
 
 @one_blas_thread()
+@with_keywords(permutations=NULL)
 def omega_total(
-    X: ArrayLike,
+    scores: ArrayLike,
     *,
     model: Model = "parallel",
     estimator: Estimator = "ml",
@@ -61,19 +63,15 @@ def omega_total(
     lower: float | Literal["default"] | None = "default",
     missing: Literal["listwise", "fiml"] = "listwise",
     interval: IntervalMethod | None = "auto",
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    cluster: ArrayLike | None = None,
     null: bool = False,
-    n_permutations: int = 999,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> OmegaEstimate:
     r"""McDonald's omega total of scores with one factor.
 
     Parameters
     ----------
-    X : array-like of shape (N, R)
+    scores : array-like of shape (N, R)
         Scores: items in rows, replications in columns, in points. NaN is a missing score; see
         `missing`.
     model : {"parallel", "tau-equivalent", "congeneric"}
@@ -106,19 +104,11 @@ def omega_total(
         committed simulation (docs/simulations/coverage_omega.csv): for the parallel model that of
         ICC(3,k), which is the same number (``feldt``, or ``jackknife`` over clusters), else
         ``bootstrap-logit``; a case in which it covered less than .93 is noted. None computes none.
-    level : float
-        Confidence level.
-    n_resamples : int
-        Bootstrap resamples.
     cluster : array-like of shape (N,), optional
         The question each item belongs to.
     null : bool
         Also permute each replication's column over the items: what omega is when the item does
         not matter.
-    n_permutations : int
-        Permutations for `null`.
-    seed : int or None
-        Seed of resampling and permutation.
     n_jobs : int
         Workers; the result does not depend on it.
 
@@ -134,7 +124,7 @@ def omega_total(
     Raises
     ------
     InputError
-        If `X` is not a table of finite numbers or an option is not one of those named.
+        If `scores` is not a table of finite numbers or an option is not one of those named.
 
     Notes
     -----
@@ -159,10 +149,10 @@ def omega_total(
     >>> round(congeneric.estimate, 3), congeneric.fit.df
     (0.776, 5)
     """
-    check_options(model, estimator, denominator, interval, lower, level)
+    check_options(model, estimator, denominator, interval, lower)
     check_missing(missing, estimator, denominator, interval, standardize=standardize, null=null)
     floor = DEFAULT_LOWER[estimator] if lower == "default" else lower
-    data, sample, codes = prepare(X, cluster, keep_incomplete=missing == "fiml")
+    data, sample, codes = prepare(scores, inference["cluster"], keep_incomplete=missing == "fiml")
     n, p = data.shape
     label = f"McDonald's omega total ({model})"
     method = "closed form" if model == "parallel" else estimator
@@ -187,7 +177,9 @@ def omega_total(
         base = dataclasses.replace(
             base, estimator=description.replace("; closed form", "; ml") + "; FIML"
         )
-        return fiml_estimate(base, data, codes, lower=floor, interval=interval, level=level)
+        return fiml_estimate(
+            base, data, codes, lower=floor, interval=interval, level=inference["level"]
+        )
     S = np.cov(data, rowvar=False)
     if not np.diag(S).max() > 0:
         return dataclasses.replace(base, reason="every score is the same: there is no variance")
@@ -225,9 +217,9 @@ def omega_total(
             codes,
             statistic,
             interval=interval,
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
+            level=inference["level"],
+            n_resamples=inference["n_resamples"],
+            seed=inference["seed"],
             n_jobs=n_jobs,
             standardize=standardize,
         )
@@ -237,8 +229,8 @@ def omega_total(
             data,
             lambda stack: cold(covariances_of_stack(stack)),
             scheme="replications",
-            n_permutations=n_permutations,
-            seed=seed,
+            n_permutations=inference["n_permutations"],
+            seed=inference["seed"],
             n_jobs=n_jobs,
             vectorized=True,
         )

@@ -35,7 +35,6 @@ def check_options(
     denominator: str,
     interval: str | None,
     lower: float | str | None,
-    level: float,
 ) -> None:
     """Refuse options that do not exist or do not go together."""
     for argument, value, allowed in (
@@ -59,9 +58,6 @@ def check_options(
             f"omega_total: lower must lie in [0, 1), got {lower}. It is the smallest share of a "
             "column's variance that is its own; None sets no bound."
         )
-        raise InputError(msg)
-    if not 0 < level < 1:
-        msg = f"omega_total: level must lie in (0, 1), got {level}. Use .95."
         raise InputError(msg)
     if interval == "feldt" and model != "parallel":
         msg = (
@@ -125,19 +121,19 @@ def prepare(
         data = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
         msg = (
-            f"omega_total: X must be a table of numbers, got values that are not ({error}). "
+            f"omega_total: scores must be a table of numbers, got values that are not ({error}). "
             "Give scores with items in rows and replications in columns."
         )
         raise InputError(msg) from error
     if data.ndim != 2:
         msg = (
-            f"omega_total: X must have two dimensions (items x replications), got {data.ndim}. "
-            "Reshape the scores to one row per item."
+            f"omega_total: scores must have two dimensions (items x replications), got "
+            f"{data.ndim}. Reshape the scores to one row per item."
         )
         raise InputError(msg)
     if np.isinf(data).any():
         msg = (
-            f"omega_total: X must be finite, got {int(np.isinf(data).sum())} infinite scores. "
+            f"omega_total: scores must be finite, got {int(np.isinf(data).sum())} infinite scores. "
             "Mark an unread judgment as NaN."
         )
         raise InputError(msg)

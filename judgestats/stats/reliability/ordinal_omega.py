@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, format_number
 from judgestats.stats.reliability.bivariate_normal import bivariate_normal_cdf
@@ -149,16 +150,14 @@ def green_yang_omega(
 
 
 @one_blas_thread()
+@with_keywords()
 def omega_ordinal(
-    X: ArrayLike,
+    scores: ArrayLike,
     *,
     estimator: Literal["dwls", "minres"] = "dwls",
     interval: Literal["percentile", "bca"] | None = None,
-    level: float = 0.95,
-    n_resamples: int = 500,
-    cluster: ArrayLike | None = None,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Resampled],
 ) -> OrdinalOmega:
     """Omega of the sum of graded scores, from polychoric correlations (Green & Yang, 2009).
 
@@ -168,7 +167,7 @@ def omega_ordinal(
 
     Parameters
     ----------
-    X : array-like of shape (N, R)
+    scores : array-like of shape (N, R)
         Grades, items in rows, replications in columns; a column's distinct values are its grades,
         taken as equally spaced. Rows with a missing grade are left out and counted.
     estimator : {"dwls", "minres"}
@@ -176,7 +175,7 @@ def omega_ordinal(
         WLSMV point estimates, MBESS ``type = "categorical"``), or unweighted.
     interval : {"percentile", "bca"} or None
         Bootstrap over clusters; off by default, because each resample fits all correlations anew.
-    level, n_resamples, cluster, seed, n_jobs
+    n_jobs
         Of the bootstrap.
 
     Returns
@@ -187,7 +186,7 @@ def omega_ordinal(
     Raises
     ------
     InputError
-        If `X` is not a finite table or an option does not exist.
+        If `scores` is not a finite table or an option does not exist.
 
     Examples
     --------
@@ -198,11 +197,11 @@ def omega_ordinal(
     (0.68, 0.8)
     """
     where = "omega_ordinal"
-    data = np.asarray(X, dtype=float)
+    data = np.asarray(scores, dtype=float)
     if data.ndim != 2 or np.isinf(data).any():
         msg = (
-            f"{where}: X must be a two-dimensional table of finite grades, got shape {data.shape}. "
-            "Give items in rows; mark an unread judgment as NaN."
+            f"{where}: scores must be a two-dimensional table of finite grades, got shape "
+            f"{data.shape}. Give items in rows; mark an unread judgment as NaN."
         )
         raise InputError(msg)
     if estimator not in {"dwls", "minres"} or interval not in {"percentile", "bca", None}:
@@ -212,7 +211,7 @@ def omega_ordinal(
         )
         raise InputError(msg)
     complete = ~np.isnan(data).any(axis=1)
-    codes = cluster_codes(cluster, data.shape[0], where=where)[complete]
+    codes = cluster_codes(inference["cluster"], data.shape[0], where=where)[complete]
     codes = np.unique(codes, return_inverse=True)[1]
     rows, lost = data[complete], int((~complete).sum())
     n, p = rows.shape
@@ -263,10 +262,10 @@ def omega_ordinal(
         rows,
         statistic,
         cluster=codes,
-        n_resamples=n_resamples,
-        level=level,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
         method=interval,
-        seed=seed,
+        seed=inference["seed"],
         n_jobs=n_jobs,
         names=("ordinal omega",),
     )

@@ -46,12 +46,12 @@ class Polychoric:
     n_items: int
 
 
-def polychoric(X: ArrayLike, *, correction: float = 0.0) -> Polychoric:
+def polychoric(scores: ArrayLike, *, correction: float = 0.0) -> Polychoric:
     r"""Two-step polychoric correlations: thresholds from the margins, then each rho by ML.
 
     Parameters
     ----------
-    X : array-like of shape (N, p)
+    scores : array-like of shape (N, p)
         Graded scores without missing values; the grades of a column are its distinct values.
     correction : float
         Added to empty cells (psych's default is .5); 0 changes nothing.
@@ -63,7 +63,7 @@ def polychoric(X: ArrayLike, *, correction: float = 0.0) -> Polychoric:
     Raises
     ------
     InputError
-        If `X` is not a complete finite table or a column holds one grade only.
+        If `scores` is not a complete finite table or a column holds one grade only.
 
     Notes
     -----
@@ -81,11 +81,11 @@ def polychoric(X: ArrayLike, *, correction: float = 0.0) -> Polychoric:
     >>> round(float(polychoric(X).rho[0, 1]), 6)  # sin(pi / 2 * .6)
     0.809017
     """
-    data = np.asarray(X, dtype=float)
+    data = np.asarray(scores, dtype=float)
     if data.ndim != 2 or not np.isfinite(data).all() or data.shape[0] < 2 or not data.size:
         msg = (
-            f"polychoric: X must be a complete table of at least two rows, got shape {data.shape}. "
-            "Drop rows with missing scores first."
+            f"polychoric: scores must be a complete table of at least two rows, got shape "
+            f"{data.shape}. Drop rows with missing scores first."
         )
         raise InputError(msg)
     codes = np.empty(data.shape, dtype=np.intp)

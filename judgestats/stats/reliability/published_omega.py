@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import NULL, Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 from judgestats.stats.reliability._factor_analyzer import factor_analysis
@@ -140,8 +141,9 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
 
 
 @one_blas_thread()
+@with_keywords(permutations=NULL)
 def published_omega_2412_12509(
-    verdicts: ArrayLike, *, n_permutations: int = 199, seed: int | None = 0, n_jobs: int = 1
+    verdicts: ArrayLike, *, n_jobs: int = 1, **inference: Unpack[Permutations]
 ) -> PublishedOmega:
     r"""Omega total exactly as published in arXiv 2412.12509, beside its null (replication only).
 
@@ -151,8 +153,6 @@ def published_omega_2412_12509(
         Letters, statuses or codes as `published_verdict_codes` takes them.
     n_permutations : int
         Shufflings of each question's replications for the null.
-    seed : int or None
-        Seed of the permutations.
     n_jobs : int
         Workers; the result does not depend on it.
 
@@ -235,7 +235,7 @@ def published_omega_2412_12509(
         n_rest=n_rest,
     )
     if n_rest == 0:
-        return _all_constant(base, n_permutations=n_permutations, seed=seed)
+        return _all_constant(base, **inference)
     if n_rest == 1:
         return dataclasses.replace(
             base, reason="one question varies: one indicator has no correlation to factor"
@@ -260,8 +260,7 @@ def published_omega_2412_12509(
             rest,
             statistic,
             scheme="questions",
-            n_permutations=n_permutations,
-            seed=seed,
+            **inference,
             n_jobs=n_jobs,
         ).null
 
@@ -276,7 +275,7 @@ def published_omega_2412_12509(
     )
 
 
-def _all_constant(base: PublishedOmega, *, n_permutations: int, seed: int | None) -> PublishedOmega:
+def _all_constant(base: PublishedOmega, **inference: Unpack[Permutations]) -> PublishedOmega:
     """Every question constant: 1 by rule, and 1 in every shuffling too."""
     if base.n_constant == 0:
         return dataclasses.replace(base, reason="no question has a readable verdict")
@@ -286,8 +285,7 @@ def _all_constant(base: PublishedOmega, *, n_permutations: int, seed: int | None
         mean=1.0,
         q95=1.0,
         p_value=1.0,
-        n_permutations=n_permutations,
-        seed=seed,
+        **inference,
     )
     note = Note(
         code="all_constant",

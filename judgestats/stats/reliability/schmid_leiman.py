@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
+from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import (
     Method,
     Transform,
@@ -199,18 +200,16 @@ class HierarchicalOmega(Estimate):
 
 
 @one_blas_thread()
+@with_keywords()
 def omega_hierarchical(
-    X: ArrayLike,
+    scores: ArrayLike,
     *,
     n_factors: int = 3,
     flip: bool = True,
     correlations: bool = False,
     interval: str | None = "percentile",
-    level: float = 0.95,
-    n_resamples: int = 300,
-    cluster: ArrayLike | None = None,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Resampled],
 ) -> HierarchicalOmega:
     r"""Omega hierarchical (and total) of columns that share a general and several group factors.
 
@@ -219,7 +218,7 @@ def omega_hierarchical(
 
     Parameters
     ----------
-    X : array-like of shape (N, p)
+    scores : array-like of shape (N, p)
         Scores, items in rows; rows with a missing score are left out and counted. With
         ``correlations=True`` a correlation matrix of shape (p, p).
     n_factors : int
@@ -227,10 +226,10 @@ def omega_hierarchical(
     flip : bool
         Reverse columns that load negatively on the general factor, as psych does, with a note.
     correlations : bool
-        `X` is a correlation matrix; there is then no interval.
+        `scores` is a correlation matrix; there is then no interval.
     interval : {"percentile", "bca"} or None
         Bootstrap interval over clusters.
-    level, n_resamples, cluster, seed, n_jobs
+    n_jobs
         Of the bootstrap.
 
     Returns
@@ -241,8 +240,8 @@ def omega_hierarchical(
     Raises
     ------
     InputError
-        If `X` is not a finite table, not a correlation matrix when said to be one, or `n_factors`
-        is not positive.
+        If `scores` is not a finite table, not a correlation matrix when said to be one, or
+        `n_factors` is not positive.
 
     Notes
     -----
@@ -267,7 +266,7 @@ def omega_hierarchical(
     True
     """
     where = "omega_hierarchical"
-    data = _table(X, where=where, correlations=correlations)
+    data = _table(scores, where=where, correlations=correlations)
     if n_factors < 1:
         msg = f"{where}: n_factors must be at least 1, got {n_factors}. Use 3."
         raise InputError(msg)
@@ -279,7 +278,7 @@ def omega_hierarchical(
     lost = int((~complete).sum())
     n = int(complete.sum())
     rows = data[complete]
-    codes = cluster_codes(cluster, data.shape[0], where=where)[complete]
+    codes = cluster_codes(inference["cluster"], data.shape[0], where=where)[complete]
     base = HierarchicalOmega(
         name="omega_hierarchical",
         label="Omega hierarchical (Schmid-Leiman)",
@@ -334,11 +333,11 @@ def omega_hierarchical(
         rows,
         statistic,
         cluster=np.unique(codes, return_inverse=True)[1],
-        n_resamples=n_resamples,
-        level=level,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
         method=kind,
         transform=scale,
-        seed=seed,
+        seed=inference["seed"],
         n_jobs=n_jobs,
         names=("omega hierarchical",),
     )
@@ -392,11 +391,11 @@ def _table(X: ArrayLike, *, where: str, correlations: bool) -> Floats:
     try:
         data = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        msg = f"{where}: X must be a table of numbers, got other values ({error}). Give scores."
+        msg = f"{where}: scores must be a table of numbers, got others ({error}). Give scores."
         raise InputError(msg) from error
     if data.ndim != 2 or np.isinf(data).any():
         msg = (
-            f"{where}: X must be a two-dimensional table of finite numbers, got shape "
+            f"{where}: scores must be a two-dimensional table of finite numbers, got shape "
             f"{data.shape}. Give items in rows; mark an unread judgment as NaN."
         )
         raise InputError(msg)
@@ -404,7 +403,7 @@ def _table(X: ArrayLike, *, where: str, correlations: bool) -> Floats:
         square = data.shape[0] == data.shape[1]
         if not square or not np.allclose(data, data.T) or not np.allclose(np.diag(data), 1.0):
             msg = (
-                f"{where}: X must be a symmetric matrix with ones on its diagonal when "
+                f"{where}: scores must be a symmetric matrix with ones on its diagonal when "
                 f"correlations=True, got shape {data.shape}. Give np.corrcoef(scores.T)."
             )
             raise InputError(msg)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from typing import Unpack
 
 from numpy.typing import ArrayLike
 
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.inference.estimate_set import Estimates
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.layouts.score_matrix import score_matrix
 from judgestats.stats.reliability.internal_consistency import cronbach_alpha, guttman_lambda2
@@ -71,16 +73,13 @@ class ScoreReliability(Estimates):
         return f"{super().__str__()}{self.sentence()}\n"
 
 
+@with_keywords(permutations=NULL)
 def reliability_of_scores(
     scores: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     targets: tuple[float, ...] = (0.80, 0.90),
-    n_permutations: int = 999,
-    n_resamples: int = 2000,
-    seed: int | None = 0,
     n_jobs: int = 1,
+    **inference: Unpack[Inference],
 ) -> ScoreReliability:
     """Reliability of replicated scores: one judgment and the mean of k, with error in score points.
 
@@ -92,11 +91,8 @@ def reliability_of_scores(
     cluster : array-like, shape (n_items,), optional
         Cluster of each item (the question): intervals then come from the jackknife over
         clusters.
-    level : float
     targets : tuple of float
         Reliabilities for which the number of judgments is worked out.
-    n_permutations, n_resamples : int
-    seed : int or None
     n_jobs : int
 
     Returns
@@ -125,11 +121,11 @@ def reliability_of_scores(
     """
     x = score_matrix(scores, where="reliability_of_scores")
     shared: dict[str, object] = {
-        "cluster": cluster,
-        "level": level,
-        "n_permutations": n_permutations,
-        "n_resamples": n_resamples,
-        "seed": seed,
+        "cluster": inference["cluster"],
+        "level": inference["level"],
+        "n_permutations": inference["n_permutations"],
+        "n_resamples": inference["n_resamples"],
+        "seed": inference["seed"],
         "n_jobs": n_jobs,
     }
     coefficients = [
@@ -143,11 +139,11 @@ def reliability_of_scores(
     single = coefficients[0]
     k = x.shape[1]
     n0 = single.details.get("k", float(k))
-    errors = [standard_error_of_measurement(x, level=level)]
-    errors.append(smallest_detectable_change(x, level=level))
+    errors = [standard_error_of_measurement(x, level=inference["level"])]
+    errors.append(smallest_detectable_change(x, level=inference["level"]))
     if k > 1:
-        errors.append(standard_error_of_measurement(x, n_averaged=k, level=level))
-        errors.append(smallest_detectable_change(x, n_averaged=k, level=level))
+        errors.append(standard_error_of_measurement(x, n_averaged=k, level=inference["level"]))
+        errors.append(smallest_detectable_change(x, n_averaged=k, level=inference["level"]))
     needed = {t: replications_needed(single.estimate, target=t) for t in targets}
     notes: list[Note] = []
     if float(n0) != k and not math.isnan(single.estimate):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from judgestats.stats.inference.cluster_jackknife import (
     jackknife_error,
     mean_over_clusters,
 )
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import (
     Estimate,
     Interval,
@@ -32,7 +34,6 @@ from judgestats.stats.inference.result import (
 )
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.spread.variance_ratio import (
-    check_level,
     pooled_of_column,
 )
 
@@ -154,23 +155,21 @@ class ConditionSummary(Result):
         )
 
 
+@with_keywords()
 def condition_summary(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> ConditionSummary:
     r"""Mean, within-cell spread, between-item variance and ICC of every condition.
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R), or Cells
+    scores : array-like, shape (N, k, R), or Cells
         Scores: items x conditions x replications, NaN = missing.
-    conditions, cluster
+    conditions
         As in `cell_statistics`; not used with `Cells`.
-    level : float
-        Level of the intervals.
 
     Returns
     -------
@@ -195,12 +194,13 @@ def condition_summary(
     (0.806, 0.707)
     """
     function = "condition_summary"
-    check_level(level, function=function)
     cells = (
-        X if isinstance(X, Cells) else cell_statistics(X, conditions=conditions, cluster=cluster)
+        scores
+        if isinstance(scores, Cells)
+        else cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
     )
     need_scores(cells, function=function)
-    rows = tuple(_row(cells, c, level) for c in range(len(cells.conditions)))
+    rows = tuple(_row(cells, c, inference["level"]) for c in range(len(cells.conditions)))
     notes = []
     silent = [r.condition for r in rows if r.constant_share == 1.0]
     if silent:
@@ -209,14 +209,16 @@ def condition_summary(
             "is repeated, which says nothing about the judge's accuracy or another seed."
         )
         notes.append(Note(code="fixed_randomness", message=message))
-    return ConditionSummary(rows=rows, level=level, common_r=cells.common_r, notes=tuple(notes))
+    return ConditionSummary(
+        rows=rows, level=inference["level"], common_r=cells.common_r, notes=tuple(notes)
+    )
 
 
 def need_scores(cells: Cells, *, function: str) -> None:
     """Refuse cells that were made from variances only; nothing read at all is no such fault."""
     if not cells.n_scores.any() and np.isfinite(cells.variance).any():
         raise InputError(
-            f"{function}: needs scores, got cells without any. Give X as a 3-d array of scores, "
+            f"{function}: needs scores, got cells without any. Give a 3-d array of scores, "
             "items x conditions x replications."
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -52,9 +53,8 @@ def _excess_kurtosis(s: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((s[..., 3] / s[..., 0]) / (s[..., 1] / s[..., 0]) ** 2 - 3)
 
 
-def normality_test(
-    scores: ArrayLike, *, cluster: ArrayLike | None = None, level: float = 0.95
-) -> TestResult:
+@with_keywords()
+def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestResult:
     r"""Are repeated scores, centred by item, normally distributed; and how do they depart?
 
     Parameters
@@ -63,7 +63,6 @@ def normality_test(
         Items x replications, NaN = missing. Items with fewer than two scores are left out.
     cluster : array-like, shape (N,), optional
         Clusters of the items, for the intervals.
-    level : float
 
     Returns
     -------
@@ -100,7 +99,7 @@ def normality_test(
     centred = centred_scores(x[:, None, :] if x.ndim == 2 else x)[:, 0, :]
     cells = cell_statistics(x[:, None, :])
     used = cells.n_scores[:, 0] >= 2
-    codes = cluster_codes(cluster, x.shape[0], where=where)[used]
+    codes = cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
     sample = cells.sample(used, reason="fewer than 2 scores")
     values = centred[used][~np.isnan(centred[used])]
     reason = ""
@@ -127,7 +126,7 @@ def normality_test(
                 reason=reason or "no score differs from the others of its item",
                 where=where,
                 cluster=codes,
-                level=level,
+                level=inference["level"],
                 scale="identity",
             )
         )
@@ -149,12 +148,9 @@ def normality_test(
     )
 
 
+@with_keywords()
 def kurtosis_change(
-    before: ArrayLike,
-    after: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    before: ArrayLike, after: ArrayLike, **inference: Unpack[Clustered]
 ) -> Estimate:
     r"""Change of the excess kurtosis of repeated scores between two conditions, paired by item.
 
@@ -162,8 +158,6 @@ def kurtosis_change(
     ----------
     before, after : array-like, shape (N, R)
         Scores of the same items under two conditions, NaN = missing; R may differ.
-    cluster : array-like, shape (N,), optional
-    level : float
 
     Returns
     -------
@@ -219,7 +213,9 @@ def kurtosis_change(
         ),
         reason="" if vary else "the scores of an item never differ under one of the conditions",
         where=where,
-        cluster=cluster_codes(cluster, x.shape[0], where=where)[used] if vary else None,
-        level=level,
+        cluster=cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
+        if vary
+        else None,
+        level=inference["level"],
         scale="identity",
     )

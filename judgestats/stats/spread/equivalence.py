@@ -189,7 +189,7 @@ def _two_one_sided(
 
 
 def equivalence_of_spread(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     margin: float | Sequence[float],
     conditions: Sequence[object] | None = None,
@@ -203,7 +203,7 @@ def equivalence_of_spread(
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R) or (N, k), or Cells
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
         Scores (NaN = missing), or a table of cell variances.
     margin : float or (float, float)
         Declared before the data are seen: the largest ratio of variances that does not matter
@@ -248,7 +248,7 @@ def equivalence_of_spread(
     _check_alpha(alpha, function=function)
     limits = _limits(margin, ratio=True, function=function)
     cells, weights = variances_and_weights(
-        X, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+        scores, function=function, conditions=conditions, cluster=cluster, weighting=weighting
     )
     need_two_conditions(cells.conditions, function=function)
     rows = []
@@ -294,7 +294,7 @@ def equivalence_of_spread(
 
 
 def equivalence_of_means(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     margin: float | Sequence[float],
     conditions: Sequence[object] | None = None,
@@ -307,7 +307,7 @@ def equivalence_of_means(
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R) or (N, k), or Cells
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
         Scores (NaN = missing), or one mean a cell.
     margin : float or (float, float)
         Declared before the data are seen: the largest difference of means, in score points, that
@@ -344,7 +344,7 @@ def equivalence_of_means(
     function = "equivalence_of_means"
     _check_alpha(alpha, function=function)
     limits = _limits(margin, ratio=False, function=function)
-    cells = X if isinstance(X, Cells) else cells_of_means(X, conditions, cluster)
+    cells = scores if isinstance(scores, Cells) else cells_of_means(scores, conditions, cluster)
     need_scores(cells, function=function)
     need_two_conditions(cells.conditions, function=function)
     rows = []
@@ -382,7 +382,7 @@ def equivalence_of_means(
         adjust=adjust,
         family="pairs of these conditions",
         rows=with_adjusted(rows, adjust),
-        sample=sample_of(X, cells, used),
+        sample=sample_of(scores, cells, used),
         margin=limits,
         alpha=alpha,
         quantity="mean scores, in score points",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Sample
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.spread.condition_summary import need_scores
 from judgestats.stats.spread.variance_ratio import (
-    check_level,
     chosen_pairs,
     need_two_conditions,
     with_adjusted,
@@ -24,26 +25,25 @@ from judgestats.stats.spread.variance_ratio import (
 __all__ = ["mean_shift"]
 
 
+@with_keywords()
 def mean_shift(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
     reference: object | None = None,
-    level: float = 0.95,
     adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Difference of mean scores between conditions, paired by item.
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R) or (N, k), or Cells
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
         Scores (NaN = missing), or one mean score a cell.
-    conditions, cluster
+    conditions
         As in `cell_statistics`; not used with `Cells`.
     reference : optional
         Compare every condition with this one; default every pair, the later minus the earlier.
-    level : float
     adjust : str
         Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
 
@@ -70,8 +70,11 @@ def mean_shift(
     ('T=1', -0.667, 0.057)
     """
     function = "mean_shift"
-    check_level(level, function=function)
-    cells = X if isinstance(X, Cells) else cells_of_means(X, conditions, cluster)
+    cells = (
+        scores
+        if isinstance(scores, Cells)
+        else cells_of_means(scores, conditions, inference["cluster"])
+    )
     need_scores(cells, function=function)
     need_two_conditions(cells.conditions, function=function)
     rows = []
@@ -91,7 +94,7 @@ def mean_shift(
                 df=m.df if m else math.nan,
                 p_value=m.p_value() if m else math.nan,
                 p_adjusted=math.nan,
-                interval=m.interval(level) if m else None,
+                interval=m.interval(inference["level"]) if m else None,
                 effect=m.mean / sd if m and not m.reason else math.nan,
                 effect_name="d_z",
                 n=int(both.sum()),
@@ -105,7 +108,7 @@ def mean_shift(
         adjust=adjust,
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, adjust),
-        sample=sample_of(X, cells, used),
+        sample=sample_of(scores, cells, used),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,24 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Comparison, Comparisons, Sample
 from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.stats.spread.variance_ratio import check_level, with_adjusted
+from judgestats.stats.spread.variance_ratio import with_adjusted
 
 __all__ = ["ratio_of_ratios"]
 
 _SIGNS = (1.0, -1.0, -1.0, 1.0)
 
 
+@with_keywords()
 def ratio_of_ratios(
     treated: ArrayLike,
     control: ArrayLike,
     *,
     groups: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Ratio of two ratios of pooled within-cell variances, for every pair of groups.
 
@@ -40,8 +42,6 @@ def ratio_of_ratios(
         the variances of the cells. R may differ between the two.
     groups : sequence, optional
         Names of the g groups (judges).
-    cluster : array-like, shape (N,), optional
-    level : float
     adjust : str
         Adjustment of the family of p-values. Intervals are not adjusted.
 
@@ -74,7 +74,6 @@ def ratio_of_ratios(
     ('moved', 'steady', 3.3, True)
     """
     function = "ratio_of_ratios"
-    check_level(level, function=function)
     v1, v0 = (_variances(x, function) for x in (treated, control))
     if v1.shape != v0.shape:
         raise InputError(
@@ -92,7 +91,7 @@ def ratio_of_ratios(
             f"{function}: needs at least 2 groups and one name for each, got {n_groups} groups and "
             f"{len(names)} names."
         )
-    codes = cluster_codes(cluster, v1.shape[0], where=function)
+    codes = cluster_codes(inference["cluster"], v1.shape[0], where=function)
     rows = []
     notes = []
     for first, second in itertools.combinations(range(n_groups), 2):
@@ -113,7 +112,7 @@ def ratio_of_ratios(
                 df=ratio.df,
                 p_value=ratio.p_value(),
                 p_adjusted=math.nan,
-                interval=ratio.interval(level),
+                interval=ratio.interval(inference["level"]),
                 n=int(used.sum()),
                 reason=ratio.reason if used.any() else "no item has a variance in all four cells",
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.adjust import Adjustment
+from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import (
     Comparisons,
     Note,
@@ -184,27 +186,24 @@ def _largest(family: Comparisons) -> str:
     )
 
 
+@with_keywords()
 def spread_test(
-    X: ArrayLike | Cells | str,
+    scores: ArrayLike | Cells | str,
     data: object = None,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | str | None = None,
     center: str = "mean",
     ordered: bool | Sequence[float] = False,
     reference: object | None = None,
     adjust: Adjustment = "holm",
-    level: float = 0.95,
-    n_permutations: int = 9999,
     n_comparisons: int = 1,
-    n_resamples: int = 999,
-    seed: int | None = 0,
+    **inference: Unpack[Inference],
 ) -> SpreadResult:
     r"""Test whether the spread of repeated scores differs between conditions, within items.
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R) or (N, k), Cells, or str
+    scores : array-like, shape (N, k, R) or (N, k), Cells, or str
         Scores: items x conditions x replications, NaN = missing, unequal R allowed; or a table of
         cell variances as published studies give it; or a formula ``"score ~ temperature | item"``.
         Items with fewer than two scores in some condition are left out and counted.
@@ -226,14 +225,12 @@ def spread_test(
         Condition with which ratios and shifts are formed; default every pair.
     adjust : str
         Adjustment of the families of ratios and shifts.
-    level : float
     n_permutations : int
         Exchanges of cells within items.
     n_comparisons : int
         Size of the family in which the primary p will be adjusted (see `blocked_f_test`).
     n_resamples : int
         Cluster bootstrap of the trend's correlations.
-    seed : int or None
 
     Returns
     -------
@@ -267,9 +264,11 @@ def spread_test(
             f"{function}: center must be one of {', '.join(STATISTICS)}, got {center!r}. "
             "Use 'mean'."
         )
-    if isinstance(X, str):
-        X = cell_statistics(X, data, cluster=cluster)
-    cells, values, statistic = _cell_values(X, conditions, cluster, center, function=function)
+    if isinstance(scores, str):
+        scores = cell_statistics(scores, data, cluster=inference["cluster"])
+    cells, values, statistic = _cell_values(
+        scores, conditions, inference["cluster"], center, function=function
+    )
     need_two_conditions(cells.conditions, function=function)
     names, k = cells.conditions, len(cells.conditions)
     complete: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=1))
@@ -284,10 +283,10 @@ def spread_test(
         values,
         conditions=names,
         cluster=codes,
-        n_permutations=n_permutations,
+        n_permutations=inference["n_permutations"],
         n_comparisons=n_comparisons,
-        level=level,
-        seed=seed,
+        level=inference["level"],
+        seed=inference["seed"],
     ).replace(
         name="spread_blocked_f",
         method=f"Blocked F test of spread: {statistic}, cells exchanged within items",
@@ -303,20 +302,26 @@ def spread_test(
             values[:, ::-1],
             names=names[::-1],
             cluster=codes if clustered else None,
-            level=level,
-            seed=seed,
+            level=inference["level"],
+            seed=inference["seed"],
         )
     else:
         friedman = friedman_test(
             values,
             names=names,
             cluster=codes if clustered else None,
-            n_permutations=n_permutations or 9999,
-            level=level,
-            seed=seed,
+            n_permutations=inference["n_permutations"] or 9999,
+            level=inference["level"],
+            seed=inference["seed"],
         )
         rank, iman = friedman, friedman.iman_davenport
-        post_hoc = _post_hoc(friedman, clustered, level, n_permutations or 9999, seed)
+        post_hoc = _post_hoc(
+            friedman,
+            clustered,
+            inference["level"],
+            inference["n_permutations"] or 9999,
+            inference["seed"],
+        )
     trend: tuple[TestResult, ...] = ()
     if ordered is not False:
         at = None if ordered is True else ordered
@@ -325,10 +330,10 @@ def spread_test(
             at=at,
             conditions=names,
             cluster=codes if clustered else None,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            level=level,
-            seed=seed,
+            n_resamples=inference["n_resamples"],
+            n_permutations=inference["n_permutations"],
+            level=inference["level"],
+            seed=inference["seed"],
         )
     return SpreadResult(
         conditions=names,
@@ -338,20 +343,20 @@ def spread_test(
         iman_davenport=iman,
         post_hoc=post_hoc,
         trend=trend,
-        ratios=variance_ratio(cells, reference=reference, level=level, adjust=adjust),
+        ratios=variance_ratio(cells, reference=reference, level=inference["level"], adjust=adjust),
         distance_ratios=variance_ratio(
             cells,
             reference=reference,
             statistic="median" if center == "median" else "mean",
-            level=level,
+            level=inference["level"],
             adjust=adjust,
         )
         if scored
         else None,
-        shifts=mean_shift(cells, reference=reference, level=level, adjust=adjust)
+        shifts=mean_shift(cells, reference=reference, level=inference["level"], adjust=adjust)
         if scored
         else None,
-        summary=condition_summary(cells, level=level) if scored else None,
+        summary=condition_summary(cells, level=inference["level"]) if scored else None,
         sample=sample,
         values=values[complete],
         notes=_warnings(cells, complete, why),

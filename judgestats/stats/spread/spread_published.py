@@ -83,7 +83,7 @@ def centred_scores(X: ArrayLike, *, center: str = "mean") -> FloatArray:
 
 
 def spread_published(
-    X: ArrayLike,
+    scores: ArrayLike,
     *,
     conditions: Sequence[object] | None = None,
     tests: Sequence[PublishedTest] = ("levene", "brown-forsythe", "fligner", "bartlett"),
@@ -93,7 +93,7 @@ def spread_published(
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R)
+    scores : array-like, shape (N, k, R)
         Scores: items x conditions x replications, NaN = missing.
     conditions : sequence, optional
     tests : sequence of {"levene", "brown-forsythe", "fligner", "bartlett"}
@@ -124,7 +124,7 @@ def spread_published(
     ('F(1, 198) = 4.426', 'published_size')
     """
     function = "spread_published"
-    scores, names = check_scores(X, function=function, conditions=conditions, ndims=(3,))
+    scores, names = check_scores(scores, function=function, conditions=conditions, ndims=(3,))
     unknown = [t for t in tests if t not in TESTS]
     if unknown:
         raise InputError(

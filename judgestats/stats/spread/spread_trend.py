@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
+from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
@@ -71,17 +73,14 @@ def _kendall(y: FloatArray, at: FloatArray) -> float:
     return score / scale if scale > 0 else math.nan
 
 
+@with_keywords()
 def trend_over_cells(
     Y: ArrayLike,
     *,
     at: Sequence[float] | None = None,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
     kind: str = "spearman",
-    n_resamples: int = 999,
-    n_permutations: int = 9999,
-    level: float = 0.95,
-    seed: int | None = 0,
+    **inference: Unpack[Inference],
 ) -> TestResult:
     r"""Rank correlation between condition and cell value over all cells, items kept together.
 
@@ -100,8 +99,6 @@ def trend_over_cells(
         Cluster bootstrap of the interval (BCa).
     n_permutations : int
         Exchanges of cells within items for the two-sided p.
-    level : float
-    seed : int or None
 
     Returns
     -------
@@ -132,7 +129,7 @@ def trend_over_cells(
             f"{function}: kind must be spearman or kendall, got {kind!r}. Choose one of these."
         )
     places = _positions(at, names, function=function)
-    codes = cluster_codes(cluster, y.shape[0], where=function)
+    codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)
     y, codes = y[used], codes[used]
     lost = int(np.sum(~used))
@@ -173,18 +170,20 @@ def trend_over_cells(
         y,
         lambda rows: coefficient(rows, places),
         cluster=codes,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
+        seed=inference["seed"],
         names=(label,),
     )
     notes: tuple[Note, ...] = boot.notes
     p, n_drawn = math.nan, 0
-    if n_permutations:
+    if inference["n_permutations"]:
         n_drawn = (
-            n_permutations if kind == "spearman" else min(n_permutations, KENDALL_PERMUTATIONS)
+            inference["n_permutations"]
+            if kind == "spearman"
+            else min(inference["n_permutations"], KENDALL_PERMUTATIONS)
         )
-        p = _trend_p(y, places, codes, kind, n_drawn, seed)
+        p = _trend_p(y, places, codes, kind, n_drawn, inference["seed"])
     effect = Estimate(
         name=f"{kind}_{symbol}",
         label=label,
@@ -198,7 +197,7 @@ def trend_over_cells(
         p_value=p,
         effects=(effect,),
         notes=notes,
-        details=MappingProxyType({"n_permutations": n_drawn, "seed": seed}),
+        details=MappingProxyType({"n_permutations": n_drawn, "seed": inference["seed"]}),
     )
 
 
@@ -239,22 +238,19 @@ def _trend_p(
     ).null.p_value
 
 
+@with_keywords()
 def spread_trend(
-    Y: ArrayLike,
+    scores: ArrayLike,
     *,
     at: Sequence[float] | None = None,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
-    n_resamples: int = 999,
-    n_permutations: int = 9999,
-    level: float = 0.95,
-    seed: int | None = 0,
+    **inference: Unpack[Inference],
 ) -> tuple[TestResult, ...]:
     """Page's L within items, and Spearman's rho and Kendall's tau over cells; all two-sided.
 
     Parameters
     ----------
-    Y, at, conditions, cluster, n_resamples, n_permutations, level, seed
+    scores, at, conditions
         As in `trend_over_cells`.
 
     Returns
@@ -272,18 +268,14 @@ def spread_trend(
     >>> [t.name for t in spread_trend(Y, n_resamples=199, n_permutations=199)]
     ['page_trend_test', 'spearman_trend', 'kendall_trend']
     """
-    y, names = check_scores(Y, function="spread_trend", conditions=conditions, ndims=(2,))
+    y, names = check_scores(scores, function="spread_trend", conditions=conditions, ndims=(2,))
     over_cells = tuple(
         trend_over_cells(
             y,
             at=at,
             conditions=names,
-            cluster=cluster,
             kind=kind,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            level=level,
-            seed=seed,
+            **inference,
         )
         for kind in ("spearman", "kendall")
     )
@@ -292,10 +284,10 @@ def spread_trend(
     page = page_trend_test(
         y,
         names=names,
-        cluster=cluster,
+        cluster=inference["cluster"],
         alternative="two-sided",
-        n_permutations=n_permutations or 9999,
-        level=level,
-        seed=seed,
+        n_permutations=inference["n_permutations"] or 9999,
+        level=inference["level"],
+        seed=inference["seed"],
     )
     return (page, *over_cells)

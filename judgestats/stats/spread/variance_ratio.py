@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.cluster_jackknife import LogRatio, cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.keywords import Clustered, Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import (
     Comparison,
@@ -74,7 +75,7 @@ def cells_from_variances(
     """A table of cell variances as published studies give it, with nothing else known."""
     if np.any(variances < 0):
         raise InputError(
-            f"{function}: a 2-d X holds cell variances, which cannot be negative, got "
+            f"{function}: 2-d scores are cell variances, which cannot be negative, got "
             f"{int(np.sum(variances < 0))} negative values. Give scores as a 3-d array."
         )
     unknown = np.full(variances.shape, np.nan)
@@ -107,17 +108,11 @@ def chosen_pairs(
     return [(j, base) for j in range(len(names)) if j != base]
 
 
-def check_level(level: float, *, function: str) -> None:
-    """Refuse a confidence level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise InputError(f"{function}: level must lie in (0, 1), got {level!r}. Use 0.95.")
-
-
 def need_two_conditions(names: tuple[str, ...], *, function: str) -> None:
     """Refuse a comparison of one condition with itself."""
     if len(names) < 2:
         raise InputError(
-            f"{function}: X must hold at least 2 conditions to compare, got {len(names)}. "
+            f"{function}: scores must hold at least 2 conditions to compare, got {len(names)}. "
             "Stack the conditions on axis 1, items in the same order."
         )
 
@@ -178,25 +173,23 @@ def _bootstrap_interval(
     return (boot.interval if usable else None), (*boot.notes, under)
 
 
+@with_keywords()
 def variance_ratio(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
     reference: object | None = None,
     statistic: SpreadStatistic = "variance",
     weighting: Weighting = "items",
     method: RatioMethod = "jackknife",
-    level: float = 0.95,
     adjust: Adjustment = "holm",
-    n_resamples: int = 2000,
-    seed: int | None = 0,
+    **inference: Unpack[Resampled],
 ) -> Comparisons:
     r"""Ratio of average within-cell variances between conditions, with intervals over clusters.
 
     Parameters
     ----------
-    X : array-like, shape (N, k, R) or (N, k), or Cells
+    scores : array-like, shape (N, k, R) or (N, k), or Cells
         Scores (items x conditions x replications, NaN = missing), or a table of cell variances.
     conditions : sequence, optional
         Names of the k conditions.
@@ -214,11 +207,8 @@ def variance_ratio(
         ``df`` mixes in which items lost scores.
     method : {"jackknife", "bca", "percentile"}
         Interval. The default covers best (see Notes); the bootstraps carry a warning.
-    level : float
     adjust : str
         Adjustment of the family of p-values (`p_adjust`). Intervals are not adjusted.
-    n_resamples, seed
-        Bootstrap only.
 
     Returns
     -------
@@ -253,7 +243,6 @@ def variance_ratio(
     ('T=1', 'T=0.2', 2.21, True)
     """
     function = "variance_ratio"
-    check_level(level, function=function)
     if statistic not in _NAMES:
         raise InputError(
             f"{function}: statistic must be one of {', '.join(_NAMES)}, got {statistic!r}. "
@@ -265,7 +254,11 @@ def variance_ratio(
             "Use jackknife, which covers best."
         )
     cells, weights = variances_and_weights(
-        X, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+        scores,
+        function=function,
+        conditions=conditions,
+        cluster=inference["cluster"],
+        weighting=weighting,
     )
     need_two_conditions(cells.conditions, function=function)
     pairs = chosen_pairs(cells.conditions, reference, function=function)
@@ -275,10 +268,14 @@ def variance_ratio(
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
         ratio, sums, both = compare_variances(cells, weights, a, b, statistic=statistic)
         if method == "jackknife" or math.isnan(ratio.std_error):
-            interval, found = ratio.interval(level), ratio.notes
+            interval, found = ratio.interval(inference["level"]), ratio.notes
         else:
             interval, found = _bootstrap_interval(
-                sums, method=method, level=level, n_resamples=n_resamples, seed=seed
+                sums,
+                method=method,
+                level=inference["level"],
+                n_resamples=inference["n_resamples"],
+                seed=inference["seed"],
             )
         for note in found:
             notes[f"{note.code} {names}"] = Note(code=note.code, message=f"{names}: {note.message}")
@@ -335,19 +332,19 @@ def cells_sample(cells: Cells) -> Sample:
     )
 
 
+@with_keywords()
 def pooled_variance(
-    X: ArrayLike | Cells,
+    scores: ArrayLike | Cells,
     *,
     conditions: Sequence[object] | None = None,
-    cluster: ArrayLike | None = None,
     weighting: Weighting = "items",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> tuple[Estimate, ...]:
     r"""Average within-cell variance of each condition, with intervals over clusters.
 
     Parameters
     ----------
-    X, conditions, cluster, weighting, level
+    scores, conditions, weighting
         As in `variance_ratio`.
 
     Returns
@@ -367,11 +364,17 @@ def pooled_variance(
     [0.333, 2.444]
     """
     function = "pooled_variance"
-    check_level(level, function=function)
     cells, weights = variances_and_weights(
-        X, function=function, conditions=conditions, cluster=cluster, weighting=weighting
+        scores,
+        function=function,
+        conditions=conditions,
+        cluster=inference["cluster"],
+        weighting=weighting,
     )
-    return tuple(pooled_of_column(cells, weights, c, level) for c in range(len(cells.conditions)))
+    return tuple(
+        pooled_of_column(cells, weights, c, inference["level"])
+        for c in range(len(cells.conditions))
+    )
 
 
 def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:

@@ -83,7 +83,7 @@ def test_identical_conditions_and_order_of_columns() -> None:
         ({"conditions": ["a", "a"]}, "different names"),
         ({"cost": [1.0]}, "one a condition"),
         ({"margin": -1.0}, "positive number"),
-        ({"level": 2.0}, "between 0 and 1"),
+        ({"level": 2.0}, r"level must lie in \(0, 1\)"),
     ],
 )
 def test_unusable_options_are_refused(change, words) -> None:

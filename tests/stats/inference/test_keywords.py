@@ -1,0 +1,94 @@
+"""What all statistics share is declared once: keywords, defaults, checks, documentation."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+from pathlib import Path
+
+import pytest
+
+from judgestats import stats
+from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import DEFAULTS, NULL, ON_DEMAND, P_VALUE
+
+STATS = Path(stats.__file__).parent
+SHARED = ("cluster", "level", "n_resamples", "n_permutations", "seed")
+OWN = {
+    ("alternative_annotator_test", "level"),  # of significance, as its source writes it
+    ("alternative_annotator_test", "n_resamples"),  # of its power; 0 for none
+}
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(getattr(stats, name)).parameters)
+
+
+@pytest.mark.parametrize("name", stats.__all__)
+def test_every_public_statistic_takes_the_same_defaults(name: str) -> None:
+    shown = parameters(name)
+    doc = inspect.getdoc(getattr(stats, name)) or ""
+    documented = doc.partition("Parameters\n----------\n")[2].partition("Returns\n-------\n")[0]
+    assert not any(p.kind is p.VAR_KEYWORD for p in shown.values())
+    for key in set(SHARED) & set(shown):
+        assert shown[key].kind is inspect.Parameter.KEYWORD_ONLY
+        assert key in documented, f"{name} does not document {key}"
+        default = shown[key].default
+        if default is inspect.Parameter.empty or (name, key) in OWN:
+            continue
+        if key == "n_permutations":
+            assert default in {P_VALUE, NULL, ON_DEMAND}
+        else:
+            assert default == DEFAULTS[key], f"{name}({key}={default})"
+
+
+def test_permutations_are_as_many_as_their_use_needs() -> None:
+    used = {
+        name: parameters(name)["n_permutations"].default
+        for name in stats.__all__
+        if "n_permutations" in parameters(name)
+    }
+    tests = {name for name in used if name.endswith("_test")} | {"run_change", "accuracy_by_slot"}
+    without = {"skillings_mack_test"}  # its p is that of chi-squared unless permutations are given
+    assert {used[name] for name in tests - without} == {P_VALUE}
+    home = {name: getattr(stats, name).__module__.split(".")[2] for name in used}
+    coefficients = {n for n, room in home.items() if room == "agreement" and n not in tests}
+    assert {used[n] for n in coefficients - {"position_and_noise"}} == {ON_DEMAND}
+    reliabilities = {n for n, room in home.items() if room == "reliability"}
+    assert {used[n] for n in reliabilities - {"greatest_lower_bound"}} == {NULL}
+
+
+def test_a_misspelled_keyword_is_refused_with_the_right_one() -> None:
+    with pytest.raises(TypeError, match=r"'n_resample'\. Did you mean n_resamples\?"):
+        stats.fleiss_kappa([["a", "a"], ["b", "b"]], n_resample=10)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ({"level": 95}, r"fleiss_kappa: level must lie in \(0, 1\), got 95"),
+        ({"n_resamples": 1}, "fleiss_kappa: n_resamples must be at least 2, got 1"),
+        ({"n_permutations": -1}, r"fleiss_kappa: n_permutations must be 0 \(none\) or more"),
+    ],
+)
+def test_what_cannot_be_is_refused_under_the_name_that_was_called(bad, why) -> None:
+    with pytest.raises(InputError, match=why):
+        stats.fleiss_kappa([["a", "a"], ["b", "b"]], **bad)
+
+
+def test_a_statistic_goes_to_another_process_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(stats.fleiss_kappa)) is stats.fleiss_kappa
+
+
+def test_a_public_statistic_takes_a_bundle_where_there_is_one() -> None:
+    repeats = []
+    for path in STATS.rglob("*.py"):
+        if path.parent.name == "validity":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name in stats.__all__:
+                own = {a.arg for a in node.args.kwonlyargs} & set(SHARED)
+                if {"cluster", "level"} <= own:
+                    repeats.append(f"{path.name}:{node.name}")
+    assert repeats == []
