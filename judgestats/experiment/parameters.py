@@ -290,8 +290,9 @@ COMMON: tuple[Parameter, ...] = (
     Parameter(
         name="reply",
         default="auto",
-        read=_one_of("auto", "json_schema", "tool", "text"),
-        help="how the verdict is asked for; auto takes the best the judge supports",
+        read=_one_of("auto", "json_schema", "tool", "text", "logprobs"),
+        help="how the verdict is asked for; auto takes the best the judge supports; "
+        "logprobs is text with the probabilities of its tokens, for weighted scores",
     ),
     Parameter(
         name="choices",

@@ -6,10 +6,11 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judgestats.experiment.own_prompts import templates_of
-from judgestats.protocols.base import Prompted, ReplyMode
+from judgestats.protocols.base import Prompted, ReplyMode, prompted_in
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
@@ -72,7 +73,7 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
         own = prepared.judges[condition.judge].reply_mode
         mode = own or (ReplyMode.JSON_SCHEMA if said == "auto" else ReplyMode(said))
         unit = prepared.units[condition][0]
-        prompted = protocol.prompt(unit, mode)
+        prompted = prompted_in(mode, partial(protocol.prompt, unit))
         one = Rendered(
             prompted=prompted,
             item_id=unit.item_id,
@@ -103,6 +104,8 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _form(prompted: Prompted) -> str:
+    if prompted.mode is ReplyMode.LOGPROBS:
+        return "(reply: plain text, with log-probabilities)"
     if prompted.schema is None:
         return "(reply: plain text)"
     fields = ", ".join(prompted.schema.schema["properties"])

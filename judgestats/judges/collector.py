@@ -19,7 +19,7 @@ from judgestats.judges.sending import Halt, RequestResult, RequestSender
 from judgestats.judges.sink import FollowUp, FrameSink, PartSink
 from judgestats.judges.source import Group, Source
 from judgestats.judgments.design import Task
-from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.base import ReplyMode, prompted_in
 
 __all__ = ["Collector"]
 
@@ -170,7 +170,8 @@ class Collector:
             mode = endpoint.abilities.mode
             if ready is None or built_for is not mode:
                 tasks = [t for t, _ in left]
-                ready = Ready(endpoint.spec, tasks, tasks[0].build(mode), self._sampling)
+                prompted = prompted_in(mode, tasks[0].build)
+                ready = Ready(endpoint.spec, tasks, prompted, self._sampling)
                 left = await self._from_journal(left, ready, source)
                 built_for = mode
                 if not left:

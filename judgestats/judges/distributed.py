@@ -27,6 +27,7 @@ from judgestats.judges.negotiation import Abilities
 from judgestats.judges.request import Encoded, judgment_keys
 from judgestats.judges.shards import MARK, Shard, ShardResult, added, shards_of, work_off
 from judgestats.judgments.design import Task
+from judgestats.protocols.base import prompted_in
 
 __all__ = ["collect_distributed"]
 
@@ -286,8 +287,9 @@ class _Job:
             learned[url, model] = abilities
         for task in tasks:
             spec = self.ask.judge(task.condition.judge)
-            mode = self.ask.reply_mode or learned.get(spec.address, Abilities()).mode
-            encoded = Encoded(task.build(mode))
+            forced = self.ask.reply_mode or spec.reply_mode
+            mode = forced or learned.get(spec.address, Abilities()).mode
+            encoded = Encoded(prompted_in(mode, task.build))
             (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
             (missing if self.journal.get(key) is None else held).append(task)
         if held:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from judgestats.judges.endpoint import Endpoint
-from judgestats.judges.negotiation import Abilities, Sent, subject
+from judgestats.judges.negotiation import Abilities, Sent, next_mode, subject
 from judgestats.judges.outcomes import Kind, Outcome, Parameter, one_line
 from judgestats.judges.spec import JudgeSpec, key_hint
-from judgestats.protocols.base import ReplyMode
 
 __all__ = ["mode_ignored", "taught", "why_fatal"]
 
@@ -32,7 +31,7 @@ def mode_ignored(endpoint: Endpoint, sent: Sent, outcome: Outcome) -> bool:
 
     Some servers take ``response_format`` or tools and do as they like.
     """
-    if endpoint.abilities.proven or endpoint.spec.in_process or sent.mode is ReplyMode.TEXT:
+    if endpoint.abilities.proven or endpoint.spec.in_process or next_mode(sent.mode) is None:
         return False
     whole = [c.text for c in outcome.choices if c.finish_reason in _WHOLE and c.text.strip()]
     if not whole or any(_is_object(text) for text in whole):

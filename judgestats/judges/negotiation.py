@@ -28,6 +28,8 @@ def next_mode(mode: ReplyMode) -> ReplyMode | None:
     >>> next_mode(ReplyMode.TEXT) is None
     True
     """
+    if mode is ReplyMode.LOGPROBS:
+        return None  # asked for or not at all
     place = _LADDER.index(mode) + 1
     return _LADDER[place] if place < len(_LADDER) else None
 

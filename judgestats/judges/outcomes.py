@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import scrubbed
 
 __all__ = ["MAX_DETAIL", "Choice", "Kind", "Outcome", "Parameter", "one_line", "storable"]
@@ -49,10 +50,18 @@ class Parameter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a reply's choices: its text (or tool arguments) and why it ended."""
+    """One of a reply's choices: its text (or tool arguments) and why it ended.
+
+    `weighed` is the text with the log-probabilities that came with it, if any did.
+    """
 
     text: str
     finish_reason: str
+    weighed: str = ""
+
+    def kept(self, mode: ReplyMode) -> str:
+        """What is kept of it, asked for in a mode."""
+        return self.weighed or self.text if mode is ReplyMode.LOGPROBS else self.text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

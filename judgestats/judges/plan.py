@@ -20,7 +20,7 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.stage_price import relative_margin, scaled_up
 from judgestats.judgments.design import Task
 from judgestats.judgments.stage_sample import Cell, Stratum, strata_of
-from judgestats.protocols.base import Prompted
+from judgestats.protocols.base import Prompted, prompted_in
 
 __all__ = ["JudgePlan", "PricePlan", "Stages", "price_plan"]
 
@@ -250,7 +250,8 @@ class _Pricing:
         spec = self._ask.judge(name)
         if spec.address not in self._abilities:
             self._abilities[spec.address] = self._journal.abilities(*spec.address) or Abilities()
-        prompted = group.tasks[0].build(self._ask.reply_mode or self._abilities[spec.address].mode)
+        forced = self._ask.reply_mode or spec.reply_mode
+        prompted = prompted_in(forced or self._abilities[spec.address].mode, group.tasks[0].build)
         ready = Ready(spec, group.tasks, prompted, self._ask.sampling)
         keys = list(ready.keys.values())
         held = self._journal.path is not None

@@ -15,7 +15,7 @@ from judgestats.judges.outcomes import (
 )
 from judgestats.judges.refusals import error_in, read_error
 from judgestats.judges.waiting import quota_pause
-from judgestats.protocols.reading import message_text
+from judgestats.protocols.reading import kept_reply, message_text
 
 __all__ = ["MAX_TEXT_CHARS", "read_reply"]
 
@@ -85,7 +85,8 @@ def _choice(raw: Any) -> Choice | None:
     if not isinstance(message.get("content"), str | list | None):
         return None
     text, finish = message_text(message, _label(raw.get("finish_reason")))
-    return Choice(storable(text), finish)
+    weighed = kept_reply(text, raw.get("logprobs")) if raw.get("logprobs") else ""
+    return Choice(storable(text), finish, storable(weighed))
 
 
 def _count(value: Any) -> int | None:

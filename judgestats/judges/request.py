@@ -13,6 +13,7 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.settings import placed
 from judgestats.protocols.base import Prompted, ReplyMode
+from judgestats.protocols.reading.weighted import TOP
 
 __all__ = [
     "DRAW_HEADER",
@@ -81,6 +82,8 @@ class Encoded:
 def _form(prompted: Prompted) -> str:
     """The body's members that ask for the reply's form, with a leading comma; empty for text."""
     schema = prompted.schema
+    if prompted.mode is ReplyMode.LOGPROBS:
+        return f',"logprobs":true,"top_logprobs":{TOP}'
     if schema is None or prompted.mode is ReplyMode.TEXT:
         return ""
     if prompted.mode is ReplyMode.JSON_SCHEMA:

@@ -276,7 +276,7 @@ class RequestSender:
         share = 1 / len(choices)
         answers = tuple(
             Answer(
-                text=choice.text,
+                text=choice.kept(one.sent.mode),
                 mode=one.sent.mode.value,
                 finish_reason=choice.finish_reason,
                 model=outcome.model,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
 from judgestats.judgments.schemas import validate_parsed, validate_raw
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Status, Unit, Verdict
+from judgestats.protocols.reading.weighted import LEAST_MASS, weighted_score, without_logprobs
+from judgestats.protocols.scale import Scale
 
-__all__ = ["parse_judgments", "read_judgment"]
+__all__ = ["WEIGHTED", "parse_judgments", "read_judgment"]
+
+WEIGHTED = ("scale_mass", "weighted_score")
+"""Columns of numbers beside the score, where log-probabilities were told."""
 
 
 def parse_judgments(
@@ -34,7 +40,8 @@ def parse_judgments(
         The parsed frame. A call that was never answered has the status ``failed``; a condition
         that the judge could not run (a refused temperature) has ``invalid_condition``. What a
         protocol says beyond the verdict (``Verdict.extra``, as the position preferred) stands in
-        text columns of its own.
+        text columns of its own; a score weighted by its tokens' probabilities, and the share of
+        them that lies on the scale, in columns of numbers (`WEIGHTED`).
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
@@ -75,7 +82,10 @@ def parse_judgments(
     )
     further = {key for v in verdicts for key in v.extra} - set(parsed.columns)
     for name in sorted(further):
-        parsed[name] = [str(v.extra.get(name, "")) for v in verdicts]
+        if name in WEIGHTED:
+            parsed[name] = [float(v.extra.get(name, "nan")) for v in verdicts]
+        else:
+            parsed[name] = [str(v.extra.get(name, "")) for v in verdicts]
     return validate_parsed(parsed)
 
 
@@ -116,7 +126,20 @@ def read_judgment(
         return Verdict(status=Status.FAILED, reason=failure or "no reply was received")
     if transport == "invalid_condition":
         return Verdict(status=Status.INVALID, reason=failure)
-    return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
+    if mode != ReplyMode.LOGPROBS:
+        return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
+    reply, places = without_logprobs(text)
+    verdict = reader.read(unit, ReplyMode.TEXT, reply, finish_reason=finish_reason)
+    scale = getattr(reader, "scale", None)
+    if verdict.score is None or not isinstance(scale, Scale):
+        return verdict
+    weighted = weighted_score(places, verdict.score, scale.low, scale.high)
+    if weighted is None:
+        return verdict
+    told = {"scale_mass": weighted.mass}
+    if weighted.mass >= LEAST_MASS:
+        told["weighted_score"] = weighted.score
+    return replace(verdict, extra={**verdict.extra, **told})
 
 
 def _kind(reader: JudgingProtocol) -> str:

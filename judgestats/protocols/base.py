@@ -6,14 +6,23 @@ judge supports, sends it, and hands the reply back to `read`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
 from judgestats.items.schema import Item
 
-__all__ = ["JudgingProtocol", "Prompted", "ReplyMode", "ReplySchema", "Status", "Unit", "Verdict"]
+__all__ = [
+    "JudgingProtocol",
+    "Prompted",
+    "ReplyMode",
+    "ReplySchema",
+    "Status",
+    "Unit",
+    "Verdict",
+    "prompted_in",
+]
 
 
 class Status(StrEnum):
@@ -35,6 +44,8 @@ class ReplyMode(StrEnum):
     JSON_SCHEMA = "json_schema"
     TOOL = "tool"
     TEXT = "text"
+    LOGPROBS = "logprobs"
+    """Plain text, with the probabilities of its tokens asked for; never fallen to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +87,13 @@ class Prompted:
     prompt_sha: str
     schema: ReplySchema | None = None
     instruction: str = ""
+
+
+def prompted_in(mode: ReplyMode, write: Callable[[ReplyMode], Prompted]) -> Prompted:
+    """A prompt in a reply mode; with log-probabilities it is that of plain text."""
+    if mode is ReplyMode.LOGPROBS:
+        return replace(write(ReplyMode.TEXT), mode=mode)
+    return write(mode)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ class BatchAccounting:
         share = 1 / len(choices)
         return {
             key: Answer(
-                text=choice.text,
+                text=choice.kept(request.sent.mode),
                 mode=request.sent.mode.value,
                 finish_reason=choice.finish_reason,
                 model=outcome.model,

@@ -27,6 +27,7 @@ from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink
 from judgestats.judges.source import grouped
 from judgestats.judgments.design import Task
+from judgestats.protocols.base import prompted_in
 from judgestats.results.numbers import counted
 
 __all__ = ["BatchCollector"]
@@ -241,7 +242,7 @@ class BatchCollector:
         for group in grouped(tasks, self._ask.sampling.choices, together=True):
             first = group.tasks[0]
             endpoint = self._endpoint(first.condition.judge)
-            prompted = first.build(endpoint.abilities.mode)
+            prompted = prompted_in(endpoint.abilities.mode, first.build)
             yield endpoint, group, Ready(endpoint.spec, group.tasks, prompted, self._ask.sampling)
 
     def _journal_holds(self, tasks: Sequence[Task]) -> None:

@@ -19,6 +19,7 @@ from judgestats.judges.journal import Answer
 from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import Ready, draw_header, request_body, sent_of
+from judgestats.protocols.base import prompted_in
 
 __all__ = ["BatchWork"]
 
@@ -155,7 +156,8 @@ class BatchWork:
     def _line(self, one: Wanted) -> tuple[bytes, BatchRequest, float]:
         endpoint, sampling, tasks = self._endpoint, self._shared.sampling, one.tasks
         condition = tasks[0].condition
-        ready = Ready(endpoint.spec, tasks, tasks[0].build(endpoint.abilities.mode), sampling)
+        prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
+        ready = Ready(endpoint.spec, tasks, prompted, sampling)
         sent = sent_of(
             endpoint.spec,
             condition,

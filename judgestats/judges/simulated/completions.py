@@ -26,9 +26,9 @@ from judgestats.judges.simulated.answerers import (
 )
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.judges import simulated_judges
-from judgestats.judges.simulated.replies import distribution, reply_text
+from judgestats.judges.simulated.replies import Distribution, distribution, reply_text
 from judgestats.judges.simulated.request_reader import asked_question, read_request
-from judgestats.judges.simulated.sampling import cut_to, effort_of, heeded
+from judgestats.judges.simulated.sampling import cut_to, effort_of, heeded, weigher
 from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import RefusedError
 
@@ -51,6 +51,7 @@ class _Known:
     messages: str
     prompt_tokens: int
     thoughts: int
+    weigh: Callable[[str], dict[str, Any]] | None
 
 
 class Completions:
@@ -100,6 +101,8 @@ class Completions:
         for index in range(count):
             text = known.say(f"{known.model}|{known.messages}|{seeds[index]}")
             choice = _choice(index, text, known.tool, fault)
+            if known.weigh is not None:
+                choice["logprobs"] = known.weigh(choice["message"]["content"] or "")
             tokens += len(text) // 4 + 1 + known.thoughts
             choices.append(choice)
         return {
@@ -136,6 +139,7 @@ class Completions:
             request.get("tools"),
             faults.ignore_schema,
             settings,
+            *([request.get("top_logprobs")] if request.get("logprobs") else []),
         ]
         key = hashlib.blake2b(json.dumps(fixed).encode(), digest_size=16).digest()
         known = self._known.get(key)
@@ -150,7 +154,9 @@ class Completions:
         heat = temperature
         if factor != 1:
             heat = factor * (1.0 if temperature is None else temperature)
-        say, tool = _speaker(model, request, heat, settings, schema=not faults.ignore_schema)
+        say, tool, chances = _speaker(
+            model, request, heat, settings, schema=not faults.ignore_schema
+        )
         known = _Known(
             model=model,
             say=say,
@@ -158,6 +164,7 @@ class Completions:
             messages=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
             prompt_tokens=length // 4 + 8,
             thoughts=thoughts,
+            weigh=weigher(chances, request) if request.get("logprobs") else None,
         )
         self._known[key] = known
         if len(self._known) > _REMEMBERED:
@@ -190,8 +197,10 @@ def _speaker(
     settings: Mapping[str, Any],
     *,
     schema: bool,
-) -> tuple[Callable[[str], str], str]:
-    """What gives the reply's text for a draw, and the tool that is called (empty if none)."""
+) -> tuple[Callable[[str], str], str, Distribution]:
+    """What gives the reply's text for a draw, the tool that is called (empty if none), and the
+    chances of its verdicts before temperature.
+    """
     if model in simulated_answerers():
 
         def say(seed: str) -> str:
@@ -202,11 +211,12 @@ def _speaker(
                 seed=seed,
             )
 
-        return say, ""
+        return say, "", ((), ())
     judge = truth(model)
     asked = read_request(request, schema=schema)
     chances = cut_to(distribution(judge, asked, temperature), settings)
-    return partial(reply_text, judge, asked, chances), asked.tool
+    say_verdict = partial(reply_text, judge, asked, chances)
+    return say_verdict, asked.tool, distribution(judge, asked, None)
 
 
 def _seeds(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Callable, Mapping
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -11,7 +13,7 @@ from judgestats.judges.simulated.replies import Distribution
 from judgestats.judges.simulated.wire import RefusedError
 from judgestats.judgments.settings import FIELDS
 
-__all__ = ["EFFORT", "cut_to", "effort_of", "heeded"]
+__all__ = ["EFFORT", "cut_to", "effort_of", "heeded", "weigher"]
 
 EFFORT: Mapping[str, float] = {
     "none": 1.3,
@@ -25,6 +27,7 @@ EFFORT: Mapping[str, float] = {
 """Factor on the temperature: a judge that reasons longer scatters less."""
 _THOUGHTS = {"minimal": 20, "low": 80, "medium": 240, "high": 700, "xhigh": 1400, "max": 2500}
 """Reasoning tokens of a reply."""
+_MOST_LOGPROBS = 20
 _HEEDED = ("reasoning_effort", "top_p", "top_k")
 
 
@@ -85,3 +88,49 @@ def cut_to(chances: Distribution, settings: Mapping[str, Any]) -> Distribution:
     kept.sort()
     sums = list(accumulate(single[i] for i in kept))
     return tuple(verdicts[i] for i in kept), tuple(s / sums[-1] for s in sums)
+
+
+_TOKEN = re.compile(r"\d+|[^\W\d]+|\s+|[^\w\s]+|_+")
+
+
+def weigher(chances: Distribution, request: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
+    """Log-probabilities of a reply's tokens, before temperature, as `chances` are.
+
+    Only the verdict is uncertain: the last token that is one of the verdicts.
+
+    Examples
+    --------
+    >>> weigh = weigher(((7, 8), (0.25, 1.0)), {"logprobs": True, "top_logprobs": 2})
+    >>> [(t["token"], t["logprob"]) for t in weigh("[[7]]")["content"]]
+    [('[[', 0.0), ('7', -1.386294), (']]', 0.0)]
+    """
+    most = request.get("top_logprobs") or 0
+    if not isinstance(most, int) or not 0 <= most <= _MOST_LOGPROBS:
+        raise RefusedError(
+            400,
+            f"'top_logprobs' must be a whole number of 0-{_MOST_LOGPROBS}",
+            param="top_logprobs",
+        )
+    verdicts, cumulated = chances
+    single = [b - a for a, b in pairwise((0.0, *cumulated))]
+    told = {str(v): round(math.log(p), 6) for v, p in zip(verdicts, single, strict=True) if p > 0}
+    likeliest = sorted(told.items(), key=lambda pair: -pair[1])[:most]
+
+    def weigh(text: str) -> dict[str, Any]:
+        tokens = _TOKEN.findall(text)
+        last = max((i for i, token in enumerate(tokens) if token in told), default=-1)
+        content = []
+        for place, token in enumerate(tokens):
+            own = told[token] if place == last else 0.0
+            top = likeliest if place == last else [(token, 0.0)][:most]
+            content.append(
+                {
+                    "token": token,
+                    "logprob": own,
+                    "bytes": list(token.encode()),
+                    "top_logprobs": [{"token": t, "logprob": value} for t, value in top],
+                }
+            )
+        return {"content": content, "refusal": None}
+
+    return weigh

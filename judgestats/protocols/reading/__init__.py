@@ -15,6 +15,7 @@ from judgestats.protocols.reading.message import is_cut, is_withheld, message_te
 from judgestats.protocols.reading.options import LETTERS, OptionForm, PairForm, WordForm
 from judgestats.protocols.reading.reasoning import without_reasoning
 from judgestats.protocols.reading.scores import ScoreForm
+from judgestats.protocols.reading.weighted import kept_reply, weighted_score, without_logprobs
 
 __all__ = [
     "LETTERS",
@@ -24,6 +25,9 @@ __all__ = [
     "PairForm",
     "ScoreForm",
     "WordForm",
+    "kept_reply",
+    "weighted_score",
+    "without_logprobs",
     "is_cut",
     "is_withheld",
     "message_text",

@@ -1,0 +1,196 @@
+"""Scores weighted by the probabilities of their tokens, where a server tells them (G-Eval).
+
+A reply whose log-probabilities were asked for is kept as one JSON object: the text, and of every
+token with a digit its place, the token before it, itself, and the likeliest tokens in its stead.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["LEAST_MASS", "TOP", "Weighted", "kept_reply", "weighted_score", "without_logprobs"]
+
+TOP = 20
+"""Likeliest tokens asked for at each place: the most that OpenAI gives."""
+LEAST_MASS = 0.5
+"""Below this share of the probability on the scale there is no weighted score."""
+
+_KEPT = 8
+"""Tokens with a digit that are kept from the start of a reply, and as many from its end."""
+_LONGEST = 24
+_ROUNDING = 1e-6
+_SPACES = " \n\t\u2581\u0120"
+
+Place = tuple[int, str, str, dict[str, float]]
+"""Place in the reply, token before, token, and log-probabilities by token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """The score to be expected of a reply, and the share of the probability that lies on the scale.
+
+    The rest lies on other tokens, or on tokens that were not returned.
+    """
+
+    score: float
+    mass: float
+
+
+def kept_reply(text: str, logprobs: Any) -> str:
+    """A reply with its log-probabilities, as it is kept; the text alone where there are none.
+
+    Parameters
+    ----------
+    text : str
+    logprobs : anything
+        As it stands in a choice of a chat completion.
+
+    Examples
+    --------
+    >>> kept_reply("8", None)
+    '8'
+    >>> top = [{"token": "8", "logprob": -0.1}, {"token": "7", "logprob": -2.4}]
+    >>> kept_reply("8", {"content": [{"token": "8", "logprob": -0.1, "top_logprobs": top}]})
+    '{"reply":"8","logprobs":[[0,"","8",{"8":-0.1,"7":-2.4}]]}'
+    """
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(content, list):
+        return text
+    places: list[Place] = []
+    before = ""
+    for place, entry in enumerate(content):
+        token = entry.get("token") if isinstance(entry, Mapping) else None
+        if not isinstance(token, str):
+            return text
+        if any(c.isdigit() for c in token) and len(token) <= _LONGEST:
+            places.append((place, before[-_LONGEST:], token, _likeliest(entry)))
+        before = token
+    if len(places) > 2 * _KEPT:
+        places = [*places[:_KEPT], *places[-_KEPT:]]
+    whole = {"reply": text, "logprobs": places}
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+def _likeliest(entry: Mapping[str, Any]) -> dict[str, float]:
+    """The log-probabilities of a place; what is no number from -inf to 0 is left out."""
+    top = entry.get("top_logprobs")
+    values: dict[str, float] = {}
+    for one in [*(top[:TOP] if isinstance(top, list) else []), entry]:
+        token, value = (
+            (one.get("token"), one.get("logprob")) if isinstance(one, Mapping) else (None, None)
+        )
+        if not isinstance(token, str) or len(token) > _LONGEST or token in values:
+            continue
+        if isinstance(value, int | float) and math.isfinite(value) and value <= _ROUNDING:
+            values[token] = round(min(float(value), 0.0), 5)
+    return values
+
+
+def without_logprobs(kept: str) -> tuple[str, list[Place]]:
+    """The text of a kept reply, and its places; a text that is no such object is the reply itself.
+
+    Examples
+    --------
+    >>> without_logprobs('{"reply":"8","logprobs":[[0,"","8",{"8":-0.1}]]}')
+    ('8', [(0, '', '8', {'8': -0.1})])
+    >>> without_logprobs("[[8]]")
+    ('[[8]]', [])
+    """
+    if not kept.startswith('{"reply":'):
+        return kept, []
+    try:
+        value = json.loads(kept)
+        places = [
+            (int(place), str(before), str(token), {str(k): float(v) for k, v in top.items()})
+            for place, before, token, top in value["logprobs"]
+        ]
+        return str(value["reply"]), places
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return kept, []  # a reply that only looks like one
+
+
+def weighted_score(places: Sequence[Place], score: float, low: int, high: int) -> Weighted | None:
+    """The expected score over the tokens of a scale, at the place where a score was read.
+
+    Parameters
+    ----------
+    places : sequence of places
+        Of `without_logprobs`.
+    score : float
+        The score that was read.
+    low, high : int
+        The scale.
+
+    Returns
+    -------
+    Weighted or None
+        None where the score's token is not found, or its tokens' probabilities are not told. A
+        token that may be a whole score or the start of another (1 of 10, where a tokenizer cuts
+        numbers into digits) counts only where what follows is told.
+
+    Examples
+    --------
+    >>> top = {"8": math.log(0.6), "7": math.log(0.2), "Well": math.log(0.1)}
+    >>> weighted_score([(0, "", "8", top)], 8.0, 1, 10)
+    Weighted(score=7.75, mass=0.8)
+    """
+    wanted = str(int(score)) if score == int(score) else ""
+    starts = [i for i in range(len(places)) if wanted and _number_at(places, i) == wanted]
+    if not starts:
+        return None
+    marked = [i for i in starts if places[i][1].rstrip().endswith("[")]
+    start = (marked or starts)[-1]
+    first = _by_text(places[start][3])
+    chosen = places[start][2].strip(_SPACES)
+    nexts: dict[str, float] = {}
+    if start + 1 < len(places) and places[start + 1][0] == places[start][0] + 1:
+        nexts = _by_text(places[start + 1][3])
+    scale = [str(value) for value in range(low, high + 1)]
+    chances = dict.fromkeys(scale, 0.0)
+    for token, chance in first.items():
+        longer = [v for v in scale if v != token and v.startswith(token)]
+        whole = not longer or any(v in first for v in longer)  # numbers are single tokens here
+        if token in chances and whole:
+            chances[token] += chance
+        elif longer and token == chosen and nexts:
+            goes_on = {v: nexts.get(v[len(token) :], 0.0) for v in longer}
+            for value, share in goes_on.items():
+                chances[value] += chance * share
+            if token in chances:
+                chances[token] += chance * max(0.0, 1 - sum(goes_on.values()))
+    mass = sum(chances.values())
+    if mass <= 0:
+        return None
+    expected = sum(int(v) * p for v, p in chances.items()) / mass
+    return Weighted(score=round(expected, 6), mass=round(min(mass, 1.0), 6))
+
+
+def _number_at(places: Sequence[Place], start: int) -> str:
+    """The number that begins with a token and goes on in the tokens right behind it."""
+    if start and places[start - 1][0] == places[start][0] - 1 and _is_digits(places[start - 1][2]):
+        return ""  # its middle
+    number, at = places[start][2].strip(_SPACES), start
+    while at + 1 < len(places) and places[at + 1][0] == places[at][0] + 1:
+        if not (_is_digits(number) and places[at + 1][2].isdigit()):
+            break
+        at += 1
+        number += places[at][2]
+    return number if _is_digits(number) else ""
+
+
+def _is_digits(token: str) -> bool:
+    text = token.strip(_SPACES)
+    return text.isascii() and text.isdigit()
+
+
+def _by_text(top: Mapping[str, float]) -> dict[str, float]:
+    """Probabilities by what a token says: " 8" and "8" are one."""
+    chances: dict[str, float] = {}
+    for token, value in top.items():
+        text = token.strip(_SPACES)
+        chances[text] = chances.get(text, 0.0) + math.exp(value)
+    return chances
