@@ -29,10 +29,12 @@ from judgestats.analysis.pair_methods import (
     judged_pairs,
     methods_of,
     pairs_asked,
+    weighted_methods,
 )
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import metrics_of, selection_limits
+from judgestats.analysis.weighted_scores import weighted_limitations
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -209,6 +211,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         row, found = describe(method, pairs, declared)
         rows.append(row)
         results += found
+    weighted = weighted_methods(frame, pairs)
+    beside = [describe(m, pairs, declared) for m in weighted]
+    results += [result for _, own in beside for result in own]
     ceiling = people_ceiling(pairs, level=declared.level)
     table = pd.DataFrame(rows)
     # One method without any readable verdict would leave the others no pair in common.
@@ -228,16 +233,23 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         question=declared.question,
         sentence=_sentence(headlines, table, compared, ceiling, at),
         headlines=headlines,
-        conditions=table,
+        conditions=pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table,
         results=tuple(results),
-        limitations=(*_limits(frame, table, items), *fewer_pairs(declared, pairs)),
+        limitations=(
+            *_limits(frame, table, items),
+            *weighted_limitations(frame),
+            *fewer_pairs(declared, pairs),
+        ),
         recommendation=recommended,
         metrics={
             "quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum()),
             **({"agreement/people": ceiling.estimate} if ceiling else {}),
         },
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
-        rows=_rows(methods, rows),
+        condition_metrics={
+            str(r["condition"]): metrics_of(r, _METRICS)
+            for r in [*rows, *(row for row, _ in beside)]
+        },
+        rows=_rows([*methods, *weighted], [*rows, *(row for row, _ in beside)]),
         arrays={
             "pairs": list(pairs.names),
             "clusters": [str(c) for c in pairs.table.clusters],

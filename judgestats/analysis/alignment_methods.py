@@ -52,10 +52,10 @@ def describe(
     label = f"{method.judge}, {method.label}"
     row = condition_row(method.condition, method.asked)
     if method.derived:
-        row["condition"] = row["condition"].replace("method=pointwise", f"method={AVERAGE}")
-        row["factor_method"] = AVERAGE
+        row["condition"] = row["condition"].replace("method=pointwise", f"method={method.method}")
+        row["factor_method"] = method.method
     replications = max(int(row["n_replications"]), 1)
-    used = replications if method.derived else 1  # what one verdict is made of
+    used = replications if method.method == AVERAGE else 1  # what one verdict is made of
     each = max(len(pairs.names), 1) * replications
     row["judgments_per_pair"] = int(row["n"]) / each * used
     row["cost_per_pair"] = float(row["cost_usd"]) / each * used

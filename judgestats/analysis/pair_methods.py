@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.weighted_scores import first_weighted
 from judgestats.items.labelled import LabelledPairs, label_table
 from judgestats.items.schema import Item
 from judgestats.judgments.pairs import both_orders, combined, scores_of
@@ -21,6 +22,7 @@ from judgestats.stats.agreement.transitivity import pairwise_from_scores
 
 __all__ = [
     "AVERAGE",
+    "WEIGHTED",
     "JudgedPairs",
     "Method",
     "baselines",
@@ -36,6 +38,8 @@ Floats = NDArray[np.float64]
 
 AVERAGE = "pointwise-mean"
 """The method that averages all replications of `pointwise`."""
+WEIGHTED = "pointwise-weighted"
+"""Scores weighted by the probabilities of their tokens, made from one reply each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +187,28 @@ def methods_of(
             mean = _words(pairwise_from_scores(a, b))[:, None]
             found.append(_method(AVERAGE, mean, pairs, derived=True, **common))
     return found
+
+
+def weighted_methods(frame: pd.DataFrame, pairs: JudgedPairs) -> list[Method]:
+    """Scores weighted by their tokens' probabilities, one call each, where they were told."""
+    weighted = []
+    for condition, asked in frame.groupby("condition", sort=False):
+        a, b = (first_weighted(asked, names) for names in (pairs.first, pairs.second))
+        if a is None or b is None:
+            continue
+        weighted.append(
+            _method(
+                WEIGHTED,
+                _words(pairwise_from_scores(a[:, 0], b[:, 0]))[:, None],
+                pairs,
+                condition=str(condition),
+                judge=str(asked["judge"].iloc[0]),
+                temperature=float(asked["temperature"].iloc[0]),
+                asked=asked,
+                derived=True,
+            )
+        )
+    return weighted
 
 
 def _words(verdicts: NDArray[Any]) -> Objects:

@@ -20,6 +20,7 @@ from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_as
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
+from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
@@ -157,6 +158,7 @@ class _Asked:
     base: Mapping[str, Any]
     scores: Floats
     made: Mapping[tuple[str, int], Aggregated]
+    weighted: Aggregated | None
 
     @property
     def sizes(self) -> list[int]:
@@ -198,13 +200,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     every = [a for one in asked for a in one.made.values()] + panels
     gains, small, results = _gains(asked, questions, declared)
     results += panel_results
-    results += [r for one in every for r in one.results]
+    beside = [one.weighted for one in asked if one.weighted is not None]
+    results += [r for one in [*every, *beside] for r in one.results]
     results += reference_results(pairs, declared)
     recommended, best = _recommend(every, questions, declared)
     results += best
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
-    table = pd.DataFrame([one.row for one in every])
+    table = pd.DataFrame([one.row for one in [*every, *beside]])
     headlines = _headlines(asked, gains, small)
     return Analysis(
         experiment="self_consistency",
@@ -216,12 +219,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         limitations=(
             *selection_limits(frame, table),
             _TIES,
+            *weighted_limitations(frame),
             *fewer_pairs(declared, pairs),
         ),
         recommendation=recommended,
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
-        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in every},
-        rows=_rows([one.name for one in every]),
+        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in [*every, *beside]},
+        rows=_rows([one.name for one in [*every, *beside]]),
     )
 
 
@@ -251,9 +255,14 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
                 seed=declared.seed,
             )  # fmt: skip
     temperature = float(base["temperature"])
+    expected = first_weighted(own, answers.names)
+    weighted = None if expected is None else described(
+        base, expected, answers, name=f"{condition}, weighted by probabilities", how="weighted",
+        judgments=1, cost=each, tokens=tokens, level=declared.level,
+    )  # fmt: skip
     return _Asked(
         where=f"{base['judge']} at {heat(temperature)}", judge=str(base["judge"]),
-        temperature=temperature, base=base, scores=scores, made=made,
+        temperature=temperature, base=base, scores=scores, made=made, weighted=weighted,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.errors import InputError
 from judgestats.experiment.answering import Given, answer_plan
 from judgestats.experiment.design import Design, project_folder
 from judgestats.experiment.item_sources import one_source, source_name
@@ -25,7 +26,7 @@ from judgestats.judges.model_answers import AnswerPlan, foreseen_answers
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.staging import Staging
-from judgestats.protocols.base import JudgingProtocol, Unit
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 
 __all__ = ["Prepared", "prepare", "with_given_answers"]
 
@@ -123,6 +124,11 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     )
     analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
     staging = staged(units, protocols, parameters)
+    if staging is not None and parameters["reply"] == ReplyMode.LOGPROBS:
+        raise InputError(
+            "reply: replies that later calls are built on cannot carry log-probabilities; leave "
+            f"reply=logprobs to experiments of one call ({design.name} judges in stages)."
+        )
     return Prepared(
         design=design,
         given=given,

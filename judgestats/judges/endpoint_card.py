@@ -1,4 +1,4 @@
-"""What an endpoint does for a model: honours, ignores or refuses, seen in fifteen short calls."""
+"""What an endpoint does for a model: honours, ignores or refuses, seen in seventeen short calls."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ _SCHEMA = {
 }
 _BOUND = 300
 _REPEATS = 3
+_CERTAIN = 0.05
+_SAME_LOGPROB = 0.2
+"""Two calls differ a little on some hardware; a temperature of 1.5 for .5 divides by three."""
+_RARE = -8.0
 _FUNCTION = {"name": "submit_score", "description": "Give the verdict.", "parameters": _SCHEMA}
 _FEATURES: Mapping[str, dict[str, Any]] = {
     "json_schema": {
@@ -162,7 +166,7 @@ async def examined(
     timeout_s: float = 60.0,
     app: AsgiApp | None = None,
 ) -> EndpointCard:
-    """Ask an endpoint what it does for a model: some fifteen calls of some 300 tokens at most.
+    """Ask an endpoint what it does for a model: some seventeen calls of some 300 tokens at most.
 
     Parameters
     ----------
@@ -185,11 +189,13 @@ async def examined(
         calls = _Calls(client, spec)
         first = await _first(calls, spec)
         features = {name: await _feature(calls, name) for name in _FEATURES}
+        when = await _when(calls) if features["logprobs"] == "honoured" else ""
         cold = await _texts(calls, temperature=0)
         hot = await _texts(calls, temperature=1)
         seeded = await _texts(calls, temperature=1, seed=7)
     features["seed"] = _seed(hot, seeded)
     features["temperature"] = _temperature(cold, hot)
+    features["logprobs"] += when
     price = (prices or default_prices()).price(spec)
     answered = [o for o in calls.outcomes if o.kind is Kind.ANSWERED]
     costs = [price.cost(*o.usage) for o in answered]
@@ -251,6 +257,37 @@ async def _feature(calls: _Calls, name: str) -> str:
     else:
         honoured = all(_is_verdict(choice.text) for choice in outcome.choices)
     return "honoured" if honoured else "ignored"
+
+
+async def _when(calls: _Calls) -> str:
+    """Whether log-probabilities are told before temperature: the first token's, cool and hot."""
+    seen: list[dict[str, float]] = []
+    for temperature in (0.5, 1.5):
+        asked = {"logprobs": True, "top_logprobs": 5, "temperature": temperature}
+        outcome, reply = await calls.send(**asked)
+        if outcome.kind is not Kind.ANSWERED:
+            return ""
+        weighed = reply["choices"][0].get("logprobs") or {}
+        seen.append(_uncertain(weighed.get("content")))
+    cool, hot = seen
+    both = [name for name in cool if name in hot]
+    if not both or max(abs(cool[name]) for name in both) < _CERTAIN:
+        return ", before or after temperature cannot be told"
+    apart = max(abs(cool[name] - hot[name]) for name in both)
+    return ", before temperature" if apart < _SAME_LOGPROB else ", after temperature"
+
+
+def _uncertain(content: Any) -> dict[str, float]:
+    """Log-probabilities by token and by what was said before it: only the same place compares."""
+    values: dict[str, float] = {}
+    before = ""
+    for entry in content if isinstance(content, list) else []:
+        top = entry.get("top_logprobs") if isinstance(entry, dict) else None
+        for one in top if isinstance(top, list) else []:
+            if isinstance(one, dict) and isinstance(one.get("logprob"), int | float):
+                values[f"{before}|{one.get('token')}"] = float(one["logprob"])
+        before += str(entry.get("token")) if isinstance(entry, dict) else ""
+    return {name: value for name, value in values.items() if value > _RARE}
 
 
 def _is_verdict(text: str) -> bool:

@@ -28,6 +28,7 @@ from judgestats.judges.request import (
 )
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
+from judgestats.protocols.base import ReplyMode
 
 __all__ = ["RequestResult", "RequestSender", "Halt", "share_of"]
 
@@ -309,6 +310,9 @@ class RequestSender:
         else:
             account.cost_usd += cost
         learned = endpoint.abilities.answered_in(one.sent.mode)
+        if one.sent.mode is ReplyMode.LOGPROBS and not any(c.weighed for c in choices):
+            note = "gives no log-probabilities: there are sampled scores only"
+            endpoint.notes[f"{endpoint.spec.name}: {note}"] = None
         if len(choices) < len(wanted):
             learned = replace(learned, several=False)
             note = f"answers one choice where {len(wanted)} are asked for; asked one by one"

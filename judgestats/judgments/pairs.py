@@ -73,7 +73,9 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
     return np.where(read, np.where(ab == ba, ab, otherwise), "").astype(object)
 
 
-def scores_of(asked: pd.DataFrame, items: Sequence[str]) -> NDArray[np.float64]:
+def scores_of(
+    asked: pd.DataFrame, items: Sequence[str], *, values: str = "score"
+) -> NDArray[np.float64]:
     """Scores of one condition, things judged x replications; NaN where unread."""
-    wide = asked.pivot(index="item_id", columns="replicate", values="score")
+    wide = asked.pivot(index="item_id", columns="replicate", values=values)
     return wide.reindex(index=list(items)).to_numpy(dtype=float)

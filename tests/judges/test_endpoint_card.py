@@ -22,7 +22,8 @@ def test_a_server_that_does_what_it_is_asked(server):
     seen = card(url)
     assert {seen.features[f] for f in ("json_schema", "tools", "n")} == {"honoured"}
     assert "effect is seen (0 against 1)" in seen.features["temperature"]
-    assert seen.calls == app.received <= 16
+    assert seen.calls == app.received <= 18
+    assert seen.features["logprobs"] == "honoured, before temperature"
     assert seen.tokens["in"] > 0
     assert "x-ratelimit-limit-requests" in seen.rate_limits
     assert seen.cost_usd == 0.0
