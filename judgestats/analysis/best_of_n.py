@@ -92,7 +92,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                     "disagreeing pairs, and Page's test for a rise, T = 0 left out: there one draw "
                     "is repeated"
                 ),
-                family="one test per judge and kind of test",
+                family="one test of each kind per judge",
                 adjustment="holm",
             ),
             Hypothesis(
@@ -161,7 +161,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results += choices_right(name, asked, row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
-    results += across_temperatures(choices, table, declared)
+    compared, headlines = across_temperatures(choices, table, declared)
+    results += compared
     results += across_judges(choices, table, declared)
     results += answers_right(frame, declared)
     results += against_accuracy(frame, choices, table, declared)
@@ -169,7 +170,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         experiment=declared.experiment,
         question=declared.question,
         sentence=_sentence(table),
-        headlines=audit_headlines(results),
+        headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(in_order(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),

@@ -11,10 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
+from judgestats.analysis.families import family_of_tests, headline_of_test
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import Choices, add_estimate, named
 from judgestats.judgments.settings import heat
+from judgestats.results import About, Headline
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.agreement.between_judges import agreement_across_judges
@@ -24,7 +26,6 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = [
@@ -160,7 +161,7 @@ def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
 
 def across_temperatures(
     choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
+) -> tuple[list[NamedResult], list[Headline]]:
     """Disagreement of repetitions across temperatures above 0, paired by question.
 
     Three temperatures or more: Friedman's test, and Page's for a rise along them.
@@ -175,6 +176,7 @@ def across_temperatures(
     Returns
     -------
     list of NamedResult
+    list of Headline
     """
     tests: dict[str, TestResult] = {}
     rises: dict[str, TestResult] = {}
@@ -231,16 +233,23 @@ def across_temperatures(
         )
         for judge, test in rises.items()
     ]
-    for key, several, what in (
-        ("temperature.family", tests, "disagreement across temperatures"),
-        ("temperature.rise.family", rises, "disagreement rising with temperature"),
-    ):
-        known = {j: t for j, t in several.items() if not math.isnan(t.p_value)}
-        if len(known) > 1:
-            family = adjust_family(known, family=f"{what}, one test per judge", method="holm")
-            title = f"{what.capitalize()}, adjusted"
-            results.append(named(key, title, "secondary", family, headline=True))
-    return results
+    family = family_of_tests(
+        "temperature.family",
+        {**tests, **{f"{judge}, rising": t for judge, t in rises.items()}},
+        "disagreement across temperatures, one test of each kind per judge",
+    )
+    headlines = [
+        headline_of_test(
+            result, family, what=f"a change of repeated choices with temperature, {judge}",
+            estimand="percent_agreement",
+            about=About(
+                judge=judge, stratum=judge, varied="temperature",
+                conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
+            ),
+        )
+        for judge, result in zip([*tests, *rises], results, strict=True)
+    ]  # fmt: skip
+    return [*results, *family], headlines
 
 
 def across_judges(

@@ -11,7 +11,6 @@ from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.bias_answer import (
     authorship_told,
     bias_headlines,
-    jointly,
     length_told,
     place_told,
     what_to_do,
@@ -27,6 +26,7 @@ from judgestats.analysis.bias_tests import (
     shapes_results,
     unread_results,
 )
+from judgestats.analysis.families import jointly
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.pair_methods import judged_pairs
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -195,7 +195,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         results += unread_results(found, things, clusters, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
-    results = jointly(results)
+    for ids in (
+        ("padding", "position.family", "own"),
+        ("equivalence.padding", "equivalence.position", "equivalence.own"),
+    ):
+        results = jointly(
+            results, ids, family="padding, place and authorship: judges and temperatures"
+        )
     by_id: dict[str, Result] = {r.id: r.result for r in results}
     headlines = bias_headlines(by_id, found)
     told = [part(headlines, by_id) for part in (length_told, place_told, authorship_told)]

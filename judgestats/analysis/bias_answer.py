@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from judgestats.analysis.bias_probes import Probed
 from judgestats.analysis.families import LEVEL, claim_of
-from judgestats.analysis.outcome import NamedResult, Recommendation
+from judgestats.analysis.outcome import Recommendation
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number, bounds_of, estimate_parts
-from judgestats.stats.inference.adjust import Family, p_adjust
+from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Comparison, Comparisons, Result
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
 __all__ = [
     "authorship_told",
     "bias_headlines",
-    "jointly",
     "length_told",
     "place_told",
     "what_to_do",
@@ -52,46 +50,6 @@ _SAYS: Mapping[Claim, str] = {
     "open": "neither an effect nor its absence is shown: {}",
     "undefined": "could not be tested: {}",
 }
-
-
-def jointly(results: Sequence[NamedResult]) -> list[NamedResult]:
-    """The results, with the tests that the answer tells adjusted as one family.
-
-    Padding, place and authorship stand in one sentence, so that each alone would let a judge
-    without any bias be called biased in three times 5 %. Their tests of equivalence likewise.
-    """
-    out = list(results)
-    for names in (
-        ("padding", "position.family", "own"),
-        tuple(f"equivalence.{h}" for h in _EFFECTS),
-    ):
-        at = [i for i, r in enumerate(out) if r.id in names]
-        given = [_p_values(out[i].result) for i in at]
-        if not given:
-            continue
-        adjusted = p_adjust([p for ps in given for p in ps]).tolist()
-        for i, ps in zip(at, given, strict=True):
-            own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
-            out[i] = replace(out[i], result=_with_adjusted(out[i].result, own))
-    return out
-
-
-def _p_values(result: Result) -> list[float]:
-    if isinstance(result, Family):
-        return [t.p_value for t in result.tests.values()]
-    return [r.p_value for r in result.rows] if isinstance(result, Comparisons) else []
-
-
-def _with_adjusted(result: Result, p: Sequence[float]) -> Result:
-    family = "padding, place and authorship: judges and temperatures"
-    if isinstance(result, Family):
-        return replace(
-            result, name=family, p_adjusted=dict(zip(result.tests, p, strict=True))
-        )  # fmt: skip
-    if isinstance(result, Comparisons):
-        rows = tuple(replace(r, p_adjusted=v) for r, v in zip(result.rows, p, strict=True))
-        return replace(result, family=family, rows=rows)
-    return result
 
 
 def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tuple[Headline, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,26 @@ from judgestats.analysis.crowd_case import side_by_side
 from judgestats.analysis.crowd_conclude import limits_of, recommended, sentence_of
 from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
 from judgestats.analysis.crowd_describe import describe
-from judgestats.analysis.crowd_plan import REFERENCE, plan
+from judgestats.analysis.crowd_plan import FAMILY, REFERENCE, plan
 from judgestats.analysis.crowd_price import price_table
+from judgestats.analysis.families import (
+    LEVEL,
+    direction_of,
+    family_of_tests,
+    headline_of_test,
+    headlines_of_rows,
+    jointly,
+)
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import metrics_of, named
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
-from judgestats.results import Row
+from judgestats.results import About, Headline, Row
 from judgestats.stats.comparison.cochran import cochran_q_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
-from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.inference.result import Comparisons, TestResult
 from judgestats.stats.spread.equivalence import equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
 
@@ -74,43 +83,59 @@ def analyse(
     judges = judged_by(pipelines, gold)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
-    gains: dict[str, Comparisons] = {}
-    tests: dict[str, Any] = {}
-    trends: dict[str, Any] = {}
+    # So many that the smallest p-value there can be stands in the family of all that is claimed.
+    asked = len(set(pipelines["factor_strategy"])) + 1
+    n_permutations = max(declared.n_resamples, math.ceil(2 * asked * len(judges) / LEVEL) - 1)
+    drawn = replace(declared, n_resamples=n_permutations)
+    tests: dict[str, NamedResult] = {}
     for judged in judges:
         for name in judged.strategies:
             row, found = describe(judged, name, declared)
             rows.append(row)
             results += found
-        found, test = _strategies(judged, declared)
-        results += found
-        if test is not None:
-            tests[judged.name] = test
-        found, gain = _gain(judged, declared)
-        results += found
-        if gain is not None:
-            gains[judged.name] = gain
-            results.append(
-                named(
-                    f"cost.{judged.name}",
-                    f"Price of a point of accuracy, {judged.name}",
-                    "descriptive",
-                    price_table(judged, gain, declared),
-                )
-            )
-        found, trend = _scaling(judged, declared)
-        results += found
-        if trend is not None:
-            trends[judged.name] = trend
+        results += _strategies(judged, drawn)
+        results += _gain(judged, declared)
+        results += _scaling(judged, drawn)
         results += _selection(judged, declared)
         results += _points(judged, declared)
+        for result in results:
+            if result.id == f"strategies.{judged.name}":
+                tests[judged.name] = result
+            elif result.id == f"scaling.accuracy.{judged.name}":
+                tests[f"{judged.name}, trend over k"] = result
+    family = family_of_tests(
+        "strategies.family",
+        {k: r.result for k, r in tests.items() if isinstance(r.result, TestResult)},
+        FAMILY,
+        role="primary",
+    )
+    results = _jointly([*results, *family], judges)
+    by_id = {r.id: r for r in results}
+    gains = {
+        judged.name: gain
+        for judged in judges
+        if f"gain.{judged.name}" in by_id
+        and isinstance(gain := by_id[f"gain.{judged.name}"].result, Comparisons)
+    }
+    headlines = tuple(_headlines(by_id, judges, tests))
+    results += [
+        named(
+            f"cost.{judged.name}",
+            f"Price of a point of accuracy, {judged.name}",
+            "descriptive",
+            price_table(judged, gains[judged.name], declared),
+        )
+        for judged in judges
+        if judged.name in gains
+    ]
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="crowd",
         question=declared.question,
-        sentence=sentence_of(judges, table, gains, trends, declared),
+        sentence=sentence_of(judges, table, gains, by_id, headlines, declared),
+        headlines=headlines,
         conditions=table,
         results=tuple(results),
         limitations=tuple(limits_of(frame, pipelines, table, items)),
@@ -155,11 +180,55 @@ def _named(declared: AnalysisPlan, key: str, judged: Judged) -> list[str]:
     return [n for n in names if n in judged.strategies]
 
 
-def _strategies(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Any]:
+def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[NamedResult]:
+    """All that is claimed as one family, and all tests of equivalence as one."""
+    found = jointly(
+        results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
+    )
+    return jointly(
+        found, {f"gain.equivalence.{j.name}" for j in judges},
+        family="strategies against vanilla: all judges",
+    )  # fmt: skip
+
+
+def _headlines(
+    by_id: Mapping[str, NamedResult], judges: Sequence[Judged], tests: Mapping[str, NamedResult]
+) -> Iterator[Headline]:
+    """Of each judge: whether strategies differ, which one from vanilla, and whether k matters."""
+    family = [by_id["strategies.family"]] if "strategies.family" in by_id else []
+    for judged in judges:
+        about = About(
+            judge=str(judged.rows["judge"].iloc[0]), stratum=judged.name, varied="strategy",
+            conditions=tuple(dict.fromkeys(judged.rows["condition"])),
+        )  # fmt: skip
+        for name in (judged.name, f"{judged.name}, trend over k"):
+            if name in tests:
+                effect = getattr(tests[name].result, "effect", None)
+                yield headline_of_test(
+                    tests[name], family, estimand="accuracy", about=about,
+                    what=f"a difference between strategies, {name}"
+                    if name == judged.name
+                    else f"a trend of accuracy with k, {judged.name}",
+                    direction=direction_of(effect.estimate)
+                    if effect is not None and name != judged.name
+                    else "",
+                )  # fmt: skip
+        gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
+        if gain is not None:
+            rows = equal.result.rows if equal and isinstance(equal.result, Comparisons) else ()
+            yield from headlines_of_rows(
+                gain, what=f"a gain over vanilla by {{a}}, {judged.name}",
+                estimand="accuracy_gain", about=about,
+                alike={(r.a, r.b): r.p_adjusted for r in rows},
+                beside=f"gain.equivalence.{judged.name}",
+            )  # fmt: skip
+
+
+def _strategies(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     """Cochran's Q and McNemar under both policies for what could not be read."""
     names = _named(declared, "strategies", judged)
     if len(names) < 2:
-        return [], None
+        return []
     primary = _cochran(judged, names, declared)
     results = [
         named(
@@ -185,7 +254,7 @@ def _strategies(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResul
                 _cochran(judged, names, declared, unread=0.0),
             )
         )
-    return results, primary
+    return results
 
 
 def _cochran(
@@ -202,13 +271,13 @@ def _cochran(
     )
 
 
-def _gain(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Comparisons | None]:
+def _gain(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     """Differences from vanilla, and whether none is shown."""
     asked = dict.fromkeys(
         [*_named(declared, "strategies", judged), *_named(declared, "scaling", judged)]
     )
     if REFERENCE not in asked or len(asked) < 2:
-        return [], None
+        return []
     names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
     right = judged.by_pair("right", names)
     shifts = mean_shift(
@@ -238,14 +307,14 @@ def _gain(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Co
                 reference=REFERENCE,
             ).replace(quantity="accuracy, as a share of the pairs"),
         ),
-    ], shifts
+    ]
 
 
-def _scaling(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult], Any]:
+def _scaling(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     """Trend of accuracy and of the explanation's length over k."""
     names = _named(declared, "scaling", judged)
     if len(names) < 3:
-        return [], None
+        return []
     labels = [f"k={strategy(n).k}" for n in names]
     common: dict[str, Any] = {
         "names": labels,
@@ -270,7 +339,7 @@ def _scaling(judged: Judged, declared: AnalysisPlan) -> tuple[list[NamedResult],
             "secondary",
             page_trend_test(judged.by_pair("words", names), **common),
         ),
-    ], accuracy
+    ]
 
 
 def _selection(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
-from judgestats.analysis.outcome import Recommendation
+from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
 from judgestats.analysis.worded_numbers import worded_percent
 from judgestats.items.schema import Item
+from judgestats.results import Headline
 from judgestats.stats.inference.result import Comparison, Comparisons, format_p
 
 __all__ = ["better_than_vanilla", "limits_of", "recommended", "sentence_of"]
@@ -23,7 +23,8 @@ def sentence_of(
     judges: Sequence[Judged],
     table: pd.DataFrame,
     gains: Mapping[str, Comparisons],
-    trends: Mapping[str, Any],
+    results: Mapping[str, NamedResult],
+    headlines: Sequence[Headline],
     declared: AnalysisPlan,
 ) -> str:
     """The answer, judge by judge, in one sentence."""
@@ -41,8 +42,10 @@ def sentence_of(
             text += f"; {best.a} is better by {best.told(times=100, digits=1)} points"
         else:
             text += "; no strategy is shown to be better"
-        if judged.name in trends:
-            text += f"; {_trend_told(trends[judged.name], declared)}"
+        trend = f"scaling.accuracy.{judged.name}"
+        if trend in results:
+            [claimed] = [h for h in headlines if h.rests_on[0] == trend]
+            text += f"; {_trend_told(claimed)}"
         parts.append(text)
     return (
         f"{'; '.join(parts)}."
@@ -61,13 +64,13 @@ def _own(table: pd.DataFrame, judged: Judged) -> pd.DataFrame:
     return table[table["condition"].isin(set(judged.rows["condition"]))]
 
 
-def _trend_told(trend: Any, declared: AnalysisPlan) -> str:
-    if trend.reason:
+def _trend_told(trend: Headline) -> str:
+    if trend.claim == "undefined":
         return "a trend of accuracy with k cannot be tested"
-    p = f"(Page's test, p {format_p(trend.p_value)})"
-    if trend.p_value >= 1 - declared.level:
+    p = f"(Page's test, adjusted p {format_p(trend.p_adjusted)})"
+    if trend.claim != "differs":
         return f"no trend of accuracy with k is shown {p}"
-    return f"accuracy {'rises' if trend.effects[0].estimate > 0 else 'falls'} with k {p}"
+    return f"accuracy {'rises' if trend.direction == 'higher' else 'falls'} with k {p}"
 
 
 def recommended(

@@ -9,9 +9,11 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import asked_names
 
-__all__ = ["MARGIN", "QUESTION", "REFERENCE", "plan"]
+__all__ = ["FAMILY", "MARGIN", "QUESTION", "REFERENCE", "plan"]
 
 MARGIN = 0.05
+FAMILY = "strategies, gains over vanilla and trends over k: all judges"
+"""What the answer claims; pairs of strategies beside it are adjusted within a judge."""
 """Declared margin: accuracies that differ by less than five points in a hundred."""
 REFERENCE = "vanilla"
 QUESTION = (
@@ -78,7 +80,7 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
             "difference shown?",
             test="difference of mean accuracy, interval over questions; no difference needs it "
             f"within {MARGIN} (two one-sided tests)",
-            family="strategies against vanilla, within a judge",
+            family=FAMILY,
             adjustment="holm",
         ),
         Hypothesis(

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, TypeVar
 
+from judgestats.analysis.outcome import NamedResult
 from judgestats.errors import InputError
-from judgestats.results import Claim
-from judgestats.stats.inference.adjust import Adjustment
-from judgestats.stats.inference.result import Comparisons, Note
+from judgestats.results import About, Claim, Headline
+from judgestats.stats.inference.adjust import Adjustment, Family, adjust_family, p_adjust
+from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["LEVEL", "claim_of", "one_family"]
+__all__ = [
+    "LEVEL",
+    "claim_of",
+    "direction_of",
+    "family_of_tests",
+    "headline_of_test",
+    "headlines_of_rows",
+    "jointly",
+    "one_family",
+]
 
 LEVEL = 0.05
 """Of every claim."""
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "shown: {}",
+    "equivalent": "shown to be smaller than the margin: {}",
+    "open": "neither shown nor ruled out: {}",
+    "undefined": "could not be tested: {}",
+}
 
 SomeComparisons = TypeVar("SomeComparisons", bound=Comparisons)
 
@@ -94,3 +111,184 @@ def claim_of(p: float, p_alike: float) -> Claim:
     if p_alike <= LEVEL:
         return "equivalent"
     return "undefined" if math.isnan(p) else "open"
+
+
+def family_of_tests(
+    identity: str, tests: Mapping[str, TestResult], family: str, **of: str
+) -> list[NamedResult]:
+    """Tests by label as a family (Holm), named; none where fewer than two could be computed.
+
+    Parameters
+    ----------
+    identity : str
+        Id of the family.
+    tests : mapping of label to TestResult
+    family : str
+        What all of them answer.
+    **of : str
+        Further fields of the named result: ``hypothesis``, ``role``.
+    """
+    known = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
+    if len(known) < 2:
+        return []
+    return [
+        NamedResult(
+            id=identity,
+            title=f"{family[0].upper()}{family[1:]}, adjusted",
+            role="primary" if of.get("role") == "primary" else "secondary",
+            result=adjust_family(known, family=family),
+            headline=True,
+            hypothesis=of.get("hypothesis", ""),
+        )
+    ]
+
+
+def jointly(
+    results: Sequence[NamedResult], ids: Collection[str], *, family: str
+) -> list[NamedResult]:
+    """The results, with the families and sets of some ids adjusted as one family (Holm).
+
+    What one sentence tells is one family: each adjusted apart, a judge that does nothing would be
+    called wrong in several times 5 %.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+    ids : collection of str
+        Of results of `adjust_family` and of comparisons.
+    family : str
+        What the tests together answer.
+    """
+    out = list(results)
+    at = [i for i, r in enumerate(out) if r.id in ids]
+    given = [_p_values(out[i].result) for i in at]
+    adjusted = p_adjust([p for ps in given for p in ps]).tolist()
+    for i, ps in zip(at, given, strict=True):
+        own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
+        out[i] = dataclasses.replace(out[i], result=_with_adjusted(out[i].result, own, family))
+    return out
+
+
+def _p_values(result: Result) -> list[float]:
+    if isinstance(result, Family):
+        return [t.p_value for t in result.tests.values()]
+    return [r.p_value for r in result.rows] if isinstance(result, Comparisons) else []
+
+
+def _with_adjusted(result: Result, p: Sequence[float], family: str) -> Result:
+    if isinstance(result, Family):
+        return dataclasses.replace(
+            result, name=family, p_adjusted=dict(zip(result.tests, p, strict=True))
+        )
+    if isinstance(result, Comparisons):
+        rows = tuple(
+            dataclasses.replace(r, p_adjusted=v) for r, v in zip(result.rows, p, strict=True)
+        )
+        return dataclasses.replace(result, family=family, rows=rows)
+    return result
+
+
+def headline_of_test(
+    named: NamedResult,
+    family: Sequence[NamedResult],
+    *,
+    what: str,
+    estimand: str,
+    about: About,
+    direction: Literal["", "higher", "lower"] = "",
+    beside: Sequence[str] = (),
+) -> Headline:
+    """What a test allows to claim: that it differs, or nothing.
+
+    Parameters
+    ----------
+    named : NamedResult
+        The test.
+    family : sequence of NamedResult
+        As `family_of_tests` gives it, perhaps adjusted with others by `jointly`; where it is
+        empty, the p is that of the test.
+    what : str
+        What is shown or not: ``a difference between strategies``.
+    estimand : str
+    about : About
+    direction : str
+    beside : sequence of str
+        Ids of what else it rests on.
+    """
+    test = named.result
+    p = test.p_value if isinstance(test, TestResult) else math.nan
+    for whole in family:
+        if isinstance(whole.result, Family):
+            label = next((k for k, t in whole.result.tests.items() if t is test), None)
+            p = p if label is None else whole.result.p_adjusted[label]
+    claim = claim_of(p, math.nan)
+    return Headline(
+        id=f"headline.{named.id}",
+        hypothesis=named.place.hypothesis,
+        claim=claim,
+        about=about,
+        estimand=estimand,
+        direction=direction if claim == "differs" else "",
+        rests_on=(named.id, *beside),
+        family=family[0].id if family else "",
+        p_adjusted=p,
+        reason=test.reason if isinstance(test, TestResult) else "",
+        says=_SAYS[claim].format(what),
+    )
+
+
+def headlines_of_rows(
+    named: NamedResult,
+    *,
+    what: str,
+    estimand: str,
+    about: About,
+    alike: Mapping[tuple[str, str], float] | None = None,
+    beside: str = "",
+) -> Iterator[Headline]:
+    """What each pair of a set allows to claim.
+
+    Parameters
+    ----------
+    named : NamedResult
+        The comparisons, adjusted.
+    what : str
+        What is shown or not; ``{a}`` and ``{b}`` stand for the two sides.
+    estimand : str
+    about : About
+    alike : mapping of pair to p, optional
+        Of equivalence, adjusted.
+    beside : str
+        Id of the tests of equivalence.
+    """
+    for row in named.result.rows if isinstance(named.result, Comparisons) else ():
+        pair = f"{row.a}:{row.b}"
+        p_alike = (alike or {}).get((row.a, row.b), math.nan)
+        claim = claim_of(row.p_adjusted, p_alike)
+        equal = (f"{beside}/{pair}",) if beside and not math.isnan(p_alike) else ()
+        yield Headline(
+            id=f"headline.{named.id}/{pair}",
+            hypothesis=named.place.hypothesis,
+            claim=claim,
+            about=about,
+            estimand=estimand,
+            direction=direction_of(row.estimate) if claim == "differs" else "",
+            rests_on=(f"{named.id}/{pair}", *equal),
+            family=named.id,
+            p_adjusted=p_alike if claim == "equivalent" else row.p_adjusted,
+            reason=row.reason,
+            says=_SAYS[claim].format(what.format(a=row.a, b=row.b)),
+        )
+
+
+def direction_of(difference: float) -> Literal["", "higher", "lower"]:
+    """Of a difference.
+
+    Examples
+    --------
+    >>> direction_of(-0.2), direction_of(0.0)
+    ('lower', '')
+    """
+    if difference > 0:
+        return "higher"
+    return "lower" if difference < 0 else ""

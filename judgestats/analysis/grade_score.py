@@ -12,11 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.families import LEVEL, family_of_tests, headline_of_test
 from judgestats.analysis.grade_score_effects import (
     OPTION,
+    Effect,
     effect_of_option,
     effect_of_prompt,
-    family_of,
 )
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -34,7 +36,7 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import UNRELATED
-from judgestats.results import Row
+from judgestats.results import About, Headline, Row
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.grade_score import grade_score
 from judgestats.stats.agreement.grade_score_items import grade_score_items
@@ -44,8 +46,12 @@ from judgestats.stats.inference.result import Estimate, TestResult
 
 __all__ = ["analyse", "plan"]
 
-_LEVEL = 0.05
-"""At which a family's test is told to stand."""
+_WHAT = {
+    "place": "a preference for a place, {}",
+    "prompt": "an effect of the judge prompt, {}",
+    "unrelated option": "an effect of the unrelated option, {}",
+}
+_FAMILY = "places, prompts and the unrelated option, one test per comparison"
 _QUESTION = (
     "Does a judge select an option for what it says or for where it stands, and do the judge "
     "prompt and an unrelated option change that?"
@@ -100,8 +106,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 id="unrelated",
                 role="secondary",
                 question="What does an unrelated option do to that?",
-                test="difference of chance-corrected Grade Scores, paired by item",
-                family="none: estimates with intervals over items",
+                test="difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test",
+                family=_FAMILY,
+                adjustment="holm",
             ),
             Hypothesis(
                 id="wins",
@@ -116,7 +123,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="Does the judge prompt change it?",
                 test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
                 "differences from the first prompt with intervals",
-                family="one test per judge, temperature and option",
+                family=_FAMILY,
                 adjustment="holm",
             ),
             Hypothesis(
@@ -124,7 +131,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 role="secondary",
                 question="Are some places selected more than the options there explain?",
                 test="X2 of places; options exchanged between the rotations of an item",
-                family="one test per condition",
+                family=_FAMILY,
                 adjustment="holm",
             ),
             Hypothesis(
@@ -169,8 +176,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     places: dict[str, TestResult] = {}
-    # So many that the smallest p-value there can be stands after Holm's adjustment.
-    n_permutations = max(declared.n_resamples, math.ceil(2 * len(found) / _LEVEL) - 1)
+    # So many that the smallest p-value there can be stands after adjustment in the family of
+    # places, prompts and the unrelated option.
+    n_permutations = max(declared.n_resamples, math.ceil(6 * len(found) / LEVEL) - 1)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         row = condition_row(name, asked)
@@ -180,22 +188,40 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             places[name] = test
         rows.append(row)
     table = pd.DataFrame(rows)
-    results += [
-        named(f"position.{name}", f"Places selected, {name}", "secondary", test)
+    effects = [
+        Effect(
+            result=named(f"position.{name}", f"Places selected, {name}", "secondary", test),
+            about=About(conditions=(name,), varied="place"),
+        )
         for name, test in places.items()
     ]
-    results += family_of("position", places, "places selected, one test per condition")
-    results += effect_of_option(found, table, declared)
-    results += effect_of_prompt(found, table, declared)
+    for effect_of in (effect_of_option, effect_of_prompt):
+        differences, tested = effect_of(found, table, declared, n_permutations=n_permutations)
+        results += differences
+        effects += tested
+    tests = {e.result.title: e.result.result for e in effects}
+    family = family_of_tests(
+        "position.family", {k: t for k, t in tests.items() if isinstance(t, TestResult)}, _FAMILY
+    )
+    headlines = [
+        headline_of_test(
+            e.result, family, what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
+            estimand="grade_score", about=e.about, direction=e.direction,
+            beside=e.beside,
+        )
+        for e in effects
+    ]  # fmt: skip
+    results += [*(e.result for e in effects), *family]
     results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
         sentence=_sentence(table),
+        headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
         limitations=(*_limits(frame, table, found), *unanswered(results, declared)),
-        recommendation=_recommend(table, results),
+        recommendation=_recommend(table, headlines),
         rows=_rows(table["condition"]),
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
@@ -356,57 +382,44 @@ def _sentence(table: pd.DataFrame) -> str:
     )
 
 
-def _recommend(table: pd.DataFrame, results: Sequence[NamedResult]) -> Recommendation | None:
+def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommendation | None:
     """What prompt, unrelated option and places call for, where they were compared."""
+
+    def told(hypothesis: str) -> tuple[list[Headline], int]:
+        """Those shown, and how many were tested."""
+        own = [h for h in headlines if h.hypothesis == hypothesis and h.claim != "undefined"]
+        return [h for h in own if h.claim == "differs"], len(own)
+
     parts = []
-    by_place = _rejected(results, "position")
-    if by_place is not None and by_place[0]:
+    shown, n = told("position")
+    if shown:
         parts.append(
-            f"Places are preferred in {by_place[0]} of {by_place[1]} conditions: show the options "
+            f"Places are preferred in {len(shown)} of {n} conditions: show the options "
             "in all rotations, and take the option that is selected most."
         )
-    elif by_place is not None:
+    elif n:
         parts.append(
             "No preference for a place is shown, which does not show that there is none: keep "
             "rotating the options."
         )
-    prompts = _rejected(results, "prompt")
-    if prompts is not None:
+    shown, n = told("prompt")
+    if n:
         parts.append(
-            f"The judge prompts differ in {prompts[0]} of {prompts[1]} comparisons: prefer those "
+            f"The judge prompts differ in {len(shown)} of {n} comparisons: prefer those "
             "whose difference from the first is above 0."
-            if prompts[0]
+            if shown
             else "No judge prompt is shown to be better than another."
         )
-    shifts = [
-        r.result.interval
-        for r in results
-        if r.id.startswith("unrelated.") and isinstance(r.result, Estimate) and r.result.interval
-    ]
-    if shifts:
-        raised, lowered = sum(i.low > 0 for i in shifts), sum(i.high < 0 for i in shifts)
+    shown, n = told("unrelated")
+    if n:
+        raised, lowered = (sum(h.direction == d for h in shown) for d in ("higher", "lower"))
         parts.append(
-            f"An unrelated option raises the score above chance in {raised} of {len(shifts)} "
-            f"comparisons and lowers it in {lowered}, by intervals that leave out 0"
+            f"An unrelated option is shown to raise the score above chance in {raised} of {n} "
+            f"comparisons and to lower it in {lowered}"
             + (": it is no remedy." if lowered > raised else ".")
         )
     if not parts:
         return None
     if int(table["n_replications"].max()) < 2:
         parts.append("Repeat the rotations (replicates=2) to tell position from noise.")
-    return Recommendation(text=" ".join(parts))
-
-
-def _rejected(results: Sequence[NamedResult], stem: str) -> tuple[int, int] | None:
-    """Tests of a family that stand after adjustment, of how many; None where nothing was tested."""
-    by_id = {r.id: r.result for r in results}
-    family = by_id.get(f"{stem}.family")
-    if family is not None:
-        adjusted = family.glance()["p_adjusted"].to_numpy(float)
-        return int((adjusted < _LEVEL).sum()), len(adjusted)
-    single = [
-        r
-        for i, r in by_id.items()
-        if i.startswith(f"{stem}.") and isinstance(r, TestResult) and not math.isnan(r.p_value)
-    ]
-    return (sum(t.p_value < _LEVEL for t in single), len(single)) if single else None
+    return Recommendation(text=" ".join(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.families import direction_of
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.rotations import Rotations
 from judgestats.analysis.selections import named
 from judgestats.judgments.settings import heat
+from judgestats.results import About
 from judgestats.stats.agreement.grade_score import grade_score_difference
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, TestResult
 
-__all__ = ["OPTION", "effect_of_option", "effect_of_prompt", "family_of"]
+__all__ = ["OPTION", "Effect", "effect_of_option", "effect_of_prompt"]
 
 _PROMPT, OPTION = "factor_prompt", "factor_unrelated"
 _FEWEST = 3
 """Items that a comparison of prompts needs."""
 
 
-def family_of(prefix: str, tests: Mapping[str, TestResult], family: str) -> list[NamedResult]:
-    """The tests of a family, adjusted together; none where there is one test only.
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """A test of what a factor does, with what its headline says beside the p."""
 
-    Parameters
-    ----------
-    prefix : str
-        Of the result's id.
-    tests : mapping of name to TestResult
-    family : str
-
-    Returns
-    -------
-    list of NamedResult
-    """
-    known = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
-    if len(known) < 2:
-        return []
-    adjusted = adjust_family(known, family=family, method="holm")
-    title = f"{family[0].upper()}{family[1:]}, adjusted"
-    return [named(f"{prefix}.family", title, "secondary", adjusted, headline=True)]
+    result: NamedResult
+    about: About
+    direction: Literal["", "higher", "lower"] = ""
+    beside: tuple[str, ...] = ()
 
 
 def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
@@ -68,9 +58,13 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def effect_of_option(
-    found: Mapping[str, Rotations], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Differences that the unrelated option makes to chance-corrected scores.
+    found: Mapping[str, Rotations],
+    table: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    n_permutations: int,
+) -> tuple[list[NamedResult], list[Effect]]:
+    """Differences that the unrelated option makes to chance-corrected scores, and their tests.
 
     Parameters
     ----------
@@ -78,17 +72,42 @@ def effect_of_option(
     table : DataFrame
         One row a condition.
     declared : AnalysisPlan
+    n_permutations : int
+        So many that the smallest p stands after adjustment.
 
     Returns
     -------
     list of NamedResult
+    list of Effect
     """
-    results = []
+    results, effects = [], []
     for name, levels in _strata(table, OPTION):
         for less in _less(found, levels, "no", declared).values():
             title = f"With minus without the unrelated option, {name}"
             results.append(named(f"unrelated.{name}", title, "secondary", less))
-    return results
+            scores = _scores(found, {k: levels[k] for k in ("no", "yes")})
+            if len(scores) >= _FEWEST:
+                test = _compared(scores, found[levels["no"]], declared, n_permutations, OPTION)
+                effects.append(
+                    Effect(
+                        result=named(
+                            f"unrelated.test.{name}", f"Unrelated option, {name}", "secondary", test
+                        ),
+                        about=_about(name, levels, "unrelated option"),
+                        direction=direction_of(less.estimate),
+                        beside=(f"unrelated.{name}",),
+                    )
+                )
+    return results, effects
+
+
+def _about(stratum: str, levels: Mapping[str, str], varied: str) -> About:
+    return About(stratum=stratum, conditions=tuple(levels.values()), varied=varied)
+
+
+def _scores(found: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
+    """Corrected scores of the items that all levels have."""
+    return pd.DataFrame({k: found[c].item_scores() for k, c in levels.items()}).dropna()
 
 
 def _less(
@@ -120,48 +139,67 @@ def _less(
 
 
 def effect_of_prompt(
-    found: Mapping[str, Rotations], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Prompts compared: one test a stratum, and each prompt less the first.
+    found: Mapping[str, Rotations],
+    table: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    n_permutations: int,
+) -> tuple[list[NamedResult], list[Effect]]:
+    """Prompts compared: each prompt less the first, and one test a stratum.
 
     Parameters
     ----------
-    found, table, declared
+    found, table, declared, n_permutations
         As `effect_of_option`.
 
     Returns
     -------
     list of NamedResult
+    list of Effect
     """
-    tests: dict[str, TestResult] = {}
     differences: list[NamedResult] = []
+    effects: list[Effect] = []
     for name, levels in _strata(table, _PROMPT):
-        scores = pd.DataFrame({p: found[c].item_scores() for p, c in levels.items()}).dropna()
+        scores = _scores(found, levels)
         if len(levels) < 2 or len(scores) < _FEWEST:
             continue
         base = next(iter(levels))
-        for other, less in _less(found, levels, base, declared).items():
-            title = f"Prompt {other} less prompt {base}, {name}"
-            key = f"prompt.difference.{other}.{name}"
-            differences.append(named(key, title, "secondary", less))
-        tests[name] = _compared(scores, found[levels[base]], declared)
-    results = [
-        named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test)
-        for name, test in tests.items()
-    ]
-    family = "prompts, one test per judge, temperature and option"
-    return results + differences + family_of("prompt", tests, family)
+        own = [
+            named(
+                f"prompt.difference.{other}.{name}",
+                f"Prompt {other} less prompt {base}, {name}",
+                "secondary",
+                less,
+            )
+            for other, less in _less(found, levels, base, declared).items()
+        ]
+        test = _compared(scores, found[levels[base]], declared, n_permutations, _PROMPT)
+        effects.append(
+            Effect(
+                result=named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test),
+                about=_about(name, levels, "prompt"),
+                beside=tuple(r.id for r in own),
+            )
+        )
+        differences += own
+    return differences, effects
 
 
-def _compared(scores: pd.DataFrame, first: Rotations, declared: AnalysisPlan) -> TestResult:
-    """Prompts (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
+def _compared(
+    scores: pd.DataFrame,
+    first: Rotations,
+    declared: AnalysisPlan,
+    n_permutations: int,
+    factor: str,
+) -> TestResult:
+    """Levels (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
     clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
     common: dict[str, Any] = {
-        "names": [f"prompt {c}" for c in scores.columns],
+        "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
         "cluster": clusters.loc[scores.index].to_numpy(object),
         "level": declared.level,
     }
     data = scores.to_numpy(float)
     if data.shape[1] == 2:
         return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common)
-    return friedman_test(data, **common, n_permutations=declared.n_resamples, seed=declared.seed)
+    return friedman_test(data, **common, n_permutations=n_permutations, seed=declared.seed)

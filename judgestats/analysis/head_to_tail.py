@@ -11,6 +11,8 @@ import pandas as pd
 
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import asked_row, choice_rows
+from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
@@ -27,12 +29,12 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
+from judgestats.results import About, Headline
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.option_positions import option_win_rate
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
-from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
 __all__ = ["analyse", "plan"]
@@ -134,12 +136,15 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results += _condition(name, found[name], row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
-    results += _judges(found, table, declared)
+    described = audit_headlines(results)
+    between, headlines = _judges(found, table, declared)
+    results += between
     results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        sentence=_sentence(table),
+        sentence=_sentence(table, headlines),
+        headlines=(*described, *headlines),
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -240,8 +245,11 @@ def _across_replications(found: Choices) -> Estimate:
 
 def _judges(
     found: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
-) -> list[NamedResult]:
+) -> tuple[list[NamedResult], list[Headline]]:
+    """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
     tests: dict[str, TestResult] = {}
+    pairs: dict[str, tuple[str, str]] = {}
+    differences: dict[str, float] = {}
     for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         names = [str(c) for c in own["condition"]]
         judges = [str(j) for j in own["judge"]]
@@ -258,18 +266,24 @@ def _judges(
                     cluster=found[names[i]].cluster[kept],
                     level=declared.level,
                 )
-                tests[f"{judges[i]} and {judges[j]} at {heat(temperature)}"] = test
+                title = f"{judges[i]} and {judges[j]} at {heat(temperature)}"
+                tests[title], pairs[title] = test, (names[i], names[j])
+                differences[title] = float(np.mean(shares[1][kept] - shares[0][kept]))
+    family = family_of_tests("judges.family", tests, "share correct, pairs of judges")
     results = [
         named(f"judges.{title}", f"Share correct: {title}", "secondary", test)
         for title, test in tests.items()
     ]
-    known = {title: t for title, t in tests.items() if not math.isnan(t.p_value)}
-    if len(known) > 1:
-        family = adjust_family(known, family="share correct, pairs of judges", method="holm")
-        results.append(
-            named("judges.family", "Share correct, pairs of judges, adjusted", "secondary", family)
+    headlines = [
+        headline_of_test(
+            result, family, what=f"a difference in the share called correct, {title}",
+            estimand="accuracy",
+            about=About(stratum=title, varied="judge", conditions=pairs[title]),
+            direction=direction_of(differences[title]),
         )
-    return results
+        for title, result in zip(tests, results, strict=True)
+    ]  # fmt: skip
+    return [*results, *family], headlines
 
 
 def _item_shares(found: Choices) -> Any:
@@ -299,8 +313,14 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
     )
 
 
-def _sentence(table: pd.DataFrame) -> str:
+def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
     parts = []
     for row in table.to_dict("records"):
         parts.append(f"{row['condition']} {worded_coefficient(row, 'as_judged')}")
-    return f"Accuracy as judged: {'; '.join(parts)}."
+    text = f"Accuracy as judged: {'; '.join(parts)}."
+    if not headlines:
+        return text
+    shown = [h.about.stratum for h in headlines if h.claim == "differs"]
+    if not shown:
+        return f"{text} No difference between judges is shown, which does not show that none is."
+    return f"{text} Called correct in different shares: {'; '.join(shown)}."

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.chosen_responses import (
     Chosen,
     chat_lines,
@@ -18,7 +19,7 @@ from judgestats.analysis.chosen_responses import (
     rule_in_words,
     standings_csv,
 )
-from judgestats.analysis.families import one_family
+from judgestats.analysis.families import headlines_of_rows, jointly, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
@@ -34,6 +35,7 @@ from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
+from judgestats.results import About
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.transitivity import intransitive_triads
@@ -48,6 +50,7 @@ _QUESTION = (
     "Which of several candidate responses wins a round robin of pairwise judgments, how often is "
     "it the one that labels prefer, and do the other candidates help as a crowd?"
 )
+_FAMILY = "gains over a random candidate, and pairs of strategies of all judges"
 _METRICS = {
     "best_share": "people/best_chosen",
     "gain": "people/gain_over_random",
@@ -80,7 +83,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             question="Does one strategy choose the best candidate more often than another?",
             test="McNemar's exact tests of all pairs of strategies on the same questions, clusters "
             "kept together",
-            family="pairs of strategies, within a judge and temperature",
+            family=_FAMILY,
             adjustment="holm",
         ),
     )
@@ -115,7 +118,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="How much more of its labelled comparisons does the chosen candidate win "
                 "than a candidate drawn at random?",
                 test="mean difference, paired by question, interval over clusters",
-                family="conditions",
+                family=_FAMILY,
                 adjustment="holm",
             ),
             *(compared if several else ()),
@@ -193,12 +196,32 @@ def analyse(
               headline=True)
         for who, r in compared.items()
     ]  # fmt: skip
+    results = jointly(results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY)
+    by_id = {r.id: r for r in results}
+    compared = {
+        who: pairs
+        for who in compared
+        if isinstance(pairs := by_id[f"crowd.{who}"].result, Comparisons)
+    }
+    headlines = list(audit_headlines(results))
+    gain, pair = "a gain over a random candidate: {a}", "a difference between {a} and {b}"
+    for identity, estimand, what in (
+        ("gain", "mean_difference", gain),
+        *((f"crowd.{who}", "best_chosen", f"{pair}, {who}") for who in compared),
+    ):
+        if identity in by_id:
+            who = identity.partition(".")[2]
+            about = About(stratum=who, varied="strategy" if who else "choice")
+            headlines += headlines_of_rows(
+                by_id[identity], what=what, estimand=estimand, about=about
+            )
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order.get(r.role, 3))
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
         sentence=_sentence(table, compared, level=declared.level),
+        headlines=tuple(headlines),
         conditions=table,
         results=tuple(results),
         limitations=(
@@ -426,8 +449,8 @@ def _recommend(
         best = own[own["factor_strategy"].isin(better - worse)]
         if best.empty:
             told.append(
-                f"{who}: no strategy is shown to choose better than another, so take the one that "
-                f"takes least, {least['factor_strategy']}"
+                f"{who}: no strategy is shown to choose better than another, which does not show "
+                f"that they are equal; {least['factor_strategy']} takes least"
             )
         else:
             row = best.sort_values("best_share", ascending=False).iloc[0]

@@ -12,6 +12,8 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
+from judgestats.results import About, Headline
+from judgestats.results import Claim as ClaimKind
 from judgestats.stats.inference.result import Result
 
 __all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined"]
@@ -215,7 +217,21 @@ class Replication:
             question=self.question,
             sentence=self.sentence(),
             conditions=self.conditions,
+            headlines=tuple(map(_headline, self.claims)),
             results=tuple(results),
             limitations=(*self.limitations, *self._missing()),
             metrics={f"claims/{v.replace(' ', '_')}": float(n) for v, n in self.counts().items()},
         )
+
+
+def _headline(claim: Claim) -> Headline:
+    """What became of a claim: a verdict on printed data, which claims nothing of other judges."""
+    said: Mapping[str, ClaimKind] = {"not examined": "undefined", "open": "open"}
+    return Headline(
+        id=f"headline.{claim.id}",
+        hypothesis=claim.id,
+        claim=said.get(claim.verdict, "described"),
+        about=About(varied=claim.claim),
+        rests_on=tuple(r.id for r in claim.results),
+        reason=f"{claim.verdict}: {claim.because}",
+    )

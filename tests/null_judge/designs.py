@@ -23,6 +23,7 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.scale import Scale
 from tests.null_judge import doors
+from tests.null_judge.selections import SELECTIONS
 from tests.null_judge.worlds import World, compared, labelled_items, scored, scored_answers
 
 HEATS = (0.3, 0.7, 1.0)
@@ -147,6 +148,7 @@ NULL: dict[str, Callable[..., Analysis | bool]] = {
     "drift, scores": partial(doors.drifted, resamples=99),
     "drift, verdicts": partial(doors.drifted_verdicts, resamples=99),
     "check": partial(doors.passes, resamples=19),
+    **{name: partial(design, resamples=99) for name, design in SELECTIONS.items()},
 }
 """All that claims, where nothing differs; of check whether a judge just at a demand passes."""
 
