@@ -205,7 +205,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )
     headlines = [
         headline_of_test(
-            e.result, family, what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
+            e.result, family,
+            what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
             estimand="grade_score", about=e.about, direction=e.direction,
             beside=e.beside,
         )
