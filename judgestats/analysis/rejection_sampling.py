@@ -204,9 +204,9 @@ def analyse(
         if isinstance(pairs := by_id[f"crowd.{who}"].result, Comparisons)
     }
     headlines = list(audit_headlines(results))
-    gain, pair = "a gain over a random candidate: {a}", "a difference between {a} and {b}"
+    beyond, pair = "a gain over a random candidate: {a}", "a difference between {a} and {b}"
     for identity, estimand, what in (
-        ("gain", "mean_difference", gain),
+        ("gain", "mean_difference", beyond),
         *((f"crowd.{who}", "best_chosen", f"{pair}, {who}") for who in compared),
     ):
         if identity in by_id:
