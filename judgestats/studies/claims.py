@@ -14,6 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
 from judgestats.results import About, Headline
 from judgestats.results import Claim as ClaimKind
+from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result
 
 __all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined"]
@@ -232,6 +233,6 @@ def _headline(claim: Claim) -> Headline:
         hypothesis=claim.id,
         claim=said.get(claim.verdict, "described"),
         about=About(varied=claim.claim),
-        rests_on=tuple(r.id for r in claim.results),
+        rests_on=tuple(r.id for r in claim.results if not isinstance(r.result, Family)),
         reason=f"{claim.verdict}: {claim.because}",
     )
