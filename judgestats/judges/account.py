@@ -174,6 +174,8 @@ class Collected:
         The Parquet files, where the rows were streamed.
     account : Account
     stopped_because : Stop
+    stopped_detail : str
+        What is known of the reason, beyond its kind.
     message : str
         Why it stopped and how to go on; empty where it is complete.
     reply_modes : dict of str to str
@@ -186,6 +188,7 @@ class Collected:
     parts: tuple[Path, ...] = ()
     account: Account
     stopped_because: Stop = Stop.COMPLETE
+    stopped_detail: str = ""
     message: str = ""
     reply_modes: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

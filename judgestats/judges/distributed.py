@@ -22,12 +22,14 @@ from judgestats.judges.account import Account, Collected, Stop
 from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
+from judgestats.judges.endings import reader_notes
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.negotiation import Abilities
 from judgestats.judges.request import Encoded, judgment_keys
 from judgestats.judges.shards import MARK, Shard, ShardResult, added, shards_of, work_off
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import prompted_in
+from judgestats.protocols.reading import READER_VERSION
 
 __all__ = ["collect_distributed"]
 
@@ -110,6 +112,7 @@ class _Job:
         self.lost: set[bytes] = set()
         self.earlier_cost, self.earlier_twice = 0.0, 0
         self.stopped, self.message = Stop.COMPLETE, ""
+        self.reader = journal.read_by(READER_VERSION)
 
     # ------------------------------------------------------------------ rounds
 
@@ -307,6 +310,7 @@ class _Job:
 
     def collected(self) -> Collected:
         account = added(self.accounts)
+        self.notes |= dict.fromkeys(reader_notes(self.reader, account))
         account.earlier_cost_usd = self.earlier_cost
         account.earlier_billed_twice = self.earlier_twice
         places = {task.key: i for i, task in enumerate(self.tasks)}

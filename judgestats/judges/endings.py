@@ -9,9 +9,10 @@ from judgestats.judges.budget import Budget
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
 from judgestats.judges.sending import Halt
+from judgestats.protocols.reading import READER_VERSION
 from judgestats.results.numbers import counted
 
-__all__ = ["kept", "message", "money_notes"]
+__all__ = ["kept", "message", "money_notes", "reader_notes"]
 
 
 def kept(account: Account, journal: Journal) -> str:
@@ -49,6 +50,23 @@ def message(
         Stop.FAILING: ", once what the server names is mended or that judge or condition left out,",
     }.get(halt.why, "")
     return f"{done} Run the same command again{more} to go on: only what is missing is asked."
+
+
+def reader_notes(before: str, account: Account) -> list[str]:
+    """That answers of the journal were read by another version of the reader when they came.
+
+    Examples
+    --------
+    >>> reader_notes("1", Account(cached=3))
+    ['3 answers came when replies were read by version 1 of the rules; all are read by version 2 \
+now (`judgestats reread RUN` shows what differs from an earlier run)']
+    """
+    if not before or not account.cached:
+        return []
+    answers = counted(account.cached, "answer", "answers")
+    rules = f"version {before} of the rules; all are read by version {READER_VERSION} now"
+    what = "`judgestats reread RUN` shows what differs from an earlier run"
+    return [f"{answers} came when replies were read by {rules} ({what})"]
 
 
 def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint]) -> list[str]:

@@ -36,6 +36,7 @@ from judgestats.judges.journal_file import (
 )
 from judgestats.judges.journal_tables import (
     ALL,
+    FACTS_SCHEMA,
     GET,
     KEY_BYTES,
     PUT,
@@ -158,6 +159,7 @@ class Journal:
         add_tables(db, SCHEMA)
         add_tables(db, BATCH_SCHEMA)
         add_tables(db, LEDGER_SCHEMA)
+        add_tables(db, FACTS_SCHEMA)
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         db.execute(f"PRAGMA user_version={VERSION}")
 
@@ -391,7 +393,11 @@ class Journal:
         if drop:
             for row_id in bad:
                 self._one("DELETE FROM answers WHERE rowid = ?", (row_id,))
-        return faults + [f"row {row_id}: its checksum differs" for row_id in bad]
+        lines = [
+            f"line {line} of the ledger: its checksum differs, so what was spent is not certain"
+            for line in self.ledger.damaged()
+        ]
+        return [*faults, *(f"row {row_id}: its checksum differs" for row_id in bad), *lines]
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         try:
@@ -420,6 +426,15 @@ class Journal:
         """What is known of every endpoint and model."""
         rows = self._rows("SELECT base_url, model, value FROM abilities")
         return [(url, model, Abilities.from_json(value)) for url, model, value in rows]
+
+    # ------------------------------------------------------------------ who read it
+
+    def read_by(self, version: str) -> str:
+        """Note the version of the reader; the one before, where answers were read by another."""
+        row = self._one("SELECT value FROM facts WHERE name = 'reader'")
+        before = "" if row is None else str(row[0])
+        self._one("INSERT OR REPLACE INTO facts VALUES ('reader', ?)", (version,))
+        return before if before != version and len(self) else ""
 
     # ------------------------------------------------------------------ abilities
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 __all__ = [
     "ALL",
     "COLUMNS",
+    "FACTS_SCHEMA",
     "GET",
     "KEY_BYTES",
     "PUT",
@@ -47,6 +48,11 @@ CREATE TABLE attempts (
 CREATE TABLE abilities (
     base_url TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (base_url, model)
+);
+"""
+FACTS_SCHEMA = """
+CREATE TABLE facts (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL
 );
 """
 KEY_BYTES = 32

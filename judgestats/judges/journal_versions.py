@@ -6,8 +6,8 @@ import json
 import sqlite3
 
 from judgestats.judges.batches.store import BATCH_SCHEMA
-from judgestats.judges.journal_tables import COLUMNS, checksum
-from judgestats.judges.ledger import LEDGER_SCHEMA
+from judgestats.judges.journal_tables import COLUMNS, FACTS_SCHEMA, checksum
+from judgestats.judges.ledger import LEDGER_SCHEMA, sign_lines
 from judgestats.judges.negotiation import Sent
 from judgestats.protocols.base import ReplyMode
 
@@ -35,6 +35,13 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
         add_tables(db, LEDGER_SCHEMA)
     if version < 5:
         _checksums(db)
+    if version < 6:
+        add_tables(db, FACTS_SCHEMA)
+        if version < 5:  # 0.1.0 read by its own rules
+            db.execute("INSERT INTO facts VALUES ('reader', '1')")
+    if version in {4, 5}:
+        db.execute("ALTER TABLE ledger ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+        sign_lines(db)
 
 
 def _checksums(db: sqlite3.Connection) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 
 from judgestats.errors import StoreError
+from judgestats.judges.journal_tables import checksum
 
-__all__ = ["LEDGER_SCHEMA", "Charge", "Ledger", "LedgerLine", "Spend"]
+__all__ = ["LEDGER_SCHEMA", "Charge", "Ledger", "LedgerLine", "Spend", "sign_lines"]
 
 # An attempt in flight has its line of the ledger, and the dollars held back for it.
 LEDGER_SCHEMA = """
@@ -24,7 +25,8 @@ CREATE TABLE ledger (
     asked_again INTEGER NOT NULL DEFAULT 0,
     longest REAL NOT NULL DEFAULT 0,     -- tokens of the longest reply (one choice)
     input_ratio REAL NOT NULL DEFAULT 0, -- most tokens of a prompt, as a share of those held back
-    output_ratio REAL NOT NULL DEFAULT 0 -- most tokens of a reply, as a share of max_tokens
+    output_ratio REAL NOT NULL DEFAULT 0, -- most tokens of a reply, as a share of max_tokens
+    checksum BLOB NOT NULL DEFAULT x''   -- of all that stands before it
 );
 ALTER TABLE attempts ADD COLUMN line INTEGER;
 ALTER TABLE attempts ADD COLUMN hold REAL;
@@ -32,6 +34,17 @@ ALTER TABLE attempts ADD COLUMN hold REAL;
 _SUMS = ("requests", "known", "estimated", "in_vain", "asked_again")
 _WORST = ("longest", "input_ratio", "output_ratio")
 _FIGURES = (*_SUMS, *_WORST)
+_SIGNED = ", ".join(("id", "experiment", "base_url", "model", "began", *_FIGURES))
+
+
+def sign_lines(db: sqlite3.Connection, lines: Iterable[int] | None = None) -> None:
+    """Give lines of the ledger (all, by default) the checksum of what they hold."""
+    db.create_function("ledger_checksum", -1, lambda line, *rest: checksum(b"%d" % line, rest))
+    query = f"UPDATE ledger SET checksum = ledger_checksum({_SIGNED})"  # noqa: S608
+    if lines is None:
+        db.execute(query)
+    else:
+        db.executemany(f"{query} WHERE id = ?", [(line,) for line in lines])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -173,10 +186,12 @@ class Ledger:
             "input_ratio = max(input_ratio, ?), output_ratio = max(output_ratio, ?) WHERE id = ?",
             [(*figures, line) for line, figures in totals.items()],
         )
+        sign_lines(self._db, totals)
 
     def book_again(self, line: int, count: int) -> None:
         """Note judgments that are asked a second time because a run was killed."""
         self._rows("UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line))
+        self._sign([line])
 
     def book_lost(self) -> None:
         """Charge what was held back for requests that were in flight when a run was killed."""
@@ -189,6 +204,26 @@ class Ledger:
             "WHERE id IN (SELECT line FROM attempts WHERE outcome IS NULL)",
             (),
         )
+        lines = self._rows("SELECT DISTINCT line FROM attempts WHERE outcome IS NULL", ())
+        self._sign([int(str(line)) for (line,) in lines if line is not None])
+
+    def damaged(self) -> list[int]:
+        """The lines that do not hold what was written."""
+        bad = []
+        for row in self._rows(f"SELECT {_SIGNED}, checksum FROM ledger", ()):  # noqa: S608
+            try:
+                whole = checksum(b"%d" % int(str(row[0])), row[1:-1]) == row[-1]
+            except (TypeError, ValueError):  # a number that has become text or bytes
+                whole = False
+            if not whole:
+                bad.append(int(str(row[0])))
+        return bad
+
+    def _sign(self, lines: Sequence[int]) -> None:
+        try:
+            sign_lines(self._db, lines)
+        except sqlite3.Error as error:
+            raise self._named(error) from None
 
     def lines(self) -> list[LedgerLine]:
         """All lines, oldest first."""
@@ -220,7 +255,9 @@ class Ledger:
             f"VALUES ({', '.join('?' * (4 + len(_FIGURES)))}) RETURNING id",
             (*values, *astuple(line.spend)),
         )
-        return int(str(rows[0][0]))
+        number = int(str(rows[0][0]))
+        self._sign([number])
+        return number
 
     def _rows(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         try:

@@ -14,7 +14,7 @@ from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Purse
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.collector import Collector
-from judgestats.judges.endings import kept, message, money_notes
+from judgestats.judges.endings import kept, message, money_notes, reader_notes
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.interrupts import signals
 from judgestats.judges.progress import EVERY_S, Reporter, reporter
@@ -22,6 +22,7 @@ from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink, PartSink
 from judgestats.judges.source import Source, grouped
 from judgestats.judgments.design import Task
+from judgestats.protocols.reading import READER_VERSION
 
 __all__ = ["collect_online"]
 
@@ -35,6 +36,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
     show = reporter(ask.progress)
     async with contextlib.AsyncExitStack() as stack:
         journal = stack.enter_context(ask.opened_journal())
+        reader = journal.read_by(READER_VERSION)
         endpoints: dict[tuple[str, str], Endpoint] = {}
         clients: dict[tuple[object, ...], JudgeClient] = {}
         purse = Purse(ask.budget)
@@ -93,9 +95,11 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
         parts=parts,
         account=account,
         stopped_because=collector.halt.why,
+        stopped_detail=collector.halt.detail,
         message=message(collector.halt, account=account, budget=ask.budget, journal=journal),
         reply_modes=ask.reply_modes(endpoints),
         notes=(
+            *reader_notes(reader, account),
             *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
             *money_notes(account, ask.budget, endpoints.values()),
         ),

@@ -16,6 +16,7 @@ from judgestats.protocols.reading import (
     WordForm,
     is_cut,
     read_reply,
+    without_logprobs,
 )
 from judgestats.protocols.reading.form import Form
 from judgestats.protocols.scale import Scale
@@ -94,9 +95,8 @@ def reread(frame: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
     tool = _TOOLS.get(type(form), "submit_choice")
     rows = []
     for row in finals.to_dict("records"):
-        verdict = read_reply(
-            str(row["raw_text"]), form, tool=tool, finish_reason=str(row["finish_reason"])
-        )
+        text, _ = without_logprobs(str(row["raw_text"]))
+        verdict = read_reply(text, form, tool=tool, finish_reason=str(row["finish_reason"]))
         now = verdict.status.value
         if verdict.status is Status.OK:
             now = verdict.choice or f"{verdict.score:g}"

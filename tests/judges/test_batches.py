@@ -20,6 +20,7 @@ from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
+from judgestats.judges.simulated.wire import send_json
 from judgestats.judgments.schemas import validate_raw
 from judgestats.judgments.settings import setting_sent
 
@@ -498,3 +499,23 @@ def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, cap
     for text in (batch.frame.to_csv(), str(batch), caplog.text, said.out, said.err):
         assert planted not in text
     assert all(planted.encode() not in f.read_bytes() for f in tmp_path.iterdir())
+
+
+class Broke(SimulatedServer):
+    """Answers once; then the money is gone."""
+
+    async def __call__(self, scope, receive, send):
+        if self.received and scope.get("path", "").endswith("/chat/completions"):
+            error = {"message": "You exceeded your quota", "code": "insufficient_quota"}
+            await send_json(send, 429, {"error": error})
+            return
+        await super().__call__(scope, receive, send)
+
+
+def test_a_quota_that_ends_in_the_first_calls_is_told_once(plan, tmp_path):
+    with serving(app=Broke()) as url:
+        tasks = plan(items=2, replicates=1, temperatures=(0.5, 1.0), url=url)
+        done = in_batches(tasks, tmp_path / "j.db")
+    assert done.stopped_because is Stop.NO_QUOTA
+    assert done.message.startswith("Stopped: the quota is used up (")
+    assert done.message.count("Stopped:") == 1

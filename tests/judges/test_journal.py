@@ -19,6 +19,7 @@ from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.journal_file import VERSION, store_error
 from judgestats.judges.journal_view import journal_view
+from judgestats.judges.ledger import Charge
 from judgestats.judges.negotiation import Abilities, Sent
 from judgestats.judgments.settings import setting_sent
 from judgestats.protocols.base import ReplyMode
@@ -341,6 +342,10 @@ def test_a_journal_of_0_1_0_answers_the_same_plan(tmp_path):
     assert setting_sent(frame["sent"], "temperature") == frame["temperature"].tolist()
     assert setting_sent(frame["sent"], "seed") == [7 + r for r in frame["replicate"]]
     assert frame["tokens_reasoning"].isna().all()
+    assert any("read by version 1 of the rules" in note for note in collected.notes)
+    again = collect_judgments(prepared.tasks, journal=path, seed=7, settings={"max_tokens": 300})
+    assert again.account.cached == 18
+    assert not any("of the rules" in note for note in again.notes)
 
 
 def test_a_batch_of_0_1_0_on_its_way_is_still_known(tmp_path):
@@ -439,6 +444,24 @@ def test_a_damaged_answer_is_named_and_can_be_taken_out(tmp_path, capsys):
     with Journal(path) as journal:
         assert journal.get(KEY).text == "kept"
         assert journal.get(b"l" * 32) is None
+
+
+def test_a_damaged_line_of_the_ledger_is_named(tmp_path, capsys):
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        first = journal.ledger.line("a", "http://x", "m")
+        other = journal.ledger.line("b", "http://x", "m")
+        journal.ledger.book([Charge(line=first, known=0.25), Charge(line=other, known=0.5)])
+        journal.ledger.book_again(other, 2)
+        assert journal.damaged() == []
+    db = sqlite3.connect(path)
+    db.execute("UPDATE ledger SET known = 0.05 WHERE known = 0.5")
+    db.commit()
+    db.close()
+    assert main(["journal", "verify", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "line 2 of the ledger" in said
+    assert "line 1" not in said
 
 
 def test_a_journal_is_its_owners_alone(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from judgestats.errors import InputError, JudgestatsError, printable
@@ -12,8 +13,10 @@ from judgestats.judges.account import Collected
 from judgestats.judges.ask import Ask
 from judgestats.judges.batches.collector import BatchCollector
 from judgestats.judges.batches.shared import Limits
+from judgestats.judges.endings import reader_notes
 from judgestats.judges.interrupts import signals
 from judgestats.judgments.design import Task
+from judgestats.protocols.reading import READER_VERSION
 
 __all__ = ["collect_in_batches"]
 
@@ -52,6 +55,7 @@ async def collect_in_batches(
     if ask.journal is None:
         raise InputError("mode=batch: name a journal; it holds the batches' ids until they end.")
     with ask.opened_journal() as journal:
+        reader = journal.read_by(READER_VERSION)
         collector = BatchCollector(
             ask, journal=journal, say=_sayer(ask.progress), limits=ask.limits or Limits()
         )
@@ -62,7 +66,9 @@ async def collect_in_batches(
                 if collector.running:
                     error.add_note(collector.running_note())
                 raise
-        return collector.collected()
+        collected = collector.collected()
+        notes = (*reader_notes(reader, collected.account), *collected.notes)
+        return replace(collected, notes=notes)
 
 
 def _sayer(progress: bool | str | Callable[[Any], None]) -> Callable[[str], None]:

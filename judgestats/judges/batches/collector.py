@@ -182,7 +182,7 @@ class BatchCollector:
                 continue
             notes |= dict.fromkeys(first_answers.notes)
             if not first_answers.complete:
-                self.halt.stop(first_answers.stopped_because, first_answers.message)
+                self.halt.stop(first_answers.stopped_because, first_answers.stopped_detail)
                 break
         self._end_if_all_refuse()
         self._endpoints.clear()  # what was learned is in the journal
