@@ -2,7 +2,7 @@
 
 >>> import judgestats as js
 >>> dir(js)
-['audit', 'drift', 'endpoint', 'read_judgments', 'run', 'score_array', 'stats']
+['audit', 'compare', 'drift', 'endpoint', 'read_judgments', 'run', 'score_array', 'stats']
 
 Names are imported when they are first used, so that ``import judgestats`` itself costs nothing.
 """
@@ -16,13 +16,24 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from judgestats import stats
-    from judgestats.api import audit, drift, endpoint, read_judgments, run
+    from judgestats.api import audit, compare, drift, endpoint, read_judgments, run
     from judgestats.judgments.shapes import score_array
 
-__all__ = ["audit", "drift", "endpoint", "read_judgments", "run", "score_array", "stats"]
+__all__ = [
+    "audit",
+    "compare",
+    "drift",
+    "endpoint",
+    "read_judgments",
+    "run",
+    "score_array",
+    "stats",
+]
 
 _HOME = {
-    **dict.fromkeys(("audit", "drift", "endpoint", "read_judgments", "run"), "judgestats.api"),
+    **dict.fromkeys(
+        ("audit", "compare", "drift", "endpoint", "read_judgments", "run"), "judgestats.api"
+    ),
     "score_array": "judgestats.judgments.shapes",
 }
 

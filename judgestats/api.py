@@ -14,16 +14,19 @@ import pandas as pd
 
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.drift import drift as drift_frames
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.supplements import supplemented
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.registry import read_judgments as read_table_or_log
+from judgestats.stats.inference.result import to_plain
 
 if TYPE_CHECKING:
     from judgestats.judges.endpoint_card import EndpointCard
+    from judgestats.reporting.notebook import Compared, Findings
+    from judgestats.reporting.runs import Run
 
-__all__ = ["audit", "drift", "endpoint", "read_judgments", "run"]
+__all__ = ["audit", "compare", "drift", "endpoint", "read_judgments", "run"]
 
 T = TypeVar("T")
 
@@ -96,7 +99,7 @@ def _as_repetitions(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return out
 
 
-def audit(data: Any, **options: Any) -> Analysis:
+def audit(data: Any, **options: Any) -> Findings:
     """Can this judge be trusted? The audit of whatever holds judgments.
 
     Parameters
@@ -110,25 +113,118 @@ def audit(data: Any, **options: Any) -> Analysis:
 
     Returns
     -------
-    Analysis
-        Prints as a summary: what was understood first, one plain sentence last.
+    Findings
+        Prints as a summary: what was understood first, one plain sentence last. ``.results`` is a
+        tidy frame, ``.figures`` draw themselves.
 
     Examples
     --------
     >>> rows = [{"item": i, "trial": t, "passed": (i + t % 2) % 3 > 0}
     ...         for i in range(12) for t in range(4)]
-    >>> print(audit(rows, n_resamples=99).question)  # doctest: +ELLIPSIS
-    verdict = `passed`: pass / fail, true = pass. item = item; ...
+    >>> found = audit(rows, n_resamples=99)
+    >>> found.question  # doctest: +ELLIPSIS
+    'verdict = `passed`: pass / fail, true = pass. item = item; ...
+    >>> found.results.loc[0, ["label", "n_items"]].tolist()
+    ['share', 12]
     """
+    from judgestats.reporting.notebook import Findings, HeldRun
+
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)
     frame = data if read and not options else read_judgments(data, **options)
     found = audit_frame(frame, **chosen)
     understood = frame.attrs.get("understood", [])
-    return replace(found, question=" ".join([*understood, found.question]))
+    found = replace(found, question=" ".join([*understood, found.question]))
+    level = float(chosen.get("level", 0.95))
+
+    def held() -> HeldRun:
+        records = supplemented(found, frame, level=level).records(_facts(data, frame))
+        return HeldRun(records=records, held=frame, at_level=level)
+
+    return Findings(found, held)
 
 
-def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> Analysis:
+def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    """What a run says beside its results: who judged, what, on which scale."""
+    judges = list(dict.fromkeys(frame["judge"]))
+    return {
+        "kind": "audit",
+        "title": f"Audit of {_name(data, 'a frame')}",
+        "simulated": False,
+        "judges": [{"name": j, "model": j, "simulated": False} for j in judges],
+        "design": {
+            "experiment": "audit",
+            "conditions": list(dict.fromkeys(frame["condition"])),
+            "items": int(frame["item_id"].nunique()),
+            "clusters": int(frame["cluster"].nunique()),
+            "replicates": int(frame["replicate"].nunique()),
+            "scale": to_plain(frame.attrs.get("scale")),
+        },
+    }
+
+
+def _name(data: Any, otherwise: str) -> str:
+    if run_id := getattr(data, "run_id", ""):
+        return str(run_id)[:8]
+    if isinstance(data, (list, tuple)) and _runs(data):
+        return ", ".join(r[:8] for r in data)
+    return Path(data).name if isinstance(data, (str, Path)) else otherwise
+
+
+def compare(*data: Any, n_resamples: int = 999, seed: int = 0, **options: Any) -> Compared:
+    """What differs between several runs, files or frames, each held to the first?
+
+    Parameters
+    ----------
+    *data : path, DataFrame, list of dict, run, or what `run` and `audit` returned
+        At least two; runs (ids or folders) of judgestats, or as `read_judgments` takes them.
+    n_resamples, seed : int
+        Of permutations and bootstraps.
+    **options
+        As `read_judgments` takes them, for all that is read.
+
+    Returns
+    -------
+    Compared
+        Runs are tested on the items that they share, where scales and texts agree.
+
+    Raises
+    ------
+    InputError
+        There is only one; or one cannot be read.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "trial": t, "score": 1 + (i + t * (i % 3)) % 7}
+    ...         for i in range(12) for t in range(3)]
+    >>> compare(rows, rows, n_resamples=99).results["run"].unique().tolist()
+    ['data 2']
+    """
+    from judgestats.reporting.notebook import Compared
+    from judgestats.reporting.sections.compare import pairs
+
+    if len(data) < 2:
+        raise InputError("compare: give at least two runs, files or frames to compare.")
+    runs = [_as_run(one, n_resamples=n_resamples, seed=seed, options=options) for one in data]
+    names = [_name(one, f"data {i}") for i, one in enumerate(data, start=1)]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({i})" for i, name in enumerate(names, start=1)]
+    return Compared(names, runs, pairs(runs, n_resamples=n_resamples, seed=seed))
+
+
+def _as_run(data: Any, *, n_resamples: int, seed: int, options: dict[str, Any]) -> Run:
+    from judgestats.reporting.notebook import Findings
+
+    if isinstance(data, Findings):
+        return data.run
+    if _of_judgestats(data):
+        from judgestats.reporting.runs import load_run
+
+        return load_run(data)
+    return audit(data, n_resamples=n_resamples, seed=seed, **options).run
+
+
+def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> Findings:
     """Has a judge changed between two runs, files or frames?
 
     Parameters
@@ -142,18 +238,37 @@ def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> A
 
     Returns
     -------
-    Analysis
+    Findings
     """
+    from judgestats.reporting.notebook import Findings, HeldRun
+
     again = None if baseline is None else _judged(baseline)
-    return drift_frames(_judged(first), _judged(second), baseline=again, **options)
+    before, after = _judged(first), _judged(second)
+    found = drift_frames(before, after, baseline=again, **options)
+    records = found.records({"kind": "drift"})
+    level = float(options.get("level", 0.95))
+    return Findings(found, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
 
 def _judged(data: Any) -> pd.DataFrame:
-    if isinstance(data, (str, Path)) and (_runs(str(data)) or Path(data).is_dir()):
+    from judgestats.reporting.notebook import Findings
+
+    if isinstance(data, Findings):
+        return data.run.judgments
+    if _of_judgestats(data):
         from judgestats.tracking.fetch import run_judgments
 
         return run_judgments(str(data))
     return read_judgments(data)
+
+
+def _of_judgestats(data: Any) -> bool:
+    """Whether a run of judgestats is named: an id, or a folder with a run's files."""
+    if not isinstance(data, (str, Path)):
+        return False
+    folder = Path(data)
+    inside = ("results.json", "artifacts/results.json")
+    return bool(_runs(str(data))) or any((folder / name).is_file() for name in inside)
 
 
 def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> EndpointCard:
@@ -188,7 +303,7 @@ def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> Endp
     return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))
 
 
-def run(experiment: str, **parameters: Any) -> Any:
+def run(experiment: str, **parameters: Any) -> Findings | None:
     """Run an experiment, as ``judgestats run`` does; also inside a running event loop (Jupyter).
 
     Parameters
@@ -200,8 +315,8 @@ def run(experiment: str, **parameters: Any) -> Any:
 
     Returns
     -------
-    object
-        What the experiment returns.
+    Findings or None
+        None after a dry run, which prints the plan and the price.
 
     Raises
     ------
@@ -209,16 +324,23 @@ def run(experiment: str, **parameters: Any) -> Any:
         There is no such experiment or parameter.
     """
     from judgestats.experiment.design import ReplicationDesign, load_design
+    from judgestats.reporting.notebook import Findings, HeldRun
+    from judgestats.reporting.runs import load_run
 
     design = load_design(experiment)
     given = {k: _as_word(v) for k, v in parameters.items()}
     if isinstance(design, ReplicationDesign):
         from judgestats.experiment.replication import run_replication
 
-        return _outside_loops(lambda: run_replication(design, given))
+        examined = _outside_loops(lambda: run_replication(design, given))
+        return Findings(examined, HeldRun(records=examined.records(), held=pd.DataFrame()))
     from judgestats.experiment.run import run_experiment
 
-    return _outside_loops(lambda: run_experiment(design, given))
+    made = _outside_loops(lambda: run_experiment(design, given))
+    if made is None:
+        return None
+    run_id = made.run_id
+    return Findings(made.analysis, lambda: load_run(run_id), run_id=run_id, reports=made.reports)
 
 
 def _as_word(value: Any) -> str:

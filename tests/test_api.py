@@ -41,3 +41,93 @@ def test_drift_takes_files(tmp_path) -> None:
     assert "differs" in {h.claim for h in changed.headlines}
     with pytest.raises(InputError, match="no file"):
         js.drift(before, tmp_path / "nowhere.csv")
+
+
+SCORES = [
+    {"item": f"i{i}", "judge": j, "trial": t, "score": 1 + (i + t * (i % 3) * (j == "B")) % 7}
+    for i in range(20) for j in "AB" for t in range(3)
+]  # fmt: skip
+
+
+def inside_a_loop(work):
+    """What some work gives in a coroutine, as in a cell of Jupyter."""
+
+    async def cell():
+        asyncio.get_running_loop()
+        return work()
+
+    return asyncio.run(cell())
+
+
+def test_answers_are_short_tidy_and_drawn() -> None:
+    """Inside a running loop: a line at the prompt, a tidy frame, a page that loads nothing."""
+    hostile = [{**row, "judge": f"<b>{row['judge']}</b>"} for row in SCORES]
+    found = inside_a_loop(lambda: js.audit(hostile, n_resamples=99))
+    assert len(repr(found)) < 250
+    assert "print it for all" in repr(found)
+    assert str(found).rstrip().endswith(found.answer.split()[-1])
+    assert set(found.results["kind"]) == {"estimate", "test", "comparison"}
+    assert found.results["id"].is_unique
+    assert {"scores", "null", "spread"} <= set(found.figures)
+    assert found.figures["scores"]._repr_png_().startswith(b"\x89PNG")
+    with pytest.raises(KeyError, match="There are: scores"):
+        found.figures["nothing"]
+    page = found._repr_html_()
+    assert page.count("<img") == 4
+    assert "<b>" not in page
+    assert "<script" not in page
+    assert 'src="data:image/png;base64' in page
+    assert not [n for n in (*dir(js), *dir(found)) if n.startswith("_")]
+    assert "judgements" not in dir(js)
+
+
+def test_results_are_those_of_results_csv(workplace) -> None:
+    """The tidy frame of a file's audit holds the rows that ``analyze`` writes of it."""
+    from judgestats.cli import main
+
+    pd.DataFrame(SCORES).to_csv("j.csv", index=False)
+    assert main(["analyze", "j.csv", "--report", "none", "--resamples", "99"]) == 0
+    [written] = workplace.glob("mlruns/*/*/artifacts/results.csv")
+    there = pd.read_csv(written)
+    here = js.audit("j.csv", n_resamples=99).results
+    here.to_csv("here.csv", index=False)
+    pd.testing.assert_frame_equal(pd.read_csv("here.csv"), there)
+
+
+def test_compare_holds_each_to_the_first() -> None:
+    moved = [{**row, "score": row["score"] + 2} for row in SCORES]
+    other = [{**row, "item": f"other {row['item']}"} for row in SCORES]
+    found = inside_a_loop(lambda: js.compare(SCORES, moved, other, n_resamples=99))
+    assert set(found.results["run"]) == {"data 2"}
+    shift = found.results[found.results["id"].str.contains("shift.A/")]
+    assert shift["estimate"].tolist() == [2.0]
+    assert "differs in 2 of 2 conditions" in found.answer
+    assert "they share no items" in found.answer
+    assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
+    assert list(found.figures) == ["shifts"]
+    assert "Run 2 against Run 1" in found._repr_html_()
+    assert "Shift of mean" in str(found)
+    assert len(repr(found)) < 250
+    with pytest.raises(InputError, match="at least two"):
+        js.compare(SCORES)
+
+
+def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
+    small = {"replicates": 2, "temperatures": [0.3, 1], "resamples": 99, "report": "none"}
+    found = inside_a_loop(lambda: js.run("temperature", judges="sim-typical", **small))
+    assert found.run_id
+    assert len(found.results) > 5
+    assert "spread" in found.figures
+    again = js.compare(found, found.run_id, n_resamples=99)
+    assert again.differences.empty
+    assert "nothing could be tested" in again.answer or "no difference" in again.answer
+    assert js.drift(found, found.run_id, n_resamples=99).headlines
+
+
+def test_a_frame_that_lacks_something_says_which() -> None:
+    with pytest.raises(InputError, match=r"to serve as item_id.*mapping=\{.item_id.: .COLUMN.\}"):
+        js.audit([{"prompt": "a", "score": 1}])
+    with pytest.raises(InputError, match=r"to serve as score.*Is it .mark_given."):
+        js.audit([{"item": f"i{i}", "mark_given": i % 4} for i in range(20)])
+    with pytest.raises(InputError, match="not int"):
+        js.audit(3)

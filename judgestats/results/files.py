@@ -9,7 +9,7 @@ import csv
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError
 from judgestats.results.estimands import estimand_of
@@ -18,7 +18,18 @@ from judgestats.results.records import Comparison, Estimate, Test
 from judgestats.results.results import VERSION, Results, inconsistency
 from judgestats.results.values import plain, spreadsheet_cell
 
-__all__ = ["from_plain", "json_schema", "read_results", "to_plain", "write_csv", "write_results"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "from_plain",
+    "json_schema",
+    "read_results",
+    "results_frame",
+    "to_plain",
+    "write_csv",
+    "write_results",
+]
 
 _AGAIN = (
     "Take the file again from the run's artifacts, or make the results again from the judgments "
@@ -187,6 +198,13 @@ def csv_rows(results: Results) -> list[dict[str, Any]]:
         for record in results.results
         if isinstance(record, (Estimate, Test, Comparison))
     ]
+
+
+def results_frame(results: Results) -> pd.DataFrame:
+    """The rows of ``results.csv`` as a frame, with its columns; what is undefined is missing."""
+    import pandas as pd
+
+    return pd.DataFrame(csv_rows(results), columns=list(_CSV))
 
 
 def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:

@@ -26,8 +26,8 @@ def passes():
     return truth, judge, js.audit(js.read_judgments(frame), n_resamples=99)
 
 
-def named(analysis, start):
-    return next(r.result for r in analysis.results if r.id.startswith(start))
+def named(found, start):
+    return next(r.result for r in found.analysis.results if r.id.startswith(start))
 
 
 def test_few_labels_correct_the_pass_rate_of_all(passes):
@@ -37,7 +37,7 @@ def test_few_labels_correct_the_pass_rate_of_all(passes):
     assert corrected.details["judge_only"] == pytest.approx(judge.mean())
     assert corrected.details["labels_worth"] > 0
     assert "assumes_random" in {n.code for n in corrected.notes}
-    metrics = next(iter(found.condition_metrics.values()))
+    metrics = next(iter(found.analysis.condition_metrics.values()))
     assert metrics["validity/corrected"] == corrected.estimate
     assert metrics["ci/validity/sensitivity.lo"] < metrics["validity/sensitivity"]
 
@@ -76,7 +76,7 @@ def test_scores_have_bias_concordance_and_the_parts_of_their_error():
     parts = [named(found, f"people.{k}").estimate for k in
              ("squared_bias", "between_items", "replicates")]  # fmt: skip
     assert sum(parts) == pytest.approx(named(found, "people.mean_squared_error").estimate)
-    metrics = next(iter(found.condition_metrics.values()))
+    metrics = next(iter(found.analysis.condition_metrics.values()))
     assert {"validity/bias", "validity/concordance", "people/pearson"} <= set(metrics)
 
 
@@ -92,7 +92,7 @@ def test_repeats_tell_what_more_verdicts_buy():
     found = js.audit(js.read_judgments(pd.DataFrame(rows)), n_resamples=99)
     by_k = named(found, "people.by_k")
     assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.08
-    assert not [r for r in found.results if r.id.startswith("people.corrected")]
+    assert not [r for r in found.analysis.results if r.id.startswith("people.corrected")]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_labels_picked_by_hand_are_not_corrected(by_verdict):
 def test_unstated_labels_that_differ_from_the_rest_are_told(by_verdict):
     judged, labels, _, _ = by_verdict
     found = js.audit(judged, labels=labels.drop(columns="chance"), n_resamples=99)
-    corrected = next(r for r in found.results if r.id.startswith("people.corrected"))
+    corrected = next(r for r in found.analysis.results if r.id.startswith("people.corrected"))
     assert {"assumes_random", "unrepresentative"} <= {n.code for n in corrected.result.notes}
     assert "assumes that the labelled items were drawn at random" in corrected.title
 
@@ -208,7 +208,7 @@ def test_of_repeats_the_majority_has_the_error_rates():
     passes = wide.astype(float).mean(axis=1) > 0.5
     labels = pd.DataFrame(rows).drop_duplicates("item").set_index("item")["label"]
     of = labels[labels == "pass"].index
-    named_ = next(r for r in found.results if r.id.startswith("people.sensitivity"))
+    named_ = next(r for r in found.analysis.results if r.id.startswith("people.sensitivity"))
     assert named_.result.estimate == pytest.approx(passes[of].mean())
     assert "majority of its 5 verdicts" in named_.title
     table = found.conditions.iloc[0]

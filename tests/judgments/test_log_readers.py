@@ -249,7 +249,7 @@ def test_each_log_can_be_audited(pattern):
 
 def test_scores_and_verdicts_of_one_log_are_both_audited():
     found = js.audit(js.read_judgments(FIXTURES / "inspect"), n_resamples=99)
-    ids = [r.id for r in found.results]
+    ids = [r.id for r in found.analysis.results]
     assert any(i.startswith("reliability.icc1.") and "rating" in i for i in ids)
     assert any(i.startswith("reliability.fleiss_kappa.") and "model_graded_qa" in i for i in ids)
     assert len(found.conditions) == 2
@@ -257,7 +257,7 @@ def test_scores_and_verdicts_of_one_log_are_both_audited():
 
 def test_agreement_with_people_in_their_own_words():
     found = js.audit(js.read_judgments(fixture("judgekeeper/runs")), n_resamples=99)
-    results = {r.id.split(".sim")[0]: r.result for r in found.results}
+    results = {r.id.split(".sim")[0]: r.result for r in found.analysis.results}
     frame = js.read_judgments(fixture("judgekeeper/runs"))
     read = frame[frame["status"] == "ok"]
     assert results["people.accuracy"].estimate == pytest.approx(
