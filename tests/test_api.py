@@ -65,7 +65,7 @@ def test_answers_are_short_tidy_and_drawn() -> None:
     found = inside_a_loop(lambda: js.audit(hostile, n_resamples=99))
     assert len(repr(found)) < 250
     assert "print it for all" in repr(found)
-    assert str(found).rstrip().endswith(found.answer.split()[-1])
+    assert str(found).rstrip().endswith(found.sentence.split()[-1])
     assert set(found.results["kind"]) == {"estimate", "test", "comparison"}
     assert found.results["id"].is_unique
     assert {"scores", "null", "spread"} <= set(found.figures)
@@ -101,8 +101,8 @@ def test_compare_holds_each_to_the_first() -> None:
     assert set(found.results["run"]) == {"data 2"}
     shift = found.results[found.results["id"].str.contains("shift.A/")]
     assert shift["estimate"].tolist() == [2.0]
-    assert "differs in 2 of 2 conditions" in found.answer
-    assert "they share no items" in found.answer
+    assert "differs in 2 of 2 conditions" in found.sentence
+    assert "they share no items" in found.sentence
     assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
     assert list(found.figures) == ["shifts"]
     assert "Run 2 against Run 1" in found._repr_html_()
@@ -120,7 +120,7 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
     assert "spread" in found.figures
     again = js.compare(found, found.run_id, n_resamples=99)
     assert again.differences.empty
-    assert "nothing could be tested" in again.answer or "no difference" in again.answer
+    assert "nothing could be tested" in again.sentence or "no difference" in again.sentence
     assert js.drift(found, found.run_id, n_resamples=99).headlines
 
 

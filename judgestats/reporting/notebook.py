@@ -167,7 +167,7 @@ class Findings:
         return self.analysis.conditions
 
     @property
-    def answer(self) -> str:
+    def sentence(self) -> str:
         """The answer, in one plain sentence."""
         return self.analysis.sentence
 
@@ -206,7 +206,7 @@ class Findings:
     def __repr__(self) -> str:
         n = len(self.conditions)
         what = f"{self.analysis.experiment}: {n} condition{'s' * (n != 1)}"
-        return f"<{what}. {_short(self.answer)} (print it for all; .results, .figures)>"
+        return f"<{what}. {_short(self.sentence)} (print it for all; .results, .figures)>"
 
     def __str__(self) -> str:
         return str(self.analysis)
@@ -221,7 +221,7 @@ class Findings:
             shown += [
                 t for t in (part if isinstance(part, list) else [part]) if isinstance(t, Table)
             ]
-        return page(self.question, self.answer, shown, self.figures, self.limitations)
+        return page(self.question, self.sentence, shown, self.figures, self.limitations)
 
 
 class Compared:
@@ -247,7 +247,7 @@ class Compared:
         return f"What differs between the runs? {listed}."
 
     @property
-    def answer(self) -> str:
+    def sentence(self) -> str:
         """A sentence for each later run."""
         return " ".join(pair.told for pair in self.pairs)
 
@@ -280,12 +280,12 @@ class Compared:
         return Figures([figure] if figure is not None else [])
 
     def __repr__(self) -> str:
-        told = _short(self.answer)
+        told = _short(self.sentence)
         return f"<{len(self.runs)} runs compared. {told} (print it for all; .results, .figures)>"
 
     def __str__(self) -> str:
         tables = [str(table) for table in self._tables()]
-        return "\n\n".join([self.question, *tables, self.answer])
+        return "\n\n".join([self.question, *tables, self.sentence])
 
     def __dir__(self) -> list[str]:
         return public_names(self)
@@ -295,7 +295,7 @@ class Compared:
         return [*compare.conditions(self.runs), *held]
 
     def _repr_html_(self) -> str:
-        return page(self.question, self.answer, self._tables(), self.figures)
+        return page(self.question, self.sentence, self._tables(), self.figures)
 
 
 def _short(text: str) -> str:
