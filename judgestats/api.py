@@ -40,7 +40,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     ----------
     data : path, DataFrame, list of dict, or MLflow run id(s)
         A log or table; a pandas or polars frame; one dict a judgment; a run id, or several as
-        repetitions of one another.
+        repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
         As `judgestats.judgments.readers.read_judgments` takes them: ``mapping``, ``item``,
         ``factors``, ``kind``, ``passes``, ``wide``, ``labels``, ``scale``, ``judge`` ...
@@ -78,14 +78,13 @@ read_judgments.__signature__ = inspect.signature(read_table_or_log)  # type: ign
 
 def _runs(data: Any) -> list[str]:
     """The MLflow run ids that some data are; empty where they are something else."""
-    from judgestats.tracking.assessments import is_run_id
+    from judgestats.tracking.assessments import stored_runs
 
     listed = [data] if isinstance(data, str) else data
-    if not isinstance(listed, (list, tuple)) or not listed:
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(r, str) for r in listed):
         return []
-    if not all(isinstance(r, str) and is_run_id(r) and not Path(r).exists() for r in listed):
-        return []
-    return list(listed)
+    found = [[] if Path(r).exists() else stored_runs(r) for r in listed]
+    return [run for runs in found for run in runs] if all(found) else []
 
 
 def _as_repetitions(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -266,9 +265,11 @@ def _of_judgestats(data: Any) -> bool:
     """Whether a run of judgestats is named: an id, or a folder with a run's files."""
     if not isinstance(data, (str, Path)):
         return False
+    from judgestats.tracking.assessments import is_run_id
+
     folder = Path(data)
     inside = ("results.json", "artifacts/results.json")
-    return bool(_runs(str(data))) or any((folder / name).is_file() for name in inside)
+    return is_run_id(str(data)) or any((folder / name).is_file() for name in inside)
 
 
 def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> EndpointCard:

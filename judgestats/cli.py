@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     analyze.add_argument(
         "file",
         help="a log, a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite), a folder of "
-        "logs or of Parquet, or an MLflow run id",
+        "logs or of Parquet, an MLflow run id, or experiments:/NAME",
     )
     analyze.add_argument(
         "further", nargs="*", metavar="RUN", help="further MLflow runs, as repetitions of the first"

@@ -202,10 +202,10 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
 
 
 def _from_store(arguments: argparse.Namespace, path: Path) -> bool:
-    """Whether a run of MLflow is named rather than a file."""
-    from judgestats.tracking.assessments import is_run_id
+    """Whether runs of MLflow, or an experiment, are named rather than a file."""
+    from judgestats.tracking.assessments import stored_runs
 
-    return not path.exists() and is_run_id(arguments.file)
+    return not path.exists() and bool(stored_runs(arguments.file))
 
 
 def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:

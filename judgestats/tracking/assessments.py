@@ -8,15 +8,17 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, nearest
 from judgestats.judgments.readers.mlflow_logs import trace_frame
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.tracking.store import open_store, store_faults
 
-__all__ = ["is_run_id", "run_assessments"]
+__all__ = ["is_run_id", "run_assessments", "stored_runs"]
 
 _RUN = re.compile(r"(?:runs:/)?([0-9a-f]{32})/?")
+_EXPERIMENT = re.compile(r"experiments?:/{0,2}(.+)")
 _MOST_TRACES = 200_000
+_MOST_RUNS = 1_000
 _PAGE = 500
 
 
@@ -31,11 +33,68 @@ def is_run_id(word: str) -> bool:
     return _RUN.fullmatch(word) is not None
 
 
+def stored_runs(word: str) -> list[str]:
+    """The runs of MLflow that a word names: a run id, or ``experiments:/NAME`` (or an id).
+
+    Parameters
+    ----------
+    word : str
+
+    Returns
+    -------
+    list of str
+        Of an experiment its runs with traces, the oldest first; empty for any other word.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, or none of its runs has traces.
+
+    Examples
+    --------
+    >>> stored_runs("my.csv"), stored_runs("runs:/0123456789abcdef0123456789abcdef")
+    ([], ['runs:/0123456789abcdef0123456789abcdef'])
+    """
+    if is_run_id(word):
+        return [word]
+    named = _EXPERIMENT.fullmatch(word)
+    if named is None:
+        return []
+    store = open_store(existing=True)
+    with store_faults("an experiment was looked up"):
+        found = store.client.get_experiment_by_name(named.group(1))
+        if found is None:
+            listed = store.client.search_experiments(max_results=1000)
+            found = next((e for e in listed if e.experiment_id == named.group(1)), None)
+        if found is None:
+            names = [e.name for e in listed]
+            raise InputError(
+                f"there is no experiment {named.group(1)!r} in {store.uri}. There are: "
+                f"{', '.join(names[:10])}.{nearest(named.group(1), names)}"
+            )
+        runs = store.client.search_runs(
+            [found.experiment_id], order_by=["attributes.start_time ASC"], max_results=_MOST_RUNS
+        )
+        ids = [
+            run.info.run_id
+            for run in runs
+            if store.client.search_traces(
+                locations=[found.experiment_id],
+                run_id=run.info.run_id,
+                max_results=1,
+                include_spans=False,
+            )
+        ]
+    if not ids:
+        raise InputError(
+            f"none of the {len(runs)} runs of the experiment {found.name!r} has traces, so no "
+            "judge's assessments (mlflow.genai.evaluate makes them)."
+        )
+    return ids
+
+
 def run_assessments(run: str, *, judge: str = "") -> pd.DataFrame:
     """What the judges of an MLflow evaluation said, from the store that MLflow's settings name.
-
-    Each evaluation is a run of its own: to take several evaluations of the same answers as
-    repetitions, export the traces of the experiment into one file.
 
     Parameters
     ----------

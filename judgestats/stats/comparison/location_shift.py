@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
@@ -11,7 +12,12 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.pair_selection import median_average, median_difference
+from judgestats.stats.inference.pair_selection import (
+    kth_average,
+    kth_difference,
+    median_average,
+    median_difference,
+)
 from judgestats.stats.inference.rank_distributions import rank_sum_null, signed_rank_null
 from judgestats.stats.inference.rank_inversion import (
     crossing,
@@ -33,11 +39,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Convention = Literal["walsh", "r"]
 
-MAX_PAIRS = 30_000_000
-"""Largest number of pairwise averages or differences held in memory at once."""
-
 MAX_JUMPS = 1_000_000
-"""Up to so many averages or differences, limits are looked up among them (sorting is cheap)."""
+"""Up to so many averages or differences, crossings are looked up among them (sorting is cheap)."""
 
 
 def walsh_averages(d: FloatArray) -> FloatArray:
@@ -79,11 +82,11 @@ def _tied_limits(
     differences that are not zero, and miss the pseudomedian of all (.60 for .95 in
     docs/simulations/coverage_ranks.csv).
     """
-    averages = walsh_averages(d)
     n = d.size
+    size = n * (n + 1) // 2
     if cluster is None and (n < 50 if exact is None else exact):
         null = signed_rank_null(np.arange(1, n + 1))
-        low, high, reached = order_limits(averages, null, level)
+        low, high, reached = order_limits(partial(kth_average, d), size, null, level)
         return (low, high), reached, "exact, Walsh averages"
     if cluster is None:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
@@ -94,10 +97,10 @@ def _tied_limits(
         spread = math.sqrt(float(np.sum(np.bincount(cluster, weights=signed) ** 2)) / 4)
         method = "Walsh averages, normal over clusters"
     z = float(stats.norm.isf((1 - level) / 2))
-    place = math.floor(averages.size / 2 - z * spread)
+    place = math.floor(size / 2 - z * spread)
     reached = level if place >= 1 else 1 - 2.0 ** (1 - n)
     place = max(place, 1)
-    return (float(averages[place - 1]), float(averages[averages.size - place])), reached, method
+    return (kth_average(d, place), kth_average(d, size - place + 1)), reached, method
 
 
 @with_keywords()
@@ -198,34 +201,32 @@ def paired_estimate(
     untied = np.unique(np.abs(nonzero)).size == n and n == d.size
     by_rule = (n < 50 and untied and cluster is None) if exact is None else exact
     notes: list[Note] = []
-    pairs = d.size * (d.size + 1) / 2
     z = paired_z(nonzero, correct, None if cluster is None else cluster[d != 0])
     plain = paired_z(nonzero, False, None)
     estimate = math.nan
-    averages = walsh_averages(nonzero) if n * (n + 1) / 2 <= MAX_JUMPS else None
-    jumps = None if averages is None else np.unique(averages)
+    closed = convention == "walsh" and not untied
+    few = n * (n + 1) / 2 <= MAX_JUMPS and not closed
+    jumps = np.unique(walsh_averages(nonzero)) if few else None
     if not reason:
         if convention == "walsh":
-            whole = averages if n == d.size else None
-            estimate = median_average(d) if whole is None else float(np.median(whole))
+            estimate = median_average(d)
         elif by_rule and untied:
-            estimate = float(np.median(walsh_averages(nonzero)))
+            estimate = median_average(nonzero)
         elif np.ptp(nonzero) == 0:
             estimate = float(nonzero[0])
         else:
             estimate = crossing(plain, float(nonzero.min()), float(nonzero.max()), jumps)
     interval: Interval | None = None
-    level_free = convention == "walsh" and not untied and pairs <= MAX_PAIRS
-    if not reason and n > 0 and np.ptp(d) > 0 and level_free:
+    if not reason and n > 0 and np.ptp(d) > 0 and closed:
         limits, reached, method = _tied_limits(d, estimate, cluster, level, exact)
         interval, more = _unless_collapsed(limits, reached, method)
         notes += _level_note(level, reached) + more
     elif not reason and n > 0 and np.ptp(nonzero) > 0:
         reached = level
-        if by_rule and cluster is None and n * (n + 1) / 2 <= MAX_PAIRS:
-            low, high, reached = order_limits(
-                walsh_averages(nonzero), signed_rank_null(np.arange(1, n + 1)), level
-            )
+        if by_rule and cluster is None:
+            null = signed_rank_null(np.arange(1, n + 1))
+            pick = partial(kth_average, nonzero)
+            low, high, reached = order_limits(pick, n * (n + 1) // 2, null, level)
             limits, method = (low, high), "exact, Walsh averages"
         else:
             low, high, reached = paired_limits(
@@ -339,11 +340,9 @@ def shift_estimate(
     interval: Interval | None = None
     if not reason:
         low, high = float(x.min() - y.max()), float(x.max() - y.min())
-        small = n * m <= MAX_PAIRS
-        differences = np.sort((x[:, None] - y[None]).ravel()) if small else np.empty(0)
-        jumps = np.unique(differences) if n * m <= MAX_JUMPS else None
+        jumps = np.unique(x[:, None] - y[None]) if n * m <= MAX_JUMPS else None
         if convention == "walsh" or (by_rule and untied):
-            estimate = float(np.median(differences)) if small else median_difference(x, y)
+            estimate = median_difference(x, y)
         elif low == high:
             estimate = low
         else:
@@ -351,9 +350,9 @@ def shift_estimate(
         if low == high:
             message = "No interval: neither sample varies."
             notes.append(Note(code="no_interval", message=message))
-        elif by_rule and small:
+        elif by_rule:
             null = rank_sum_null(np.arange(1, n + m + 1), n)[n * (n + 1) // 2 :]
-            first, second, reached = order_limits(differences, null, level)
+            first, second, reached = order_limits(partial(kth_difference, x, y), n * m, null, level)
             interval, more = _unless_collapsed(
                 (first, second), reached, "exact, pairwise differences"
             )

@@ -140,16 +140,19 @@ def shift_z(x: FloatArray, y: FloatArray, correct: bool) -> Callable[[float], fl
     return z
 
 
-def order_limits(ordered: FloatArray, null: FloatArray, level: float) -> tuple[float, float, float]:
+def order_limits(
+    place: Callable[[int], float], size: int, null: FloatArray, level: float
+) -> tuple[float, float, float]:
     """Confidence limits among ordered averages or differences, and the level they reach.
 
-    R's qsignrank / qwilcox rule; with very few values even the outermost pair falls short.
+    R's qsignrank / qwilcox rule; with very few values even the outermost pair falls short. `place`
+    gives the k-th smallest (from 1) of the `size` values.
     """
     alpha = 1 - level
     lower = int(np.searchsorted(np.cumsum(null), alpha / 2 * (1 - 1e-12)))
     reached = level if lower >= 1 else 1 - 2 * float(null[0])
     lower = max(lower, 1)
-    return float(ordered[lower - 1]), float(ordered[ordered.size - lower]), reached
+    return place(lower), place(size - lower + 1), reached
 
 
 def shift_limits(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from judgestats.stats.comparison.location_shift import (
     hodges_lehmann_paired,
@@ -17,6 +18,8 @@ from judgestats.stats.inference.pair_selection import (
     median_average,
     median_difference,
 )
+from judgestats.stats.inference.rank_distributions import signed_rank_null
+from judgestats.stats.inference.rounding_noise import noise_free_difference
 
 VALUES = st.lists(
     st.one_of(st.integers(-9, 9).map(float), st.floats(-1e6, 1e6)), min_size=1, max_size=8
@@ -35,6 +38,44 @@ def test_every_place_is_that_of_a_sort(a: list[float], b: list[float]) -> None:
     np.testing.assert_allclose(got, differences, rtol=0, atol=1e-8)
     np.testing.assert_allclose(median_average(d), np.median(averages), atol=1e-8)
     np.testing.assert_allclose(median_difference(d, y), np.median(differences), atol=1e-8)
+
+
+def by_sorting(d: np.ndarray, cluster: np.ndarray | None) -> tuple[float, float, float]:
+    """Estimate and limits of differences with ties, from all averages sorted."""
+    averages, n = walsh_averages(d), d.size
+    centre = float(np.median(averages))
+    if cluster is None and n < 50:
+        null = signed_rank_null(np.arange(1, n + 1))
+        place = max(int(np.searchsorted(np.cumsum(null), 0.025 * (1 - 1e-12))), 1)
+    else:
+        spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        if cluster is not None:
+            moved = d - centre
+            signed = np.sign(moved) * stats.rankdata(np.abs(moved))
+            spread = np.sqrt(np.sum(np.bincount(cluster, weights=signed) ** 2) / 4)
+        z = stats.norm.isf(0.025)
+        place = max(int(np.floor(averages.size / 2 - z * spread)), 1)
+    return centre, float(averages[place - 1]), float(averages[-place])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(3, 80), st.integers(0, 99), st.booleans(), st.sampled_from([1.0, 0.1, 1 / 3]))
+def test_limits_with_ties_are_those_of_a_sort(
+    n: int, seed: int, grouped: bool, step: float
+) -> None:
+    """The same numbers up to the rounding of sums that are equal."""
+    rng = np.random.default_rng(seed)
+    d = rng.integers(-3, 6, n) * step
+    d[0] = d[1] = step  # at least one tie
+    d = noise_free_difference(d, np.zeros(n))
+    cluster = rng.integers(0, max(2, n // 3), n) if grouped else None
+    found = hodges_lehmann_paired(d, np.zeros(n), cluster=cluster)
+    codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    centre, low, high = by_sorting(d, codes)
+    np.testing.assert_allclose(found.estimate, centre, rtol=1e-14, atol=1e-15)
+    if found.interval is not None:
+        limits = (found.interval.low, found.interval.high)
+        np.testing.assert_allclose(limits, (low, high), rtol=1e-14, atol=1e-15)
 
 
 def test_twenty_thousand_items_in_moments_with_ties_and_without() -> None:
