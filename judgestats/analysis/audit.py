@@ -34,6 +34,7 @@ from judgestats.analysis.single_shot import (
 )
 from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity import validity_metrics
+from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
@@ -263,7 +264,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *repeat_limits(frame),
             *label_limits(frame),
         ),
-        recommendation=advice,
+        recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
         condition_records=described.conditions,
         rows=(*score_rows(cells["condition"]), *people_rows(cells["condition"])),

@@ -14,11 +14,14 @@ from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
 from judgestats.analysis.validity import score_validity
+from judgestats.analysis.validity_k import choices_by_k, right_answers
+from judgestats.analysis.validity_panel import PANEL, panel_of_ratings
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
 from judgestats.stats.inference.result import Estimate, format_number
 from judgestats.stats.planning.study_plan import PilotComponents, plan_study
+from judgestats.stats.validity.error_parts import AccuracyByK
 
 __all__ = [
     "NOT_REPEATED",
@@ -89,7 +92,18 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 adjustment="holm",
             )
         )
-    if len(ratings_of(frame)[0]):
+    if right_answers(frame) is not None:
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="How often is the best scored answer the right one, and what do repeats "
+                "buy?",
+                test="accuracy by number of scores averaged, over all subsets; the fewest that are "
+                "shown to lose less than .01",
+            )
+        )
+    elif len(ratings_of(frame)[0]):
         questions.append(
             Hypothesis(
                 id="people",
@@ -99,6 +113,8 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "items; paired difference of means",
             )
         )
+    if len(once) > 1 and len(ratings_of(frame)[0]):
+        questions.append(PANEL)
     question = declared.question
     if all(once.values()):
         question = "How are these scores distributed, and do judges and people agree on them?"
@@ -128,7 +144,17 @@ def other_results(
             NamedResult(id=i, title=title, role="primary", result=result, headline=True)
             for i, title, result in judges_results(array, declared)
         ]
+    for name in array.conditions if "people" in asked else ():
+        found += [
+            NamedResult(
+                id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
+                headline=True, about=About(conditions=(name,)),
+            )
+            for i, title, result in choices_by_k(name, array, frame, declared)
+        ]  # fmt: skip
     ratings, _ = ratings_of(frame)
+    if "panel" in asked:
+        found += panel_of_ratings(array, ratings, declared)
     for name in array.conditions if len(ratings) else ():
         found += [
             NamedResult(
@@ -201,12 +227,32 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
                 bounds = value.interval
                 row[f"{method}_low"] = bounds.low if bounds else math.nan
                 row[f"{method}_high"] = bounds.high if bounds else math.nan
+        by_k = named.get(f"people.by_k.{row['condition']}")
+        if isinstance(by_k, AccuracyByK):
+            row |= _accuracies(by_k)
         rows.append(row)
     return pd.DataFrame(rows) if rows else table
 
 
+def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
+    """Accuracy with one judgment and with all, with the ends of its interval."""
+    row = {"k": float(max(by_k.accuracy))}
+    for key, k in (("accuracy", min(by_k.accuracy)), ("accuracy_all", max(by_k.accuracy))):
+        of = by_k.accuracy[k]
+        row[key] = of.estimate
+        if of.interval is not None:
+            row[f"{key}_low"], row[f"{key}_high"] = of.interval.low, of.interval.high
+    return row
+
+
 def worded_people(row: Mapping[Any, Any]) -> str:
     """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
+    if not math.isnan(row.get("accuracy_all", math.nan)):
+        return (
+            f"; its best scored answer is the right one in {worded_coefficient(row, 'accuracy')} "
+            f"of the questions, with the mean of {row['k']:.0f} in "
+            f"{worded_coefficient(row, 'accuracy_all')}"
+        )
     if math.isnan(row.get("pearson", math.nan)):
         return ""
     return f", correlation with people's ratings {worded_coefficient(row, 'pearson')}"

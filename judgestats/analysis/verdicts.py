@@ -24,6 +24,8 @@ from judgestats.analysis.single_shot_verdicts import (
     verdicts_asked_once,
 )
 from judgestats.analysis.validity import validity_metrics
+from judgestats.analysis.validity_k import recommend_by_labels
+from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.judgments.shapes import status_table
@@ -89,6 +91,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
                 test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
                 "kappa; the null shuffles people's labels over items",
             ),
+            PANEL,
             Hypothesis(
                 id="compare",
                 role="secondary",
@@ -179,6 +182,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             for i, title, result in judges_of_verdicts(frame, declared)
         ]
     results += _compare(agreement, frame, declared)
+    results += panel_of_verdicts(frame, declared)
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="audit",
@@ -193,7 +197,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),
         ),
-        recommendation=repetition(frame, verdicts=True) if all(once.values()) else None,
+        recommendation=repetition(frame, verdicts=True)
+        if all(once.values())
+        else recommend_by_labels(results, frame),
         metrics={
             "quality/unread_share": float(
                 (table["unread_share"] * table["n"]).sum() / table["n"].sum()

@@ -339,6 +339,9 @@ from judgestats.stats.validity.alternative_annotator import (
 from judgestats.stats.validity.anchors import (
     anchored_change as anchored_change,
 )
+from judgestats.stats.validity.choice_by_k import (
+    choice_accuracy_by_k as choice_accuracy_by_k,
+)
 from judgestats.stats.validity.confidence import (
     confidence_calibration as confidence_calibration,
 )
@@ -386,6 +389,9 @@ from judgestats.stats.validity.panels import (
 )
 from judgestats.stats.validity.rogan_gladen import (
     corrected_by_rates as corrected_by_rates,
+)
+from judgestats.stats.validity.score_panel import (
+    panel_of_scores as panel_of_scores,
 )
 from judgestats.stats.validity.slices import (
     error_rates_by_slice as error_rates_by_slice,

@@ -52,7 +52,11 @@ def test_judges_and_people_are_compared_item_by_item():
     assert kendall.estimate == pytest.approx(sp.kendalltau(a[2:], mine).statistic)
     assert kendall.sample.n_items == 28
     assert kendall.null.q95 < kendall.estimate
-    assert [h.id for h in plan_for(frame.assign(label=labels)).hypotheses] == ["judges", "people"]
+    assert [h.id for h in plan_for(frame.assign(label=labels)).hypotheses] == [
+        "judges",
+        "people",
+        "panel",
+    ]
 
 
 def test_what_a_repetition_costs_is_told_where_costs_are_known():

@@ -216,3 +216,48 @@ def test_of_repeats_the_majority_has_the_error_rates():
     assert table["balanced_accuracy"] == pytest.approx(
         (table["sensitivity"] + table["specificity"]) / 2
     )
+
+
+def test_several_judges_are_one_panel_of_verdicts_and_of_scores():
+    rng = np.random.default_rng(4)
+    truth = rng.random(300) < 0.5
+    rows = [
+        {"item": f"i{i}", "judge": j, "passed": bool(truth[i]) ^ bool(rng.random() < 0.25),
+         "label": "pass" if truth[i] else "fail"}
+        for j in "abc"
+        for i in range(300)
+    ]  # fmt: skip
+    panel = named(js.audit(rows, n_resamples=99), "panel.all")
+    assert panel.against_best["majority"].interval.low > 0
+    assert panel.calls == 3
+    people = rng.integers(2, 10, 120)
+    rows = [
+        {"item": f"i{i}", "judge": j, "score": float(people[i] + e), "label": str(people[i])}
+        for j in "abc"
+        for i, e in enumerate(rng.normal(0, 1, 120))
+    ]  # fmt: skip
+    panel = named(js.audit(rows, n_resamples=99), "panel.all")
+    assert panel.against_best["mean"].interval.high < 0
+
+
+def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask():
+    rng = np.random.default_rng(6)
+    rows = [
+        {"item_id": f"q{q}/{r}", "cluster": f"q{q}", "replicate": t, "judge": "J",
+         "temperature": 1.0, "category": "x" if q < 60 else "y", "status": "ok",
+         "score": float(np.clip(round(6 + (r == 0) + rng.normal(0, 1.2)), 1, 10)),
+         "correct": "yes" if r == 0 else "no"}
+        for q in range(120)
+        for r in range(3)
+        for t in range(5)
+    ]  # fmt: skip
+    from judgestats.judgments.readers.frame import parsed_frame
+
+    found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
+    by_k = named(found, "people.by_k.")
+    assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.1
+    assert found.recommendation.replicates == by_k.recommended > 1
+    assert "By the labels" in found.recommendation.text
+    assert "best scored answer is the right one" in found.sentence
+    by_category = named(found, "people.by_k_category")
+    assert by_category.rows["category"].tolist() == ["x", "y"]

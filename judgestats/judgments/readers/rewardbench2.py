@@ -73,6 +73,7 @@ def _line_rows(path: Path, number: int, line: str, temperature: float) -> list[d
             continue
         short = match.group(1)
         errors = record.get(f"{short}_errors") or []
+        tokens = _tokens(record.get("cost"), short, sum(len(scores) for scores in responses))
         for response, scores in enumerate(responses):
             for replicate, score in enumerate(scores):
                 failed = score is None
@@ -89,6 +90,20 @@ def _line_rows(path: Path, number: int, line: str, temperature: float) -> list[d
                         "status": Status.FAILED.value if failed else Status.OK.value,
                         "reason": str(why or "the call failed")[:200] if failed else "",
                         "correct": "yes" if response == 0 else "no",
+                        **tokens,
                     }
                 )
     return rows
+
+
+def _tokens(cost: Any, judge: str, calls: int) -> dict[str, float]:
+    """Tokens of one judgment: a line gives those of all its judgments together."""
+    known = cost if isinstance(cost, dict) else {}
+    return {
+        f"tokens_{side}": float(value) / max(calls, 1)
+        for side, value in (
+            ("in", known.get(f"{judge}_input_tokens")),
+            ("out", known.get(f"{judge}_output_tokens")),
+        )
+        if isinstance(value, int | float)
+    }

@@ -66,6 +66,8 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("accuracy_gain", "accuracy over the best member", unit="probability difference",
         low=-1.0, high=1.0, nothing=0.0, better="higher", function="panel_of_judges",
         meaning="accuracy of a panel less that of its best member"),
+    _part("squared_error_gain", "squared error over the best member", nothing=0.0, better="lower",
+        meaning="squared error of a panel less that of its best member"),
     _part("mean_squared_error", "mean squared error against people", low=0.0, better="lower",
         meaning="mean squared distance of the judge's scores from people's"),
     _part("squared_bias", "squared bias", low=0.0, better="lower",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
-__all__ = ["AccuracyByK", "accuracy_by_k", "error_parts"]
+__all__ = ["AccuracyByK", "accuracy_by_k", "accuracy_of_credits", "error_parts"]
 
 FloatArray = NDArray[np.float64]
 
@@ -178,10 +178,10 @@ class AccuracyByK(Result):
         return frame.assign(k=list(self.accuracy), loss=loss)
 
     def sentence(self) -> str:
-        """What repeating buys, and the fewest verdicts that are enough."""
+        """What repeating buys, and the fewest judgments that are enough."""
         most = max(self.accuracy)
         one, top = self.accuracy[min(self.accuracy)], self.accuracy[most]
-        text = f"Accuracy {one.short()} with one verdict, {top.short()} with {most}"
+        text = f"Accuracy {one.short()} with one judgment, {top.short()} with {most}"
         if self.shown:
             text += f"; {self.recommended} lose less than {self.margin:g}"
         else:
@@ -189,7 +189,7 @@ class AccuracyByK(Result):
         return f"{text} ({self.sample})."
 
     def __str__(self) -> str:
-        lines = ["", "\tAccuracy by number of verdicts", "", self.sentence()]
+        lines = ["", "\tAccuracy by number of judgments", "", self.sentence()]
         lines += [f"k = {k}: {e.short()}" for k, e in self.accuracy.items()]
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
@@ -266,6 +266,33 @@ def accuracy_by_k(
         excluded={"unread or no label": n_out} if n_out else {},
     )
     by_k = {k: majority_credit(right, most, k) for k in chosen}
+    return accuracy_of_credits(by_k, codes, sample, margin=margin, level=level)
+
+
+def accuracy_of_credits(
+    by_k: Mapping[int, FloatArray],
+    codes: NDArray[np.int64],
+    sample: Sample,
+    *,
+    margin: float,
+    level: float,
+) -> AccuracyByK:
+    """Accuracy by k from the items' credits, and the fewest judgments within the margin.
+
+    Parameters
+    ----------
+    by_k : mapping of int to ndarray
+        Credit of each item in 0-1 with k judgments.
+    codes : ndarray of int
+        Cluster of each item.
+    sample : Sample
+    margin, level : float
+
+    Returns
+    -------
+    AccuracyByK
+    """
+    most = max(by_k)
     accuracy = {
         k: _mean(c, codes, f"accuracy_of_{k}", f"Accuracy of {k}", sample, level, bounded=True)
         for k, c in by_k.items()
@@ -275,7 +302,7 @@ def accuracy_by_k(
         k: _mean(top - c, codes, f"accuracy_loss_{k}", f"Accuracy lost by {k}", sample, level)
         for k, c in by_k.items()
     }
-    enough = [k for k in chosen if k < most and _upper(loss[k]) < margin]
+    enough = [k for k in sorted(by_k) if k < most and _upper(loss[k]) < margin]
     return AccuracyByK(
         accuracy=accuracy,
         against_most=loss,

@@ -125,6 +125,8 @@ class Panel(Result):
         Calls a verdict of the panel costs, where a member costs 1.
     sample : Sample
     notes : tuple of Note
+    measure : {"accuracy", "mean squared error"}
+        What `accuracy` holds: for scores their squared error, the smaller the better.
     """
 
     accuracy: Mapping[str, Estimate]
@@ -134,6 +136,7 @@ class Panel(Result):
     calls: int
     sample: Sample
     notes: tuple[Note, ...] = ()
+    measure: str = "accuracy"
 
     def tidy(self) -> pd.DataFrame:
         """One row per judge and panel, with the gain over the best member."""
@@ -150,18 +153,19 @@ class Panel(Result):
             if gain.interval is None:
                 parts.append(f"{name}: {gain.estimate:+.3f} against its best member")
                 continue
+            low, high = gain.interval.low, gain.interval.high
+            if self.measure != "accuracy":  # the smaller the better
+                low, high = -high, -low
             verdict = (
-                "better than" if gain.interval.low > 0
-                else "worse than" if gain.interval.high < 0
-                else "not told apart from"
-            )  # fmt: skip
+                "better than" if low > 0 else "worse than" if high < 0 else "not told apart from"
+            )
             parts.append(
                 f"the {name} is {verdict} its best member ({gain.estimate:+.3f} "
                 f"[{gain.interval.low:.3f}, {gain.interval.high:.3f}])"
             )
         text = (
-            f"{'; '.join(parts)}, at {self.calls} times the calls; {self.calls} judges err like "
-            f"{self.effective_judges:.1f} independent ones"
+            f"{'; '.join(parts)} in {self.measure}, at {self.calls} times the calls; "
+            f"{self.calls} judges err like {self.effective_judges:.1f} independent ones"
         )
         if self.copies:
             pairs = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, r in self.copies)
@@ -269,12 +273,19 @@ def panel_of_judges(
     return Panel(
         accuracy=accuracy,
         against_best=gains,
-        effective_judges=_effective(errors),
-        copies=_copies(errors, names),
+        effective_judges=effective_judges(errors),
+        copies=near_copies(errors, names),
         calls=f.shape[1],
         sample=sample,
         notes=tuple(notes),
     )
+
+
+def folds_of(codes: IntArray, seed: int) -> IntArray:
+    """The fold of each item; those of a cluster stay together."""
+    kinds = np.unique(codes)
+    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
+    return np.asarray(fold[np.searchsorted(kinds, codes)])
 
 
 def _credit(verdict: FloatArray, y: FloatArray) -> FloatArray:
@@ -286,9 +297,7 @@ def _cross_fitted(
     f: FloatArray, y: FloatArray, right: FloatArray, codes: IntArray, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Credit of the majority, the weighted panel and the best member, the last two out of fold."""
-    kinds = np.unique(codes)
-    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
-    of = fold[np.searchsorted(kinds, codes)]
+    of = folds_of(codes, seed)
     weighted, best = np.empty(y.size), np.empty(y.size)
     for k in range(FOLDS):
         out = of == k
@@ -319,14 +328,14 @@ def _mean(
     )
 
 
-def _effective(errors: FloatArray) -> float:
+def effective_judges(errors: FloatArray) -> float:
     """Mean variance of the judges' errors over the variance of their mean."""
     whole = float(np.var(errors.mean(axis=1), ddof=1))
     each = float(np.mean(np.var(errors, axis=0, ddof=1)))
     return each / whole if whole > 0 else math.nan
 
 
-def _copies(errors: FloatArray, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
+def near_copies(errors: FloatArray, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
     sd = errors.std(axis=0)
     out = []
     for a in range(len(names)):

@@ -1,0 +1,117 @@
+"""Several judges as one panel, held to labels: is it better than its best member, at what price?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.ratings import item_means
+from judgestats.errors import InputError
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About
+from judgestats.stats.inference.result import Result
+from judgestats.stats.validity.panels import panel_of_judges
+from judgestats.stats.validity.score_panel import panel_of_scores
+
+__all__ = ["PANEL", "panel_of_ratings", "panel_of_verdicts"]
+
+PANEL = Hypothesis(
+    id="panel",
+    role="secondary",
+    question="Is a panel of these conditions better than its best member?",
+    test="majority (scores: mean, median) and weights learnt from labels against the best member, "
+    "weights and best member chosen on four fifths of the questions and judged on the fifth; near "
+    "copies and the effective number of judges beside it",
+    family="none: differences with intervals",
+)
+_MOST = 12
+_PAIRS = (("fail", "pass"), ("a", "b"))
+
+
+def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """A panel of all conditions' majorities, on the labelled items.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``choice`` and ``label`` in the same words, of two.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Empty where there is one condition, or too few labels.
+    """
+    names = [str(c) for c in dict.fromkeys(frame["condition"])]
+    if "label" not in frame or not 2 <= len(names) <= _MOST:
+        return []
+    said = set(frame["label"]) - {"", "tie"}
+    words = next((p for p in _PAIRS if said and said <= set(p)), None)
+    if words is None:
+        return []
+    code = {words[0]: 0.0, words[1]: 1.0}
+    value = frame["choice"].map(code).astype(float)
+    share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
+    share = share.reindex(columns=names)
+    votes = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
+    first = frame.drop_duplicates("item_id").set_index("item_id").loc[share.index]
+    human = first["label"].map(code).to_numpy(float)
+    try:
+        found: Result = panel_of_judges(
+            votes, human, names=names, **_options(first["cluster"].to_numpy(object), declared)
+        )
+    except InputError:
+        return []
+    return [_named(found, names)]
+
+
+def panel_of_ratings(
+    array: ScoreArray, ratings: pd.Series, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """A panel of all conditions' mean scores, on the items that people scored.
+
+    Parameters
+    ----------
+    array : ScoreArray
+    ratings : Series
+        By item.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Empty where there is one condition, or too few labels.
+    """
+    names = list(array.conditions)
+    if not 2 <= len(names) <= _MOST:
+        return []
+    human = ratings.reindex(list(array.items)).to_numpy(float)
+    try:
+        found: Result = panel_of_scores(
+            item_means(array), human, names=names, **_options(array.clusters, declared)
+        )
+    except InputError:
+        return []
+    return [_named(found, names)]
+
+
+def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
+    several = len(set(clusters)) < len(clusters)
+    return {
+        "cluster": clusters if several else None, "level": declared.level, "seed": declared.seed,
+    }  # fmt: skip
+
+
+def _named(found: Result, names: list[str]) -> NamedResult:
+    return NamedResult(
+        id="panel.all",
+        title="Several judges as one panel",
+        role="secondary",
+        result=found,
+        headline=True,
+        about=About(conditions=tuple(names)),
+    )
