@@ -303,7 +303,12 @@ def _parser() -> argparse.ArgumentParser:
     endpoint.add_argument("--base-url", default="")
     endpoint.add_argument("--prices", default="", help="a price file (YAML)")
     endpoint.add_argument("--out", default="", help="keep the card in this JSON file")
-    endpoint.add_argument("--against", default="", help="compare with an earlier card")
+    endpoint.add_argument(
+        "--against", default="", help="compare with this card: a file, or a run's id"
+    )
+    endpoint.add_argument(
+        "--track", choices=("mlflow", "none"), default="mlflow", help="keep the card as a run"
+    )
 
     journal = commands.add_parser(
         "journal", help="is a journal as it was written, and what did it cost?", allow_abbrev=False

@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
 from judgestats.errors import InputError
 from judgestats.experiment import console
+
+if TYPE_CHECKING:
+    from judgestats.judges.endpoint_card import EndpointCard
+    from judgestats.tracking.store import Store
 
 __all__ = ["endpoint_command"]
 
@@ -19,12 +24,12 @@ def endpoint_command(arguments: argparse.Namespace) -> int:
     Parameters
     ----------
     arguments : Namespace
-        ``model``, ``base_url``, ``prices``, ``out`` and ``against``.
+        ``model``, ``base_url``, ``prices``, ``out``, ``against`` and ``track``.
 
     Returns
     -------
     int
-        0; 1 where an earlier card said otherwise.
+        0; 1 where the earlier card that was named said otherwise.
 
     Raises
     ------
@@ -34,14 +39,39 @@ def endpoint_command(arguments: argparse.Namespace) -> int:
     card = endpoint(arguments.model, base_url=arguments.base_url, prices=arguments.prices)
     console.say(str(card))
     if arguments.out:
-        text = json.dumps(card.as_dict(), indent=2, allow_nan=False)
-        Path(arguments.out).write_text(text + "\n", encoding="utf-8")
-    if not arguments.against:
+        Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
+    store = None
+    if arguments.track != "none":
+        from judgestats.tracking.store import open_store
+
+        store = open_store()
+    earlier = _earlier(arguments.against, card, store)
+    if store is not None:
+        from judgestats.tracking.cards import keep_card
+
+        console.say("", f"Kept as run {keep_card(store, card)} in {store.uri}")
+    if earlier is None:
         return 0
-    try:
-        earlier = json.loads(Path(arguments.against).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"endpoint: {arguments.against} is no card ({error}).") from None
-    changes = card.changes(earlier if isinstance(earlier, dict) else {})
+    changes = card.changes(earlier)
     console.say("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
-    return 1 if changes else 0
+    return 1 if changes and arguments.against else 0
+
+
+def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str, Any] | None:
+    """The card to compare with: the one named, else the newest that the store holds."""
+    if not against:
+        if store is None:
+            return None
+        from judgestats.tracking.cards import last_card
+
+        return last_card(store, card.base_url, card.model)
+    if not Path(against).is_file():
+        from judgestats.tracking.cards import card_of_run
+        from judgestats.tracking.store import open_store
+
+        return card_of_run(store or open_store(existing=True), against)
+    try:
+        earlier = json.loads(Path(against).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"endpoint: {against} is no card ({error}).") from None
+    return earlier if isinstance(earlier, dict) else {}

@@ -70,6 +70,8 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     for prompt_sha, text in templates.items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
     write_json(folder / "prompts" / "rendered.json", [r.record() for r in rendered(prepared)])
+    if cards := _cards(prepared, run, folder):
+        run.tags(cards)
     (folder / "data").mkdir(exist_ok=True)
     write_items(prepared.items, folder / "data" / "items.jsonl")
     run.params(
@@ -115,3 +117,17 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
         context="judged",
     )
     run.artifacts(folder)
+
+
+def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
+    """Put the newest endpoint card of every judge beside the judgments; tags say of which day."""
+    from judgestats.tracking.cards import last_card
+    from judgestats.tracking.runs import key
+
+    tags = {}
+    for name, spec in prepared.asked.items():
+        card = None if spec.in_process else last_card(run.store, *spec.address)
+        if card is not None:
+            write_json(folder / "endpoints" / f"{file_name(name)}.json", card)
+            tags[f"judgestats.endpoint.{key(name)}"] = str(card.get("asked_at", ""))
+    return tags

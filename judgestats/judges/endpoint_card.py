@@ -96,6 +96,10 @@ class EndpointCard:
         """All of it, for a file."""
         return asdict(self)
 
+    def to_json(self) -> str:
+        """As a file keeps it."""
+        return json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n"
+
     def changes(self, earlier: Mapping[str, Any]) -> list[str]:
         """What an earlier card of the same model said otherwise, one line each."""
         now = self.as_dict()

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import re
+from pathlib import Path
 
 import pytest
+from mlflow import MlflowClient
 
 from judgestats.cli import main
 from judgestats.errors import JudgeError
@@ -44,17 +47,44 @@ def test_what_is_refused_has_the_servers_words(server):
     assert seen.repeats_at_0 == 0
 
 
-def test_cards_of_two_days_are_compared(server, tmp_path, capsys):
+def test_cards_of_two_days_are_compared(server, workplace, tmp_path, capsys):
     url, _ = server()
     file = tmp_path / "card.json"
     model = f"sim-noisy@{url}"
-    assert main(["endpoint", model, "--out", str(file)]) == 0
+    assert main(["endpoint", model, "--out", str(file), "--track", "none"]) == 0
+    assert not MlflowClient().search_runs(["0"])
     assert "json_schema" in capsys.readouterr().out
     kept = json.loads(file.read_text())
     kept["features"]["n"] = "refused (before)"
     file.write_text(json.dumps(kept))
     assert main(["endpoint", model, "--against", str(file)]) == 1
-    assert "n: refused (before)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "n: refused (before)" in said
+    run_id = re.search(r"Kept as run (\w+)", said)[1]
+    tags = MlflowClient().get_run(run_id).data.tags
+    assert tags["judgestats.kind"] == "endpoint"
+    assert tags["judgestats.endpoint.json_schema"] == "honoured"
+    assert main(["endpoint", model]) == 0
+    assert "\nAs on 20" in capsys.readouterr().out  # the newest that the store holds
+    assert main(["endpoint", model, "--against", run_id, "--track", "none"]) == 0
+    assert main(["endpoint", model, "--against", "nowhere"]) == 2
+    assert "neither a file nor a run" in capsys.readouterr().err
+
+
+def test_a_run_keeps_the_newest_card_of_its_judges(server, workplace, capsys):
+    url, _ = server()
+    model = f"sim-noisy@{url}"
+    assert main(["endpoint", model]) == 0
+    given = "--temperatures 0.5,1 --replicates 2 --limit 3 --resamples 99 --report none"
+    assert main(["run", "temperature", "--judges", model, *given.split()]) == 0
+    run_id = re.search(r"MLflow run (\w+)", capsys.readouterr().out)[1]
+    client = MlflowClient()
+    [file] = client.list_artifacts(run_id, "endpoints")
+    card = json.loads(Path(client.download_artifacts(run_id, file.path, "kept")).read_text())
+    assert card["features"]["json_schema"] == "honoured"
+    tags = client.get_run(run_id).data.tags
+    [kept] = [v for k, v in tags.items() if k.startswith("judgestats.endpoint.")]
+    assert kept == card["asked_at"]
 
 
 def test_a_page_or_an_unknown_model_is_no_judge(server):
