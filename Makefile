@@ -25,12 +25,14 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py --check
 	$(BIN)/python docs/build_licences.py --check
 	$(BIN)/python docs/build_parameters.py --check
+	$(BIN)/python docs/build_public_list.py --check
 	$(BIN)/python docs/build_replies.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
 	$(BIN)/python docs/build_licences.py
 	$(BIN)/python docs/build_parameters.py
+	$(BIN)/python docs/build_public_list.py
 	$(BIN)/python docs/build_replies.py
 	$(BIN)/python docs/build_gallery.py
 

@@ -1,4 +1,4 @@
-"""The public list of `judgestats.stats`, read by type checkers and by the package itself."""
+"""The public list of `judgestats.stats`, read by type checkers and by the package."""
 
 from judgestats.stats.agreement.accuracy import (
     accuracy as accuracy,
@@ -60,8 +60,12 @@ from judgestats.stats.agreement.option_positions import (
 from judgestats.stats.agreement.option_positions import (
     position_test as position_test,
 )
-from judgestats.stats.agreement.order_accuracy import accuracy_by_slot as accuracy_by_slot
-from judgestats.stats.agreement.order_accuracy import pair_accuracy as pair_accuracy
+from judgestats.stats.agreement.order_accuracy import (
+    accuracy_by_slot as accuracy_by_slot,
+)
+from judgestats.stats.agreement.order_accuracy import (
+    pair_accuracy as pair_accuracy,
+)
 from judgestats.stats.agreement.position_noise import (
     position_and_noise as position_and_noise,
 )
@@ -86,7 +90,9 @@ from judgestats.stats.agreement.raw_agreement import (
 from judgestats.stats.agreement.round_robin import (
     round_robin as round_robin,
 )
-from judgestats.stats.agreement.run_change import run_change as run_change
+from judgestats.stats.agreement.run_change import (
+    run_change as run_change,
+)
 from judgestats.stats.agreement.stability import (
     majority_stability as majority_stability,
 )
@@ -102,8 +108,12 @@ from judgestats.stats.agreement.transitivity import (
 from judgestats.stats.agreement.vote_share import (
     vote_share_reliability as vote_share_reliability,
 )
-from judgestats.stats.agreement.win_rates import win_rates as win_rates
-from judgestats.stats.comparison.best import comparisons_with_best as comparisons_with_best
+from judgestats.stats.agreement.win_rates import (
+    win_rates as win_rates,
+)
+from judgestats.stats.comparison.best import (
+    comparisons_with_best as comparisons_with_best,
+)
 from judgestats.stats.comparison.cochran import (
     cochran_q_test as cochran_q_test,
 )
@@ -209,7 +219,9 @@ from judgestats.stats.inference.adjust import (
 from judgestats.stats.inference.permutation import (
     permutation_null as permutation_null,
 )
-from judgestats.stats.inference.relation_null import relation_null as relation_null
+from judgestats.stats.inference.relation_null import (
+    relation_null as relation_null,
+)
 from judgestats.stats.inference.resampling import (
     cluster_bootstrap as cluster_bootstrap,
 )

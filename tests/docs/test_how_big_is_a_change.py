@@ -1,5 +1,7 @@
 """docs/contributing.md says how many places a change touches: here each is made in a copy."""
 
+import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -78,10 +80,83 @@ assert len(prepared.conditions) == 5 and prepared.plan.experiment == "ranges"
 """
 
 
+COEFFICIENT = '''"""How evenly an item's verdicts are spread."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgestats.stats.agreement.raw_agreement import mean_over_items
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
+from judgestats.stats.inference.result import Estimate
+from judgestats.stats.inference.sum_statistics import estimate_from_sums
+from judgestats.stats.layouts.count_table import count_table
+
+__all__ = ["evenness"]
+
+
+@with_keywords(permutations=ON_DEMAND)
+def evenness(verdicts: ArrayLike, **inference: Unpack[SumInference]) -> Estimate:
+    """Mean over items of the Simpson index."""
+    table = count_table(verdicts, where="evenness")
+    return estimate_from_sums(
+        mean_over_items(lambda n: 1 - ((n / n.sum(-1, keepdims=True)) ** 2).sum(-1), least=2),
+        table.counts, name="evenness", label="Evenness", estimator="Simpson",
+        sample=table.sample(least=2), reason="no item has two verdicts", where="evenness",
+        **inference,
+    )
+'''
+ENTRY = """    _share("evenness", "evenness", function="evenness",
+        meaning="how evenly verdicts are spread"),
+"""
+USES_COEFFICIENT = """
+import inspect
+from judgestats import stats
+from judgestats.results import estimand_of
+found = stats.evenness([["a", "b"], ["a", "a"], ["b", "b"], ["a", "a"]])
+assert found.estimate == 0.125 and found.interval is not None, found
+assert estimand_of(found.name).function == "evenness"
+assert inspect.signature(stats.evenness).parameters["level"].default == 0.95
+"""
+READER = '''"""Logs of a tool called grader."""
+
+from judgestats.judgments.readers.logs import Log, Reader, Rows
+
+
+def _read(log: Log):
+    rows = Rows(log.path)
+    for _, record in log.records():
+        rows.add(judge=record["by"], item_id=record["of"], status="ok", score=record["grade"])
+    return rows.frame()
+
+
+GRADER = Reader(
+    name="grader",
+    about="grader's lines: by, of, grade",
+    fits=lambda log: log.has("by", "of", "grade"),
+    read=_read,
+)
+'''
+LINES = "".join(f'{{"by": "j", "of": "q{i}", "grade": {i}}}\n' for i in range(1, 4))
+SECTION = """
+
+def latency(run: Run) -> Markdown:
+    return Markdown(text="How long judges took.")
+"""
+USES_READER = """
+from judgestats.judgments.readers import read_judgments
+found = read_judgments("tests/judgments/fixtures/grader/log.jsonl")
+assert found["score"].tolist() == [1, 2, 3] and set(found["judge"]) == {"j"}, found
+"""
+
+
 @pytest.fixture
 def copy(tmp_path):
     ignore = shutil.ignore_patterns("__pycache__")
-    for folder in ("judgestats", "experiments"):
+    for folder in ("judgestats", "experiments", "docs/api"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
     return tmp_path
 
@@ -115,3 +190,96 @@ def test_an_experiment_is_two_files(copy):
     assert "judgestats.analysis.ranges" in said  # the missing place is named
     (copy / "judgestats" / "analysis" / "ranges.py").write_text(ANALYSED, encoding="utf-8")
     assert ran(copy, USES_EXPERIMENT) == (0, "")
+
+
+def public_list(copy, *flags):
+    """What docs/build_public_list.py says of a copy."""
+    script = ROOT / "docs" / "build_public_list.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--root", str(copy), *flags],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stderr
+
+
+def test_a_coefficient_is_its_function_its_entry_and_its_rows(copy):
+    package = copy / "judgestats"
+    assert "has no attribute 'evenness'" in ran(copy, USES_COEFFICIENT)[1]
+    registry = package / "results" / "estimands" / "verdicts.py"
+    text = registry.read_text(encoding="utf-8")
+    start = "ENTRIES: tuple[Estimand, ...] = (\n"
+    registry.write_text(text.replace(start, start + ENTRY), encoding="utf-8")
+    missing = public_list(copy, "--check")
+    assert "evenness: no function in judgestats/stats" in missing
+    (package / "stats" / "agreement" / "evenness.py").write_text(COEFFICIENT, encoding="utf-8")
+    missing = public_list(copy, "--check").splitlines()
+    own = [line.partition(": ")[2] for line in missing if line.startswith("evenness: ")]
+    assert own == [
+        "not in judgestats/stats/__init__.pyi: run docs/build_public_list.py",
+        "not on a page of docs/api: run docs/build_public_list.py",
+        "no reference rows in tests/validation, nor a test in tests/stats",
+    ]
+    rows = copy / "tests" / "validation" / "verdicts.py"
+    rows.parent.mkdir(parents=True)
+    rows.write_text("# Case(..., ours=lambda: evenness(...))\n", encoding="utf-8")
+    assert "evenness: " not in public_list(copy)  # writes the export and the page
+    assert ran(copy, USES_COEFFICIENT) == (0, "")
+
+
+def test_every_registered_statistic_is_exported_listed_and_held():
+    assert public_list(ROOT, "--check") == ""
+
+
+def test_a_reader_is_its_file_and_its_fixture(copy):
+    fixture = copy / "tests" / "judgments" / "fixtures" / "grader" / "log.jsonl"
+    module = copy / "judgestats" / "judgments" / "readers" / "grader.py"
+    module.write_text(READER, encoding="utf-8")
+    code, said = ran(copy, USES_READER)
+    assert code != 0
+    assert "fixtures/grader/log.jsonl" in said  # the missing place is named
+    fixture.parent.mkdir(parents=True)
+    fixture.write_text(LINES, encoding="utf-8")
+    assert ran(copy, USES_READER) == (0, "")
+    module.unlink()
+    assert ran(copy, USES_READER)[0] != 0
+
+
+def unfinished_sections(root):
+    """Sections of reports that no document shows, and calls of documents that lead nowhere."""
+    folder = root / "judgestats" / "reporting"
+    modules = {p.stem: p.read_text(encoding="utf-8") for p in (folder / "sections").glob("*.py")}
+    code = "".join(p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.py")))
+    documents = sorted((root / "reports").glob("*.qmd"))
+    calls = set(
+        re.findall(r"\b(\w+)\.(\w+)\(", "".join(p.read_text(encoding="utf-8") for p in documents))
+    )
+    problems = [
+        f"reports: {module}.{name} is called, judgestats/reporting/sections/{module}.py has none"
+        for module, name in sorted(calls)
+        if module in modules and not re.search(rf"\b{name}\b", modules[module])
+    ]
+    for module, text in sorted(modules.items()):
+        for node in ast.parse(text).body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            first = node.args.args[0].annotation if node.args.args else None
+            shown = node.name in {n for _, n in calls} or code.count(f"{node.name}(") > 1
+            if first is not None and ast.unparse(first) == "Run" and not shown:
+                problems.append(f"{module}.{node.name}: no line in a document of reports/")
+    return problems
+
+
+def test_a_section_is_its_function_and_its_line(copy):
+    assert unfinished_sections(ROOT) == []
+    shutil.copytree(ROOT / "reports", copy / "reports")
+    module = copy / "judgestats" / "reporting" / "sections" / "checks.py"
+    document = copy / "reports" / "experiment.qmd"
+    before, page = module.read_text(encoding="utf-8"), document.read_text(encoding="utf-8")
+    module.write_text(before + SECTION, encoding="utf-8")
+    missing = ["checks.latency: no line in a document of reports/"]
+    assert unfinished_sections(copy) == missing
+    document.write_text(f"{page}\n`{{python}} checks.latency(r)`\n", encoding="utf-8")
+    assert unfinished_sections(copy) == []
+    module.write_text(before, encoding="utf-8")
+    [missing] = unfinished_sections(copy)
+    assert "checks.latency is called, judgestats/reporting/sections/checks.py has none" in missing

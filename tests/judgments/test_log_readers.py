@@ -11,6 +11,7 @@ import pytest
 
 import judgestats as js
 from judgestats.errors import InputError
+from judgestats.judgments.readers.logs import open_log
 from judgestats.judgments.readers.registry import LOGS
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -313,6 +314,21 @@ def test_an_unknown_file_is_told_what_is_understood(tmp_path):
 
 def test_every_reader_says_what_it_reads():
     assert all(len(reader.about) > 20 for reader in LOGS.values())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_one_reader_alone_fits_a_log(case):
+    for path in filter(Path.is_file, sorted(FIXTURES.glob(case[0]))):
+        log = open_log(path)
+        assert [name for name, reader in LOGS.items() if reader.fits(log)] == [case[1]]
+
+
+def test_every_reader_is_shown_a_file_of_its_tool():
+    """A new reader is its file and its fixture (docs/contributing.md)."""
+    documented = Path(__file__).with_name("test_documented_layouts.py").read_text(encoding="utf-8")
+    shown = {case[1] for case in CASES}
+    missing = [n for n in LOGS if n not in shown and f'"{n}"' not in documented]
+    assert not missing, f"add a fixture to tests/judgments/fixtures and its row to CASES: {missing}"
 
 
 @pytest.mark.parametrize(("good", "bad"), [(1, 0), (1.0, 0.0), (True, False), ("C", "I")])

@@ -238,59 +238,6 @@ CALLS: dict[str, Caller] = {
     "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=9),
 }
 for _name in [
-    "cronbach_alpha",
-    "guttman_lambda2",
-    "guttman_lambda6",
-    "greatest_lower_bound",
-    "icc",
-    "icc_forms",
-    "friedman_test",
-    "kendalls_w",
-    "omega_total",
-    "pairwise_wilcoxon",
-    "quade_test",
-    "reliability_of_scores",
-    "skillings_mack_test",
-    "smallest_detectable_change",
-    "split_halves",
-    "standard_error_of_measurement",
-    "ten_berge_mu",
-    "variance_components",
-]:
-    CALLS[_name] = on(_name)
-for _name in [
-    "brennan_prediger",
-    "conger_kappa",
-    "fleiss_kappa",
-    "flip_rate",
-    "gwet_ac1",
-    "krippendorff_alpha",
-    "light_kappa",
-    "modal_agreement",
-    "percent_agreement",
-    "unanimous_agreement",
-    "verdict_entropy",
-    "vote_share_reliability",
-]:
-    CALLS[_name] = on(_name, verdicts)
-for _name in [
-    "cliffs_delta",
-    "cohens_d",
-    "cohens_dz",
-    "glass_delta",
-    "hedges_g",
-    "hodges_lehmann_paired",
-    "hodges_lehmann_shift",
-    "kendall_correlation",
-    "mann_whitney_test",
-    "rank_biserial",
-    "rank_biserial_paired",
-    "spearman_correlation",
-    "vargha_delaney_a",
-    "wilcoxon_signed_rank",
-]:
-    CALLS[_name] = on_two(_name)
-for _name in [
     "bartlett_test",
     "brown_forsythe_test",
     "epsilon_squared",
@@ -392,6 +339,24 @@ NOT_FROM_DATA = {
     "split_labels",
 }
 """Functions that take results or declared figures, not data; their own tests hold them."""
+
+
+BY_FIRST_ARGUMENTS: dict[tuple[str, ...], Callable[[str], Caller]] = {
+    ("scores",): on,
+    ("verdicts",): lambda name: on(name, verdicts),
+    ("positions",): lambda name: on(name, positions),
+    ("x", "y"): on_two,
+}
+"""The same name of an argument is the same kind of data: a new statistic needs no entry above."""
+
+for _name in set(stats.__all__) - set(CALLS) - NOT_FROM_DATA:
+    _required = tuple(
+        p.name
+        for p in inspect.signature(getattr(stats, _name)).parameters.values()
+        if p.name == "y" or (p.default is p.empty and p.kind is not p.VAR_KEYWORD)
+    )
+    if _required in BY_FIRST_ARGUMENTS:
+        CALLS[_name] = BY_FIRST_ARGUMENTS[_required](_name)
 
 
 def test_every_public_statistic_is_called() -> None:

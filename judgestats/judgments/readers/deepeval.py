@@ -67,6 +67,7 @@ def _metrics(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 DEEPEVAL = Reader(
+    name="deepeval",
     about="DeepEval test runs: testCases with metricsData (name, score, evaluationModel)",
     fits=_fits,
     read=_read,

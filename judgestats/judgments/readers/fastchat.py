@@ -99,6 +99,7 @@ def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: st
 
 
 FASTCHAT = Reader(
+    name="fastchat",
     about="FastChat judgments: *_single.jsonl (question_id, model, judge, score), *_pair.jsonl "
     "(model_1, model_2, g1_winner, g2_winner)",
     fits=_fits,

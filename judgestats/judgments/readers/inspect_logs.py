@@ -200,6 +200,7 @@ def _missing(value: object) -> bool:
 
 
 INSPECT = Reader(
+    name="inspect",
     about="Inspect logs: .eval, or .json with eval, status, samples; a folder of them",
     fits=_fits,
     read=_read,

@@ -142,11 +142,13 @@ def _exported(log: Log, rows: Rows) -> None:
 
 
 JUDGEKEEPER = Reader(
+    name="judgekeeper",
     about="judgekeeper run-NN.jsonl, or a folder of them (labels from anchors.jsonl)",
     fits=_fits,
     read=_read,
 )
 JUDGEKEEPER_RECORDS = Reader(
+    name="judgekeeper-records",
     about="judgekeeper's exported records.jsonl (target_id, annotator_kind, label)",
     fits=_fits_records,
     read=_read_records,

@@ -156,6 +156,7 @@ def _ranked(kept: list[Any]) -> int | None:
 
 
 LM_EVAL = Reader(
+    name="lm-eval",
     about="lm-evaluation-harness samples_*.jsonl: doc_id, doc, resps, filtered_resps (with "
     "results_*.json beside)",
     fits=_fits,

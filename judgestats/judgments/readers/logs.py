@@ -89,8 +89,12 @@ class Log:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A tool's logs: how they are recognised, and read."""
+    """A tool's logs: how they are recognised, and read.
 
+    A module of this folder that declares one is found by the registry; no two fit one file.
+    """
+
+    name: str
     about: str
     fits: Callable[[Log], bool]
     read: Callable[[Log], pd.DataFrame]

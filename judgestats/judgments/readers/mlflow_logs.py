@@ -268,11 +268,13 @@ def _graded(told: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dic
 
 
 MLFLOW = Reader(
+    name="mlflow",
     about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
     fits=_fits,
     read=_read,
 )
 MLFLOW_TABLE = Reader(
+    name="mlflow-table",
     about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
     fits=_fits_table,
     read=_read_table,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,22 +11,11 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.judgments.readers.alpaca_eval import ALPACA_EVAL
-from judgestats.judgments.readers.deepeval import DEEPEVAL
-from judgestats.judgments.readers.fastchat import FASTCHAT
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.grades import passes_and_failures
-from judgestats.judgments.readers.inspect_logs import INSPECT
-from judgestats.judgments.readers.judgebench import JUDGEBENCH
-from judgestats.judgments.readers.judgekeeper import JUDGEKEEPER, JUDGEKEEPER_RECORDS
-from judgestats.judgments.readers.label_studio import LABEL_STUDIO
 from judgestats.judgments.readers.labels import with_labels
-from judgestats.judgments.readers.lm_eval import LM_EVAL
 from judgestats.judgments.readers.logs import Log, Reader, open_log
-from judgestats.judgments.readers.mlflow_logs import MLFLOW, MLFLOW_TABLE
 from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.promptfoo import PROMPTFOO
-from judgestats.judgments.readers.rewardbench import REWARDBENCH
 from judgestats.judgments.readers.rewardbench2 import read_rewardbench2_k8
 from judgestats.judgments.readers.tables import read_frame, read_table
 from judgestats.judgments.readers.trees import tree_of
@@ -33,21 +24,19 @@ from judgestats.judgments.schemas import validate_parsed
 
 __all__ = ["LOGS", "as_frame", "read_judgments", "reader_names", "recognised"]
 
-LOGS: Mapping[str, Reader] = {
-    "inspect": INSPECT,
-    "mlflow": MLFLOW,
-    "mlflow-table": MLFLOW_TABLE,
-    "promptfoo": PROMPTFOO,
-    "lm-eval": LM_EVAL,
-    "alpaca-eval": ALPACA_EVAL,
-    "fastchat": FASTCHAT,
-    "judgekeeper": JUDGEKEEPER,
-    "judgekeeper-records": JUDGEKEEPER_RECORDS,
-    "deepeval": DEEPEVAL,
-    "judgebench": JUDGEBENCH,
-    "rewardbench": REWARDBENCH,
-    "label-studio": LABEL_STUDIO,
-}
+
+def _declared() -> dict[str, Reader]:
+    """The readers that the modules of this folder declare, by name."""
+    modules = [
+        importlib.import_module(f"judgestats.judgments.readers.{module.name}")
+        for module in pkgutil.iter_modules([str(Path(__file__).parent)])
+        if module.name != "registry"
+    ]
+    readers = {v.name: v for m in modules for v in vars(m).values() if isinstance(v, Reader)}
+    return dict(sorted(readers.items()))
+
+
+LOGS: Mapping[str, Reader] = _declared()
 """Readers of other tools' logs; each is recognised by what the file holds."""
 
 _READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
@@ -60,10 +49,8 @@ def reader_names() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> reader_names()
-    ('table', 'inspect', 'mlflow', 'mlflow-table', 'promptfoo', 'lm-eval', 'alpaca-eval',
-     'fastchat', 'judgekeeper', 'judgekeeper-records', 'deepeval', 'judgebench', 'rewardbench',
-     'label-studio', 'rewardbench2-k8')
+    >>> reader_names()[:4]
+    ('table', 'alpaca-eval', 'deepeval', 'fastchat')
     """
     return ("table", *LOGS, *_READERS)
 
