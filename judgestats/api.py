@@ -30,7 +30,7 @@ __all__ = ["audit", "compare", "drift", "endpoint", "read_judgments", "run"]
 
 T = TypeVar("T")
 
-_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn")
+_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn", "omega_model")
 
 
 def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
@@ -108,7 +108,8 @@ def audit(data: Any, **options: Any) -> Findings:
     **options
         ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests;
         ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
-        ``by-verdict``, ``convenience``); all others as `read_judgments` takes them.
+        ``by-verdict``, ``convenience``); ``omega_model``, whose omega stands beside the parallel
+        one (``tau-equivalent``, ``congeneric``); all others as `read_judgments` takes them.
 
     Returns
     -------

@@ -115,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         help="how the labelled items were chosen (stratified: by category); else as the labels' "
         "column chance shows, or random is assumed",
     )
+    analyze.add_argument(
+        "--omega-model",
+        default="parallel",
+        choices=("parallel", "tau-equivalent", "congeneric"),
+        help="model whose omega of repeated scores stands beside that of parallel replications",
+    )
     analyze.add_argument("--resamples", type=int, default=999)
     analyze.add_argument("--seed", type=int, default=0)
     analyze.add_argument("--report", default="html,pdf", help="formats, or none")

@@ -16,7 +16,7 @@ from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawn import check_drawn
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis, with_omega_model
 from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.single_shot import (
@@ -129,6 +129,7 @@ def plan_for(
     seed: int = 0,
     level: float = 0.95,
     labels_drawn: str = "",
+    omega_model: str = "parallel",
 ) -> AnalysisPlan:
     """The plan that fits what a frame holds: scores, or verdicts in words.
 
@@ -140,13 +141,16 @@ def plan_for(
     level : float
     labels_drawn : str
         How the labelled items were chosen; empty where it is not said.
+    omega_model : str
+        See `audit`.
 
     Returns
     -------
     AnalysisPlan
     """
     said = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
-    scores = replace(plan(n_resamples=n_resamples, seed=seed, level=level), options=said)
+    scores = plan(n_resamples=n_resamples, seed=seed, level=level)
+    scores = with_omega_model(replace(scores, options=said), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     verdicts = replace(verdicts, options={**verdicts.options, **said})
     in_scores, in_words = kinds(frame)
@@ -168,6 +172,7 @@ def audit(
     seed: int = 0,
     level: float = 0.95,
     labels_drawn: str = "",
+    omega_model: str = "parallel",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
 
@@ -182,6 +187,9 @@ def audit(
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen; by default as their chances (a column ``chance`` of
         the labels) show, else random is assumed, and said.
+    omega_model : {"parallel", "tau-equivalent", "congeneric"}
+        Its omega stands beside the parallel one, which exchangeable replications imply; chosen
+        before the data are seen, never by its fit.
 
     Returns
     -------
@@ -207,6 +215,7 @@ def audit(
     frame = validate_parsed(judgments)
     options: dict[str, Any] = {
         "n_resamples": n_resamples, "seed": seed, "level": level, "labels_drawn": labels_drawn,
+        "omega_model": omega_model,
     }  # fmt: skip
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
@@ -240,7 +249,10 @@ def audit(
 def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
-    described = score_conditions(frame, array, level=level, n_permutations=n_resamples, seed=seed)
+    described = score_conditions(
+        frame, array, level=level, n_permutations=n_resamples, seed=seed,
+        omega_model=declared.options.get("omega_model", "parallel"),
+    )  # fmt: skip
     once = single_shot_conditions(frame)
     others = other_results(frame, array, declared)
     if all(once.values()):
@@ -335,10 +347,9 @@ _ONCE_METRICS = frozenset(
 
 
 def _primary(named: NamedResult) -> NamedResult:
-    return NamedResult(
-        id=named.id, title=named.title, role="primary", result=named.result, headline=True,
-        about=named.about,
-    )  # fmt: skip
+    """Of one judgment and of the mean; an omega of another model stands beside."""
+    told = named.id.split(".")[1] in {"icc1", "omega"}
+    return replace(named, role="primary" if told else "secondary", headline=told)
 
 
 def _compare(

@@ -84,7 +84,7 @@ def bias_table(
     if array is not None:
         described = score_conditions(
             scored, array, level=declared.level, n_permutations=declared.n_resamples,
-            seed=declared.seed,
+            seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
         )  # fmt: skip
         results = described.results
         metrics = {k: dict(v) for k, v in described.metrics.items()}

@@ -99,7 +99,7 @@ def position_results(
         where: equivalence_of_means(
             x, conditions=places, cluster=clusters,
             margin=declared.margins["preference"],
-        )
+        ).replace(quantity="the share of verdicts for a place")
         for where, x in tables.items()
     }  # fmt: skip
     results += [

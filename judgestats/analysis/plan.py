@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-__all__ = ["AnalysisPlan", "Hypothesis"]
+__all__ = ["AnalysisPlan", "Hypothesis", "with_omega_model"]
 
 ROLES = ("primary", "secondary", "descriptive", "replicated")
 """`replicated` marks what a published study printed: shown for comparison, never the answer."""
@@ -79,3 +79,8 @@ class AnalysisPlan:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for plan.json."""
         return asdict(self)
+
+
+def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
+    """The plan with the model whose omega stands beside the parallel one."""
+    return replace(declared, options={**declared.options, "omega_model": model})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total
+from judgestats.stats.reliability.one_factor import Model
 from judgestats.stats.spread.condition_summary import ConditionRow, condition_summary
 
 __all__ = [
@@ -59,6 +60,10 @@ class ScoreConditions:
     conditions: tuple[Condition, ...] = ()
 
 
+_OMEGA_PERMUTATIONS = 199
+"""Draws of an omega that is fitted anew in each; enough for an interval that stands beside."""
+
+
 def score_conditions(
     frame: pd.DataFrame,
     array: ScoreArray,
@@ -66,6 +71,7 @@ def score_conditions(
     level: float = 0.95,
     n_permutations: int = 999,
     seed: int = 0,
+    omega_model: str = "parallel",
 ) -> ScoreConditions:
     """Describe every condition of a frame of scores.
 
@@ -79,6 +85,8 @@ def score_conditions(
         Of the intervals.
     n_permutations, seed : int
         Of the null references.
+    omega_model : {"parallel", "tau-equivalent", "congeneric"}
+        Its omega stands beside the parallel one, which exchangeable replications imply.
 
     Returns
     -------
@@ -119,6 +127,19 @@ def score_conditions(
             n_permutations=n_permutations,
             seed=seed,
         )
+        further: tuple[tuple[str, str, Estimate], ...] = ()
+        if omega_model != "parallel":
+            other = omega_total(
+                scores,
+                model=cast("Model", omega_model),
+                level=level,
+                cluster=array.clusters if clustered else None,
+                null=True,
+                n_permutations=min(n_permutations, _OMEGA_PERMUTATIONS),
+                n_resamples=_OMEGA_PERMUTATIONS,
+                seed=seed,
+            )
+            further = ((f"omega_{omega_model}", f"The same under the {omega_model} model", other),)
         subject = _subject(name, asked)
         own = [
             NamedResult(
@@ -130,7 +151,12 @@ def score_conditions(
             )
             for kind, title, value in (
                 ("icc1", "Reliability of one judgment", reliability),
-                ("omega", "Reliability of the mean of all replications", omega),
+                (
+                    "omega",
+                    "Reliability of the mean of all replications (Cronbach's alpha)",
+                    omega,
+                ),
+                *further,
             )
         ]
         results += own

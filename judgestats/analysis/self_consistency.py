@@ -290,7 +290,7 @@ def _gains(
                 level=declared.level,
             ), equivalence_of_means(
                 table, conditions=names, reference=names[0], cluster=questions, margin=margin
-            )  # fmt: skip
+            ).replace(quantity="agreement with people, as a share of the pairs")  # fmt: skip
 
         gain[one.where], small[one.where] = compare(
             {_ONE: one.credit(1), f"mean of {top}": one.credit(top)}
@@ -372,7 +372,8 @@ def _panels(
             named(f"equivalence.panel.{label}", f"Do judges agree as often as the panel, {label}",
                   "secondary",
                   equivalence_of_means(
-                      table, margin=declared.margins["alignment_score"], **common)),
+                      table, margin=declared.margins["alignment_score"], **common
+                  ).replace(quantity="agreement with people, as a share of the pairs")),
         ]  # fmt: skip
     return panels, results
 

@@ -63,6 +63,7 @@ def described_scores(
         level=declared.level,
         n_permutations=declared.n_resamples,
         seed=declared.seed,
+        omega_model=declared.options.get("omega_model", "parallel"),
     )
     return frame, array, described
 

@@ -1,7 +1,7 @@
 """What is computed beside the answer: shares unread, sensitivity to single questions, categories.
 
 These tables and estimates are the same for every experiment and audit, and rest on the judgments
-alone; they are described, never tested.
+and their labels alone; they are described, never claimed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from judgestats.analysis.advice import what_repeats_give
+from judgestats.analysis.beside_labels import beside_labels
 from judgestats.analysis.categories import agreement_by_category
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.sensitivity import (
@@ -63,7 +64,10 @@ def supplemented(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
         for name, table in tables.items()
         if len(table)
     )
-    return replace(analysis, described=(*analysis.described, *described))
+    return replace(
+        analysis,
+        described=(*analysis.described, *described, *beside_labels(frame, level=level)),
+    )
 
 
 _TITLES = {
@@ -71,5 +75,5 @@ _TITLES = {
     "sensitivity.estimates": "Estimates, each question left out in turn",
     "sensitivity.variance": "Within-item variance, each question left out in turn",
     "repeats": "What repeats give, and what a judgment takes",
-    "categories": "Same verdict as people, by category",
+    "categories": "Same verdict as the labels, by category",
 }

@@ -178,6 +178,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
         "labels_drawn": arguments.labels_drawn,
+        "omega_model": arguments.omega_model,
     }
     declared = plan_for(frame, **choices)
     found = audit(frame, **choices)
@@ -297,6 +298,8 @@ def _command(arguments: argparse.Namespace) -> str:
     words += said_again(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
+    if arguments.omega_model != "parallel":
+        words.append(f"--omega-model {arguments.omega_model}")
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -42,11 +42,15 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
     for name, spec in specs.items():
         where = "SIMULATED" if spec.simulated else f"at {spec.base_url}"
         lines.append(f"  {name}  ({where})")
-    if any(s.simulated for s in specs.values()):
+    simulated = [name for name, s in specs.items() if s.simulated]
+    if simulated:
+        whole = len(simulated) == len(specs)
+        which = "These judges are" if whole else f"{', '.join(simulated)}:"
         lines += [
             "",
-            "  These judges are SIMULATED: no model was asked, nothing was paid. The numbers show",
-            "  what judgestats reports, not how any real judge behaves. For a real judge:",
+            f"  {which} SIMULATED: no model was asked{', nothing was paid' * whole}.",
+            "  The numbers show what judgestats reports, not how any real judge behaves.",
+            "  For a real judge:",
             "    export OPENAI_API_KEY=...   and add   judges=gpt-4o-mini",
             "    base_url=http://localhost:8000/v1 judges=MODEL   for any OpenAI-compatible",
             "    server: vLLM, Ollama, llama.cpp, LM Studio",

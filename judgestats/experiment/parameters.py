@@ -371,6 +371,13 @@ COMMON: tuple[Parameter, ...] = (
         help="bootstrap resamples and permutations",
     ),
     Parameter(
+        name="omega_model",
+        default="parallel",
+        read=read_choice("parallel", "tau-equivalent", "congeneric"),
+        help="model whose omega of repeated scores stands beside that of parallel replications, "
+        "which the design implies",
+    ),
+    Parameter(
         name="report",
         default="html,pdf",
         read=_or_none(_some_of(*_FORMATS)),

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.plan import AnalysisPlan, with_omega_model
 from judgestats.errors import InputError
 from judgestats.experiment.answering import Given, answer_plan
 from judgestats.experiment.design import Design, project_folder
@@ -141,7 +141,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         tasks=_tasks(design, parameters, protocols, units, staging),
         staging=staging,
         analysis=analysis,
-        plan=analysis.plan(parameters, conditions),
+        plan=with_omega_model(analysis.plan(parameters, conditions), parameters["omega_model"]),
         questions=tuple(questions),
         answering=answering,
         notices=(*_other_items(design, given, parameters, len(questions)), *notices),

@@ -13,6 +13,7 @@ from judgestats.results.wording import (
     adjusted_by,
     estimate_text,
     family_text,
+    furthest,
     null_text,
     pairs_text,
     sample_text,
@@ -78,7 +79,12 @@ def words_of(record: Record, found: Results) -> Worded:
         if rows:
             adjust, family = (str(record.details.get(k, "")) for k in ("adjust", "family"))
             worded = [(_pair(r), r.p_adjusted if r.family else r.p, r.reason) for r in rows]
-            return Worded(pairs_text(record.method, adjust, family, worded, sample=sample))
+            ratios = "ratio" in rows[0].estimand
+            far = furthest([r.estimate for r in rows], ratios=ratios)
+            largest = "" if far is None else worded[far][0]
+            return Worded(
+                pairs_text(record.method, adjust, family, worded, sample=sample, largest=largest)
+            )
     return Worded("")
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "estimate_text",
     "family_text",
     "null_text",
+    "furthest",
     "pairs_text",
     "sample_text",
     "statistic_text",
@@ -185,6 +186,7 @@ def pairs_text(
     rows: Sequence[tuple[str, float, str]],
     *,
     sample: str,
+    largest: str = "",
 ) -> str:
     """A family of comparisons in words: which pairs are told apart, and by what.
 
@@ -194,6 +196,8 @@ def pairs_text(
     rows : sequence of (str, float, str)
         Of each pair: its names with what was found, the adjusted p, why it is undefined.
     sample : str
+    largest : str
+        Names of the pair that lies furthest apart, with what was found.
     """
     size = counted(len(rows), "comparison", "comparisons")
     head = f"{method} ({adjusted_by(adjust)}, family: {family}, {size})"
@@ -207,11 +211,26 @@ def pairs_text(
     if not below:
         return (
             f"{head}: no pair is told apart at the .05 level, which does not show that the "
-            f"conditions are equal ({sample})."
+            f"conditions are equal{f'; furthest apart {largest}' * bool(largest)} ({sample})."
         )
     named = "; ".join(below[:_MOST_NAMED])
     more = f"; and {len(below) - _MOST_NAMED} more" if len(below) > _MOST_NAMED else ""
     return f"{head}: {len(below)} told apart: {named}{more} ({sample})."
+
+
+def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:
+    """Place of the estimate furthest from no difference; None where none is known.
+
+    Examples
+    --------
+    >>> furthest([0.2, -0.9, math.nan], ratios=False), furthest([0.2, 3.0], ratios=True)
+    (1, 0)
+    """
+    far = {}
+    for i, value in enumerate(estimates):
+        if math.isfinite(value) and (value > 0 or not ratios):
+            far[i] = abs(math.log(value)) if ratios else abs(value)
+    return max(far, key=lambda i: far[i]) if far else None
 
 
 def family_text(name: str, adjust: str, p_adjusted: Mapping[str, float]) -> str:

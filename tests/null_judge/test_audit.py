@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgestats.analysis.audit import audit
 from judgestats.judgments.design import Condition
 from tests.null_judge.designs import claims, left_out, seeded
-from tests.null_judge.doors import audited, labelled, passes
+from tests.null_judge.doors import JUDGES, audited, labelled, passes
 from tests.null_judge.worlds import World, scored
 
 RUNS, MOST = 8, 2
@@ -64,3 +64,14 @@ def test_judges_equally_often_right_are_not_told_apart():
 
 def test_a_judge_that_only_just_reaches_a_demand_seldom_passes():
     assert sum(passes(seeded(seed), World(), resamples=19) for seed in range(RUNS)) <= MOST
+
+
+def test_a_declared_model_of_omega_stands_beside_the_parallel_one():
+    frame = scored(seeded(1), World(sizes=(1,) * 20, replications=4, unread=0.0), JUDGES[:1])
+    found = audit(frame, n_resamples=19, omega_model="congeneric")
+    name = JUDGES[0].label
+    beside = found[f"reliability.omega_congeneric.{name}"]
+    assert "congeneric" in f"{beside.label} {beside.estimator}"
+    assert "congeneric" not in found[f"reliability.omega.{name}"].label
+    assert {r.role for r in found.results if r.result is beside} == {"secondary"}
+    assert f"headline.reliability.omega_congeneric.{name}" not in {h.id for h in found.headlines}

@@ -90,12 +90,17 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
             )
     if "constant_share" in table:
         still = table.loc[table["constant_share"] > 0.95, "condition"].astype(str).tolist()
+        known = int(table["constant_share"].notna().sum())
         yield (
             "Conditions in which repeating changes nothing",
-            f"{len(still)} of {len(table)}",
+            f"{len(still)} of {known}" if known else "not known",
             "their reliability near 1 says that sampling was off, not that the judge is right"
             if still
-            else "every condition has some spread",
+            else "every condition has some spread"
+            if known == len(table)
+            else "every condition that could be read twice has some spread"
+            if known
+            else "nothing was read twice",
         )
     if "mean_spread_correlation" in table:
         related = table["mean_spread_correlation"].to_numpy(dtype=float)

@@ -16,7 +16,7 @@ from judgestats.results.numbers import (
     format_number,
     told,
 )
-from judgestats.results.wording import pairs_text
+from judgestats.results.wording import furthest, pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
 
 __all__ = ["Comparison", "Comparisons"]
@@ -154,7 +154,15 @@ class Comparisons(Result):
             (f"{r.a} against {r.b} ({self._row_found(r)})", r.p_adjusted, r.reason)
             for r in self.rows
         ]
-        return pairs_text(self.method, self.adjust, self.family, rows, sample=str(self.sample))
+        far = (
+            furthest([r.estimate for r in self.rows], ratios="ratio" in self.rows[0].estimate_name)
+            if self.rows
+            else None
+        )
+        return pairs_text(
+            self.method, self.adjust, self.family, rows, sample=str(self.sample),
+            largest="" if far is None else rows[far][0],
+        )  # fmt: skip
 
     @staticmethod
     def _row_found(row: Comparison) -> str:
