@@ -80,12 +80,12 @@ def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Resul
     once = own.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
     if len(wide) < _FEWEST or own.groupby("item_id")["label"].nunique().max() > 1:
         return
-    orders = [wide[o].to_numpy(object) for o in ("ab", "ba")]
+    ab, ba = (wide[o].to_numpy(object) for o in ("ab", "ba"))
     common: dict[str, Any] = {"cluster": once["cluster"].to_numpy(object), "level": level}
     yield (
         "people.both_orders",
         "Right in both orders",
-        pair_accuracy(*orders, once["label"].to_numpy(object), **common),
+        pair_accuracy(ab, ba, once["label"].to_numpy(object), **common),
     )
     decided = own[own["label"].isin(["a", "b"])]
     if decided["item_id"].nunique() < _FEWEST:

@@ -288,9 +288,12 @@ def _gains(
             return mean_shift(
                 table, conditions=names, reference=names[0], cluster=questions,
                 level=declared.level,
-            ), equivalence_of_means(
-                table, conditions=names, reference=names[0], cluster=questions, margin=margin
-            ).replace(quantity="agreement with people, as a share of the pairs")  # fmt: skip
+            ), replace(
+                equivalence_of_means(
+                    table, conditions=names, reference=names[0], cluster=questions, margin=margin
+                ),
+                quantity="agreement with people, as a share of the pairs",
+            )  # fmt: skip
 
         gain[one.where], small[one.where] = compare(
             {_ONE: one.credit(1), f"mean of {top}": one.credit(top)}
