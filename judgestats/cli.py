@@ -124,6 +124,9 @@ def _parser() -> argparse.ArgumentParser:
     analyze.add_argument("--resamples", type=int, default=999)
     analyze.add_argument("--seed", type=int, default=0)
     analyze.add_argument("--report", default="html,pdf", help="formats, or none")
+    analyze.add_argument(
+        "--detail", choices=("brief", "full"), default="brief", help="of the report"
+    )
     analyze.add_argument("--run-name", default="")
 
     report = commands.add_parser(
@@ -134,7 +137,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument("--to", default="html,pdf", help="html, pdf, docx, md, tex")
     report.add_argument("--out", default="", help="folder (by default the current one)")
-    report.add_argument("--document", default="", help="your own .qmd, or a document's name")
+    report.add_argument(
+        "--detail",
+        choices=("brief", "full"),
+        default="brief",
+        help="the answer and what it rests on, or all results",
+    )
+    report.add_argument("--document", default="", help="a document's name, or your own .qmd")
+    report.add_argument("--template", default="", help="your own .qmd (judgestats template)")
 
     simulate = commands.add_parser(
         "simulate", help="serve the simulated judges over HTTP", allow_abbrev=False

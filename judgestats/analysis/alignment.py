@@ -19,6 +19,7 @@ from judgestats.analysis.alignment_methods import (
     describe,
 )
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import people_ceiling, reference_results
@@ -231,6 +232,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return Analysis(
         experiment="alignment",
         question=declared.question,
+        drawing=ranked(
+            "alignment",
+            caption="Agreement with people by method, beside what people reach among themselves "
+            "and what says nothing. Bars at the right join methods that are not told apart.",
+            results=results,
+            compared="difference.",
+            lines=("alignment.people", "alignment.always_tie", "alignment.random"),
+        ),
         sentence=_sentence(headlines, table, compared, ceiling, at),
         headlines=headlines,
         conditions=pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table,

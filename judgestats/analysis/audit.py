@@ -13,6 +13,7 @@ import pandas as pd
 from judgestats.analysis.asked_rows import people_rows, score_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
+from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import check_drawn
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -267,6 +268,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=_QUESTION,
+        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
         sentence=audit_sentence(cells, headlines, results),
         headlines=headlines,
         conditions=cells,
@@ -306,6 +308,7 @@ def _audit_once(
     return Analysis(
         experiment="audit",
         question=declared.question,
+        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
         sentence=single_shot_sentence(table, results),
         headlines=audit_headlines(results),
         conditions=table,

@@ -18,6 +18,7 @@ from judgestats.analysis.best_of_n_reliability import (
     by_benchmark,
     reliability,
 )
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.selections import (
@@ -169,6 +170,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
+        drawing=ranked(
+            "vote_share",
+            "chosen_preferred",
+            caption="Reliability of one choice, with what chance gives (grey marks), and how often "
+            "it is the preferred answer.",
+        ),
         sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,

@@ -26,6 +26,7 @@ from judgestats.analysis.bias_tests import (
     shapes_results,
     unread_results,
 )
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import jointly
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.pair_methods import judged_pairs
@@ -208,6 +209,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return Analysis(
         experiment="bias",
         question=declared.question,
+        drawing=ranked(
+            "padding_shift",
+            "first_place",
+            "swap_consistency",
+            caption="What empty words add to a score, how often the first place is preferred, and "
+            "how often a verdict survives a swap.",
+        ),
         sentence=f"{'; '.join(t for t in told if t)}.",
         headlines=headlines,
         conditions=described.table,

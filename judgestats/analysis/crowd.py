@@ -17,6 +17,7 @@ from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
 from judgestats.analysis.crowd_describe import describe
 from judgestats.analysis.crowd_plan import FAMILY, REFERENCE, plan
 from judgestats.analysis.crowd_price import price_table
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import (
     LEVEL,
     direction_of,
@@ -134,6 +135,11 @@ def analyse(
     return Analysis(
         experiment="crowd",
         question=declared.question,
+        drawing=ranked(
+            "accuracy",
+            "tokens",
+            caption="How often each strategy is right, and what a verdict takes.",
+        ),
         sentence=sentence_of(judges, table, gains, by_id, headlines, declared),
         headlines=headlines,
         conditions=table,

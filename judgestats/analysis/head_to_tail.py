@@ -12,6 +12,7 @@ import pandas as pd
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -143,6 +144,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
+        drawing=ranked(
+            "as_judged",
+            "vote_share",
+            caption="Share judged correct, and reliability of one verdict, with what chance gives "
+            "(grey marks).",
+        ),
         sentence=_sentence(table, headlines),
         headlines=(*described, *headlines),
         conditions=table,

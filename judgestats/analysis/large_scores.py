@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.audit import comparison_results
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
+from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
 from judgestats.analysis.limits import limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -81,6 +82,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=_QUESTION,
+        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
         sentence=audit_sentence(table, headlines, compared),
         headlines=headlines,
         conditions=table,

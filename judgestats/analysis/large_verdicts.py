@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.large_parts import left_out, named, whole_counts
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import FAIL, PASS, pass_rate
@@ -133,6 +134,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     return Analysis(
         experiment="audit",
         question=declared.question,
+        drawing=ranked(*DRAWN_VERDICTS, caption=DRAWN),
         sentence=verdict_sentence(table_of),
         headlines=audit_headlines(results),
         conditions=table_of,

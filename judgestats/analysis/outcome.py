@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.conversion import Place
 from judgestats.analysis.recording import results_of
-from judgestats.results import About, Condition, Figure, Headline, Results, Row
+from judgestats.results import About, Condition, Drawing, Figure, Headline, Results, Row
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Role
 from judgestats.results.sentences import family_sentence, words_of
@@ -109,6 +109,8 @@ class Analysis:
     rows : tuple of Row
         The questions that the screen and the first page answer for every condition; cells whose
         result was not made fall out.
+    drawing : Drawing or None
+        The figure that answers.
     """
 
     experiment: str
@@ -128,6 +130,7 @@ class Analysis:
     condition_records: tuple[Condition, ...] = ()
     figures: tuple[Figure, ...] = ()
     rows: tuple[Row, ...] = ()
+    drawing: Drawing | None = None
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""

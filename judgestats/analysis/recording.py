@@ -69,6 +69,7 @@ def results_of(analysis: Analysis) -> Results:
         recommendation=_recommendation(analysis),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
+        drawing=analysis.drawing,
     )
 
 

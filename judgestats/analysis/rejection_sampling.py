@@ -19,6 +19,7 @@ from judgestats.analysis.chosen_responses import (
     rule_in_words,
     standings_csv,
 )
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import headlines_of_rows, jointly, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -220,6 +221,11 @@ def analyse(
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
+        drawing=ranked(
+            "best_share",
+            "tokens",
+            caption="How often the candidate that labels prefer is chosen, and what that takes.",
+        ),
         sentence=_sentence(table, compared, level=declared.level),
         headlines=tuple(headlines),
         conditions=table,

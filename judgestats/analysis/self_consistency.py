@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated, Answers, described
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.drawings import against
 from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import reference_results
@@ -212,6 +213,16 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
+        drawing=against(
+            "k",
+            "alignment",
+            "reliability",
+            "tokens",
+            caption="What averaging buys, and takes: agreement with people, reliability and tokens "
+            "by the number of judgments averaged. The line is what people reach.",
+            only={"aggregate": ("one", "mean")},
+            lines=("alignment.people",),
+        ),
         sentence=_sentence(headlines, asked, gains, small),
         headlines=headlines,
         conditions=table,

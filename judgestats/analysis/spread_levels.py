@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.asked_rows import score_rows
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -199,6 +200,15 @@ class LevelComparison:
         return Analysis(
             experiment=self.experiment,
             question=declared.question,
+            drawing=ranked(
+                "sem",
+                "icc1",
+                caption="How far a score moves when it is asked again, and the reliability of one "
+                "score (grey marks: 95 % of what chance gives). Bars at the right join conditions "
+                "that are not told apart; that does not show that they are equal.",
+                results=spread_results(*questions),
+                compared="posthoc.nemenyi.",
+            ),
             sentence=sentence + told,
             headlines=(*headlines, *claims),
             described=found.described.estimates,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.asked_rows import score_rows
+from judgestats.analysis.drawings import against
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -48,6 +49,10 @@ __all__ = ["analyse", "plan"]
 _QUESTION = (
     "Does the spread of a judge's scores for the same answer grow with the sampling temperature, "
     "and at what cost in mean?"
+)
+_DRAWN = (
+    "How far a score moves when it is asked again (standard error of one score, 95% intervals), by "
+    "sampling temperature. At 0 sampling is off."
 )
 _ACROSS = "temperatures above 0"
 _ZERO = "T = 0 is described and not compared: sampling is off there."
@@ -146,6 +151,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="temperature",
         question=declared.question,
+        drawing=against("temperature", "sem", caption=_DRAWN),
         sentence=" ".join(
             t for t in (sentence, _ZERO if zero else "",
                         spread_sentence(headlines, *questions[1:])) if t

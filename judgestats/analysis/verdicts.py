@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import people_rows, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.limits import few_questions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
@@ -187,6 +188,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=declared.question,
+        drawing=ranked(*DRAWN_VERDICTS, caption=DRAWN),
         sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
         headlines=audit_headlines(results),
         conditions=table,

@@ -114,7 +114,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
                 child.params({"judge/model": row["judge"], "judge/temperature": row["temperature"]})
                 child.metrics(found.condition_metrics.get(label, {}))
         run.artifacts(folder)
-        reports = render_into(run, folder, formats=formats, document="audit")
+        reports = render_into(run, folder, formats=formats, detail=arguments.detail)
         console.say(summary(found))
         console.say(
             *console.store_lines(

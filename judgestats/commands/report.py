@@ -40,12 +40,13 @@ def report_command(arguments: argparse.Namespace) -> int:
             own.mkdir()
             found.append(run_folder(run, own))
         folders = [folder for folder, _ in found]
-        document = arguments.document or (found[0][1] if len(found) == 1 else "compare")
+        document = arguments.template or arguments.document
         made = render_report(
             folders[0] if len(folders) == 1 else folders,
             to=formats,
             out_dir=out,
             document=document,
+            detail=arguments.detail,
             name="report" if len(folders) == 1 else "comparison",
         )
     console.say(*(f"Report ({kind}): {path}" for kind, path in made.items()))

@@ -110,7 +110,7 @@ class ReplicationDesign:
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """Own parameters and the few common ones that apply."""
-        return (*self.parameters, *common("seed", "resamples", "report", "run_name"))
+        return (*self.parameters, *common("seed", "resamples", "report", "detail", "run_name"))
 
 
 def project_folder(name: str) -> Path:

@@ -383,6 +383,12 @@ COMMON: tuple[Parameter, ...] = (
         read=_or_none(_some_of(*_FORMATS)),
         help="formats, or none",
     ),
+    Parameter(
+        name="detail",
+        default="brief",
+        read=_one_of("brief", "full"),
+        help="of the report: brief (the answer and what it rests on), or full (all results)",
+    ),
     Parameter(name="preset", default="", read=_text, help="paper: the replicated study's size"),
     Parameter(name="run_name", default="", read=_text, help="name of the MLflow run"),
 )

@@ -78,7 +78,8 @@ def record(
     )
     log_children(prepared, run, analysis)
     run.artifacts(folder)
-    return render_into(run, folder, formats=prepared.parameters["report"])
+    p = prepared.parameters
+    return render_into(run, folder, formats=p["report"], detail=p["detail"])
 
 
 def about(
@@ -183,7 +184,7 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
 
 
 def render_into(
-    run: RunWriter, folder: Path, *, formats: Sequence[str], document: str = "experiment"
+    run: RunWriter, folder: Path, *, formats: Sequence[str], detail: str = "brief"
 ) -> dict[str, Path | str]:
     """Render report and figures from the run's files, attach them, and say where the report is.
 
@@ -193,8 +194,7 @@ def render_into(
     folder : Path
         The run's files, already complete.
     formats : sequence of str
-    document : str
-        Which of ``reports/*.qmd``.
+    detail : {"brief", "full"}
 
     Returns
     -------
@@ -212,7 +212,7 @@ def render_into(
     with tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch:
         try:
             made: Mapping[str, Path] = render_report(
-                folder, to=tuple(formats), out_dir=Path(scratch), document=document, figures=True
+                folder, to=tuple(formats), out_dir=Path(scratch), detail=detail, figures=True
             )
         except RenderError as error:
             console.say(

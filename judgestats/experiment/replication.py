@@ -85,7 +85,9 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Anal
         )
         run.metrics(analysis.metrics)
         run.artifacts(folder)
-        reports = render_into(run, folder, formats=parameters["report"], document="replication")
+        reports = render_into(
+            run, folder, formats=parameters["report"], detail=parameters["detail"]
+        )
         console.say(*_claim_lines(found))
         console.say(summary(analysis))
         console.say(

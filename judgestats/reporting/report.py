@@ -14,7 +14,7 @@ from judgestats.reporting.runs import Run, load_run
 
 __all__ = ["DOCUMENTS", "document_path", "render_report"]
 
-DOCUMENTS = ("experiment", "audit", "compare", "replication")
+DOCUMENTS = ("brief", "experiment", "audit", "compare", "replication")
 """The documents that come with judgestats."""
 
 
@@ -47,6 +47,7 @@ def render_report(
     name: str = "report",
     renderer: str = "auto",
     figures: bool = False,
+    detail: str = "brief",
 ) -> dict[str, Path]:
     """Render the report of a run, or of several compared.
 
@@ -60,13 +61,16 @@ def render_report(
         Folder of the results.
     document : str
         A document's name (``experiment``, ``audit``, ...) or the path of one's own ``.qmd``; by
-        default the one that belongs to the run's kind, and ``compare`` for several.
+        default ``brief``, with `detail` the one that belongs to the run's kind, and ``compare``
+        for several.
     name : str
         Name of the results without suffix.
     renderer : {"auto", "quarto", "builtin"}
     figures : bool
         Also write the figures of the document, as ``figures/*.svg``, and the main one as
         ``summary.png``.
+    detail : {"brief", "full"}
+        All results, or the answer and what it rests on.
 
     Returns
     -------
@@ -94,7 +98,9 @@ def render_report(
         metadata = {"title": f"{len(loaded)} runs compared"}
     if moments:
         metadata["date"] = f"{max(moments):%Y-%m-%d %H:%M} UTC"
-    kind = "compare" if several else first.records.kind
+    if detail not in {"brief", "full"}:
+        raise InputError(f"render_report: detail must be brief or full, but is {detail!r}.")
+    kind = "compare" if several else "brief" if detail == "brief" else first.records.kind
     made = render(
         document_path(document or kind),
         to=to,
@@ -104,7 +110,7 @@ def render_report(
         metadata=metadata,
         timestamp=max(moments) if moments else None,
         renderer=renderer,
-        keep=("figures",) if figures else (),
+        keep=("figures", "tables") if figures else ("tables",),
     )
     if figures:
         _summary_picture(first, Path(out_dir))
@@ -116,11 +122,9 @@ def _as_list(run: object) -> list[Any]:
 
 
 def _summary_picture(run: Run, out_dir: Path) -> None:
-    """The figure that says most, as a picture for lists of runs."""
-    from judgestats.reporting.sections import figures
+    """The figure that answers, as a picture for lists of runs."""
+    from judgestats.reporting.sections.answer_figure import answer_figure
 
-    for make in (figures.spread, figures.mean_against_spread, figures.coefficients):
-        found = make(run)
-        if found is not None:
-            found.figure.save(out_dir / "summary.png", dpi=110)
-            return
+    found = answer_figure(run)
+    if found is not None:
+        found.figure.save(out_dir / "summary.png", dpi=110)

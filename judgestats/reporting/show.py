@@ -168,4 +168,9 @@ def _picture(figure: Figure, name: str) -> str:
     figure.save_all([folder / f"{name}.{kind}" for kind in kinds], dpi=200)
     words = " ".join(clean(figure.alt).split())
     words = words.replace("\\", "").replace('"', "'").replace("{", "(").replace("}", ")")
-    return f'![](figures/{name}.svg){{fig-alt="{words}"}}'
+    small = getattr(figure, "narrow", None)
+    narrow = ""
+    if isinstance(small, Figure):
+        small.save(folder / f"{name}-narrow.svg")
+        narrow = f' narrow="figures/{name}-narrow.svg"'
+    return f'![](figures/{name}.svg){{fig-alt="{words}"{narrow}}}'

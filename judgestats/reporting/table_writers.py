@@ -13,6 +13,7 @@ from judgestats.reporting.escape import (
     escape_markdown,
     escape_typst,
 )
+from judgestats.reporting.shown import Shown
 from judgestats.reporting.table_layout import aligned, groups, letters, lines, of_words, type_size
 
 if TYPE_CHECKING:
@@ -39,23 +40,23 @@ def html(table: Table, *, caption: bool = True) -> str:
     if caption and table.caption:
         out.append(f"<caption>{escape_html(table.caption)}</caption>")
     head = "".join(
-        f'<th class="{kinds[c.side]}" scope="col">{escape_html(c.heading)}</th>'
-        for c in table.columns
+        f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>' for c in table.columns
     )
     body_kinds = [
         kinds[c.side] + " words" * whole
         for c, whole in zip(table.columns, of_words(table), strict=True)
     ]
     out.append(f"<thead><tr>{head}</tr></thead><tbody>")
-    for group, row in zip(groups(table), aligned(table), strict=True):
+    for group, row, values in zip(groups(table), aligned(table), table.rows, strict=True):
         if group:
             span = len(table.columns)
             out.append(
-                f'<tr class="group"><td class="text" colspan="{span}">'
+                f'<tr class="group"><td class="text" colspan="{span}" data-kind="label">'
                 f"{escape_html(group)}</td></tr>"
             )
         cells = "".join(
-            f'<td class="{kind}" data-label="{escape_html(c.heading)}">{_html_cell(text)}</td>'
+            f'<td class="{kind}"{_kind(values.get(c.key), c.side)} '
+            f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
             for c, kind, text in zip(table.columns, body_kinds, row, strict=True)
         )
         out.append(f"<tr>{cells}</tr>")
@@ -160,6 +161,10 @@ def markdown(table: Table) -> str:
     return "\n".join(out)
 
 
+def _lines(heading: str) -> str:
+    return escape_html(heading).replace("\n", "<br>")
+
+
 def _pipe(text: str) -> str:
     """A cell of a pipe table; line breaks become spaces."""
     return re.sub(r"(?<=\d)\\([.,])(?=\d)", r"\1", escape_markdown(text))
@@ -169,8 +174,15 @@ def _together(text: str) -> str:
     return text.replace(" ", "\u00a0")
 
 
-def _html_cell(text: str) -> str:
+def _kind(value: object, side: str) -> str:
+    """The mark of a cell that names something, and so holds no number of a record."""
+    return ' data-kind="label"' if side == "left" and not isinstance(value, Shown) else ""
+
+
+def _html_cell(value: object, text: str) -> str:
     """A cell's text; line breaks are kept, and long words may break."""
+    if isinstance(value, Shown):
+        return value.html
     shown = escape_html(text).replace("\n", "<br>")
     if not _LONG_WORD.search(text):
         return shown

@@ -20,6 +20,7 @@ import pandas as pd
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import formats, table_writers
 from judgestats.reporting.escape import clean, escape_markdown, fallback
+from judgestats.reporting.shown import Shown
 from judgestats.results.values import spreadsheet_cell
 
 __all__ = ["Column", "Table"]
@@ -62,6 +63,8 @@ class Column:
 
     def show(self, value: Any) -> str:
         """One value as text."""
+        if isinstance(value, Shown):
+            return clean(value)
         if callable(self.format):
             return clean(self.format(value))
         name, _, digits = self.format.partition(":")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from judgestats.results.conclusions import (
     Claim,
     Condition,
+    Drawing,
     Family,
     Figure,
     Headline,
@@ -57,6 +58,7 @@ __all__ = [
     "Column",
     "Comparison",
     "Condition",
+    "Drawing",
     "Estimand",
     "Estimate",
     "Family",

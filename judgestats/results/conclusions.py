@@ -10,7 +10,16 @@ from typing import Literal
 from judgestats.results.parts import About, Note, Part
 from judgestats.results.values import Number, Plain, Probability
 
-__all__ = ["Claim", "Condition", "Family", "Figure", "Headline", "Recommendation", "Row"]
+__all__ = [
+    "Claim",
+    "Condition",
+    "Drawing",
+    "Family",
+    "Figure",
+    "Headline",
+    "Recommendation",
+    "Row",
+]
 
 Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
 """What a headline says: a difference (or relation) is shown; its absence within the margin is
@@ -207,3 +216,40 @@ class Figure(Part):
     axes: Mapping[str, tuple[str, ...]]
     values: Plain
     notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Part):
+    """The figure that answers, as its experiment declares it: which records are drawn, and how.
+
+    Attributes
+    ----------
+    kind : {"curve", "dots"}
+        Estimands against a factor, a line a judge; or rows of dots, the best first.
+    estimands : tuple of str
+        A panel each; of those that no condition has an estimate of, none is drawn.
+    over : str
+        The factor of a curve, or the column of the table of conditions that holds its x.
+    by : tuple of str
+        What tells one curve from another, judge aside: further factors.
+    only : mapping of column to tuple of str
+        Conditions that are drawn: those with one of these values in a column of their table.
+    rows : tuple of str
+        Ids of estimates that are rows of dots, in this order, in place of the conditions.
+    lines : tuple of str
+        Ids of estimates drawn as references: a ceiling, baselines.
+    compared : tuple of str
+        Ids of sets of comparisons: rows that they do not tell apart are joined.
+    caption : str
+        What is to be seen, without numbers.
+    """
+
+    kind: Literal["curve", "dots"]
+    estimands: tuple[str, ...] = ()
+    over: str = ""
+    by: tuple[str, ...] = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    caption: str = ""

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from judgestats.errors import InputError
 from judgestats.results.conclusions import (
     Condition,
+    Drawing,
     Family,
     Figure,
     Headline,
@@ -55,6 +56,8 @@ class Results(Part):
     rows : tuple of Row
         What is asked of every condition, for the screen and the report's first page.
     recommendation : Recommendation or None
+    drawing : Drawing or None
+        The figure that answers.
     limitations : tuple of Note
     facts : mapping
         Of the run: judges, design, account, command.
@@ -78,6 +81,7 @@ class Results(Part):
     recommendation: Recommendation | None = None
     limitations: tuple[Note, ...] = ()
     figures: tuple[Figure, ...] = ()
+    drawing: Drawing | None = None
     answer: str = ""
     title: str = ""
     kind: Literal["experiment", "audit", "drift", "comparison", "replication"] = "experiment"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.drawings import against
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
@@ -216,6 +217,12 @@ class Replication:
         return Analysis(
             experiment=f"replicate {self.study}",
             question=self.question,
+            drawing=against(
+                "temperature",
+                "within_variance",
+                caption="Spread of repeated scores by temperature, from the study's data.",
+                only={"factor_guideline": ("none",), "factor_reasoning": ("none",)},
+            ),
             sentence=self.sentence(),
             conditions=self.conditions,
             headlines=tuple(map(_headline, self.claims)),

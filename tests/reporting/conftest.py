@@ -134,6 +134,6 @@ def report(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not out.is_dir():
             making = shared / "the-report-in-the-making"
-            render_report(run_folder, to=formats, out_dir=making, renderer="builtin")
+            render_report(run_folder, to=formats, out_dir=making, renderer="builtin", detail="full")
             making.rename(out)
     return {kind: out / f"report.{kind}" for kind in formats}

@@ -185,7 +185,10 @@ def test_a_report_that_cannot_be_made_fails_no_run(
 
     attached: list[Path] = []
     run = SimpleNamespace(run_id="abc", artifacts=attached.append, store=None)
-    made = render_into(run, run_folder, formats=("html",), document="no such document")  # type: ignore[arg-type]
+    (run_folder / "plan.json").rename(run_folder / "kept.json")
+    (run_folder / "plan.json").write_text("{", encoding="utf-8")
+    made = render_into(run, run_folder, formats=("html",))  # type: ignore[arg-type]
+    (run_folder / "kept.json").replace(run_folder / "plan.json")
     assert made == {}
     assert attached == []
     assert "judgestats report abc" in capsys.readouterr().out

@@ -64,7 +64,9 @@ def text_of(page: str) -> str:
 
 
 def test_audit_of_verdicts(verdicts: Path, tmp_path: Path) -> None:
-    made = render_report(verdicts, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin")
+    made = render_report(
+        verdicts, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin", detail="full"
+    )
     text = text_of(made["html"].read_text())
     for part in (
         "Same response after a swap", "Agreement with people", "shown first", "Not read",
@@ -142,7 +144,9 @@ def test_replication(run_folder: Path, tmp_path: Path) -> None:
         experiment="replicate study", question="?",
     )  # fmt: skip
     write_results(folder / "results.json", study)
-    made = render_report(folder, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin")
+    made = render_report(
+        folder, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin", detail="full"
+    )
     text = text_of(made["html"].read_text())
     for part in (
         "Spread grows &lt;b&gt;", "The study's test: Spearman", "Stands. F is large",

@@ -217,7 +217,9 @@ local function float(id, kind, content, caption, alt)
     if kind ~= "tbl" then out:insert(pandoc.Plain(cap)) end
     out:insert(raw("</figure>"))
   elseif typst then
-    local cap = pandoc.Inlines({ rawi('#js-float("' .. kind .. '", [') })
+    -- the figure that answers stays where it is; others may float
+    local how = id == "fig-answer" and "here" or kind
+    local cap = pandoc.Inlines({ rawi('#js-float("' .. how .. '", [') })
     cap:extend(line); cap:insert(rawi("])["))
     out:insert(pandoc.Plain(cap))
     out:extend(content)
@@ -373,13 +375,21 @@ local function image(element)
   element.attributes["fig-alt"] = nil
   if html then
     local width = element.attributes.width and (' style="width:' .. html_escape(element.attributes.width) .. '"') or ""
-    return rawi('<img class="picture" src="data:' .. types[suffix] .. ';base64,' .. base64(read_binary(src))
-      .. '" alt="' .. html_escape(alt) .. '"' .. width .. ">")
+    local narrow = element.attributes.narrow
+    local before, after = "", ""
+    if narrow then
+      before = '<picture><source media="(max-width: 40rem)" srcset="data:image/svg+xml;base64,'
+        .. base64(read_binary(narrow)) .. '">'
+      after = "</picture>"
+    end
+    return rawi(before .. '<img class="picture" src="data:' .. types[suffix] .. ';base64,' .. base64(read_binary(src))
+      .. '" alt="' .. html_escape(alt) .. '"' .. width .. ">" .. after)
   elseif typst then
     local width = element.attributes.width or "auto"
     if width ~= "auto" and not width:match("^[%d.]+%a*%%?$") then width = "auto" end
     return rawi("#js-picture(" .. typst_string(src) .. ", alt: " .. typst_string(alt) .. ", width: " .. width .. ")")
   end
+  element.attributes.narrow = nil
   if suffix == "svg" then
     local png = src:gsub("%.svg$", ".png")
     local file = io.open(png, "rb")
@@ -430,6 +440,10 @@ function Pandoc(doc)
   local blocks = doc.blocks
   blocks = blocks:walk({ Div = conditional, Span = function(s) local r = conditional(s); return r end })
   blocks = blocks:walk({ RawBlock = other_format, RawInline = other_format })
+  -- which record a number is, is told to readers of HTML
+  if not html then
+    blocks = blocks:walk({ Span = function(s) if s.attributes["data-record"] then return s.content end end })
+  end
   blocks = blocks:walk({ Div = plain_tabset })
   blocks = blocks:walk({ Div = callout })
   blocks = blocks:walk({ Div = tabset })

@@ -1,5 +1,13 @@
 """Figures as objects: each draws on given axes, saves itself, and describes itself in words."""
 
+from judgestats.reporting.plots.answer import (
+    Curve,
+    CurvePanel,
+    Curves,
+    DotPanel,
+    Dots,
+    Point,
+)
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.effects import EffectRow, Equivalence, Forest
 from judgestats.reporting.plots.ranks import CriticalDifference, cliques
@@ -16,6 +24,11 @@ from judgestats.reporting.plots.spread import MeanAgainstSpread, SpreadByConditi
 
 __all__ = [
     "CriticalDifference",
+    "Curve",
+    "CurvePanel",
+    "Curves",
+    "DotPanel",
+    "Dots",
     "EffectRow",
     "Equivalence",
     "Figure",
@@ -23,6 +36,7 @@ __all__ = [
     "MeanAgainstSpread",
     "NullRow",
     "NullStrip",
+    "Point",
     "PositionHeatMap",
     "ReliabilityByK",
     "ReliabilityCurve",

@@ -7,28 +7,34 @@ They are named after what a reader looks for, in the order of a report: `design`
 
 from judgestats.reporting.sections import (
     advice,
+    brief,
     checks,
     claims,
     closing,
     compare,
+    comparison_figures,
     crowd,
     data,
     design,
     figures,
     findings,
+    page_one,
     sensitivity,
 )
 
 __all__ = [
     "advice",
+    "brief",
     "checks",
     "claims",
     "closing",
     "compare",
+    "comparison_figures",
     "crowd",
     "data",
     "design",
     "figures",
     "findings",
+    "page_one",
     "sensitivity",
 ]

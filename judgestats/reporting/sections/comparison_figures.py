@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from judgestats.reporting import plots
-from judgestats.reporting.runs import Run
+from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.show import Captioned
 from judgestats.results import Comparison, Results, ResultSet, Test, estimand_of
 from judgestats.results.numbers import bounds_of
@@ -35,11 +35,13 @@ def critical_differences(run: Run) -> list[Captioned]:
                 figure=plots.CriticalDifference(
                     labels=tuple(ranks), mean_ranks=tuple(ranks.values()), told_apart=apart,
                     from_pairs=True, low_label="steadier", high_label="more spread",
+                    critical_difference=number_of(record.details.get("critical_difference")),
                 ),
                 label=f"fig-ranks-{number}",
                 caption=(
-                    f"Mean ranks of spread, {judge}. A bar joins conditions that Nemenyi's "
-                    "comparisons do not tell apart; that does not show that they are equal."
+                    f"Mean ranks of spread, {judge}. Bars join conditions which lie within the "
+                    "critical difference (CD) of Nemenyi's comparisons: not told apart, which does "
+                    "not show that they are equal."
                 ),
             )
         )  # fmt: skip
@@ -52,7 +54,8 @@ def _mean_ranks(
     """Mean ranks of the levels that are compared, from the rank test of the same hypothesis."""
     levels = {name for pair in pairs for name in (pair.a, pair.b)}
     for test in found.select(Test, hypothesis=compared.hypothesis):
-        ranks = {k.removeprefix("mean rank "): v for k, v in test.groups.items()}
+        stem = "mean rank "
+        ranks = {k.removeprefix(stem): v for k, v in test.groups.items() if k.startswith(stem)}
         if test.about == compared.about and levels == set(ranks):
             return ranks
     return {}

@@ -1,0 +1,263 @@
+"""The figure that answers: an estimand against a factor, or ranked dots with their references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from judgestats.reporting.escape import clean
+from judgestats.reporting.plots.base import Figure, finite, wrapped
+from judgestats.reporting.theme import COLOURS, GREY, INK, PALE, PAPER_WIDTH, series
+
+__all__ = ["NARROW", "Curve", "CurvePanel", "Curves", "DotPanel", "Dots", "Point"]
+
+NARROW = 3.7
+"""Inches of a figure for a small screen."""
+_MOST_DOTS = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A number with its interval; `x` places it on a curve."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    x: float = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The points of one series, in order."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePanel:
+    """One estimand against the factor: `line` is a reference, with its name."""
+
+    y_label: str
+    curves: tuple[Curve, ...]
+    line: float = math.nan
+    line_label: str = ""
+
+
+def _bars(point: Point) -> np.ndarray[Any, Any] | None:
+    """The lengths of an interval on both sides of its estimate; None without one."""
+    if not (math.isfinite(point.low) and math.isfinite(point.high)):
+        return None
+    below, above = max(0.0, point.value - point.low), max(0.0, point.high - point.value)
+    return np.array([[below], [above]])
+
+
+def _near(points: Sequence[Point]) -> tuple[float, float] | None:
+    """Limits that leave out ends of intervals which are far from every estimate."""
+    values = finite([p.value for p in points])
+    if not len(values):
+        return None
+    reach = 2.5 * max(float(values.max() - values.min()), 0.3 * float(np.abs(values).max()), 1e-9)
+    low, high = float(values.min()) - reach, float(values.max()) + reach
+    shown = finite([e for p in points for e in (p.value, p.low, p.high)])
+    kept = shown[(shown >= low) & (shown <= high)]
+    if len(kept) == len(shown):
+        return None
+    return float(kept.min()), float(kept.max()) + 0.15 * reach
+
+
+def _apart(xs: Sequence[float]) -> list[float]:
+    """Levels whose labels do not touch."""
+    room = 0.07 * (xs[-1] - xs[0]) if xs else 0.0
+    kept: list[float] = []
+    for x in xs:
+        if not kept or x - kept[-1] >= room:
+            kept.append(x)
+    return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves(Figure):
+    """Estimates with intervals against a factor, a line a series, a panel an estimand."""
+
+    panels: tuple[CurvePanel, ...]
+    x_label: str
+    width: float = PAPER_WIDTH
+
+    @property
+    def narrow(self) -> Curves:
+        """The figure for a small screen: its panels under one another."""
+        return replace(self, width=NARROW)
+
+    @property
+    def _stacked(self) -> bool:
+        return self.width < 5 or len(self.panels) == 1
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        rows = len(self.panels) if self._stacked else 1
+        return (self.width, 2.45 * rows + (0.25 if self._many else 0))
+
+    @property
+    def _many(self) -> bool:
+        return any(len(panel.curves) > 1 for panel in self.panels)
+
+    def compose(self, canvas: Canvas) -> None:
+        """Draw every panel; one legend above all."""
+        n = len(self.panels)
+        shape = (n, 1) if self._stacked else (1, n)
+        axes = np.atleast_1d(canvas.subplots(*shape, sharex=True)).ravel()
+        for panel, ax in zip(self.panels, axes, strict=True):
+            self._panel(panel, ax)
+            if ax is axes[-1] or not self._stacked:
+                ax.set_xlabel(self.x_label)
+        if self._many:
+            handles, labels = axes[0].get_legend_handles_labels()
+            columns = 2 if self.width < 5 else min(4, len(labels))
+            canvas.legend(handles, labels, loc="outside upper left", ncols=columns)
+
+    def _panel(self, panel: CurvePanel, ax: Axes) -> None:
+        xs = sorted({p.x for curve in panel.curves for p in curve.points})
+        gap = min((b - a for a, b in pairwise(xs)), default=1.0)
+        step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
+        for i, curve in enumerate(panel.curves):
+            moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
+            style = series(i)
+            kept = [p for p in curve.points if math.isfinite(p.value)]
+            ax.plot(
+                [p.x + moved for p in kept], [p.value for p in kept],
+                label=wrapped(curve.name, width=24, lines=2), **style,
+            )  # fmt: skip
+            for p in kept:
+                bars = _bars(p)
+                if bars is not None:
+                    ax.errorbar([p.x + moved], [p.value], yerr=bars, color=style["color"], lw=0.9)
+        if math.isfinite(panel.line):
+            ax.axhline(panel.line, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+            ax.annotate(
+                panel.line_label, (1, panel.line), xycoords=("axes fraction", "data"),
+                xytext=(0, 3), textcoords="offset points", ha="right", fontsize=7.5, color=GREY,
+            )  # fmt: skip
+        limits = _near([p for curve in panel.curves for p in curve.points])
+        if limits:
+            ax.set_ylim(*limits)
+        ticks = _apart(xs)
+        if len(ticks) <= 8:
+            ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        if max((abs(p.value) for c in panel.curves for p in c.points), default=0.0) >= 10_000:
+            ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        ax.set_ylabel(wrapped(panel.y_label, width=34, lines=2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DotPanel:
+    """One estimand of every row.
+
+    `chance` is the value that chance exceeds 5 times in 100, a row each; `line` a reference of all
+    rows.
+    """
+
+    x_label: str
+    points: tuple[Point, ...]
+    chance: tuple[float, ...] = ()
+    line: float = math.nan
+    line_label: str = ""
+    percent: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dots(Figure):
+    """Rows of dots with intervals; a bracket joins rows that are not told apart.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Top down.
+    panels : tuple of DotPanel
+        Of as many points each.
+    brackets : tuple of (int, int)
+        First and last row of each.
+    quiet : tuple of int
+        Rows that are references and not judged: hollow.
+    """
+
+    labels: tuple[str, ...]
+    panels: tuple[DotPanel, ...]
+    brackets: tuple[tuple[int, int], ...] = ()
+    quiet: tuple[int, ...] = ()
+    width: float = PAPER_WIDTH
+
+    @property
+    def narrow(self) -> Dots:
+        """The figure for a small screen: its panels under one another."""
+        return replace(self, width=NARROW)
+
+    @property
+    def _stacked(self) -> bool:
+        return self.width < 5
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        one = 0.62 + (0.3 if self.width < 5 else 0.23) * max(2, len(self.labels))
+        return (self.width, one * (len(self.panels) if self._stacked else 1) + 0.1)
+
+    def compose(self, canvas: Canvas) -> None:
+        """Draw every panel beside (or under) the labels."""
+        n = len(self.panels)
+        shape = (n, 1) if self._stacked else (1, n)
+        axes = np.atleast_1d(canvas.subplots(*shape, sharey=True)).ravel()
+        for k, (panel, ax) in enumerate(zip(self.panels, axes, strict=True)):
+            self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
+        width = 22 if self.width < 5 else 34 if n == 1 else 24
+        axes[0].set_yticks(
+            range(len(self.labels)), [wrapped(name, width=width, lines=2) for name in self.labels]
+        )
+        axes[0].set_ylim(len(self.labels) - 0.4, -0.6)
+        canvas.draw_without_rendering()  # the first layout does not know the labels' widths
+
+    def _panel(self, panel: DotPanel, ax: Axes, *, brackets: Sequence[tuple[int, int]]) -> None:
+        for row, point in enumerate(panel.points):
+            if row < len(panel.chance) and math.isfinite(panel.chance[row]):
+                ax.vlines(panel.chance[row], row - 0.32, row + 0.32, color=GREY, lw=1.6)
+            if not math.isfinite(point.value):
+                continue
+            bars = _bars(point)
+            colour = GREY if row in self.quiet else COLOURS[0]
+            if bars is not None:
+                ax.errorbar([point.value], [row], xerr=bars, color=colour, lw=1.1)
+            ax.plot(
+                [point.value], [row], "o", color=colour,
+                markerfacecolor="white" if row in self.quiet else colour,
+            )  # fmt: skip
+        if math.isfinite(panel.line):
+            ax.axvline(panel.line, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+            ax.annotate(
+                panel.line_label, (panel.line, 1), xycoords=("data", "axes fraction"),
+                xytext=(0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
+                color=GREY,
+            )  # fmt: skip
+        limits = _near(panel.points)
+        if limits:
+            ax.set_xlim(*limits)
+        if brackets:
+            low, high = ax.get_xlim()
+            for depth, (first, last) in enumerate(brackets):
+                x = high + (0.03 + 0.035 * depth) * (high - low)
+                ax.plot([x, x], [first - 0.2, last + 0.2], color=INK, lw=2.2, clip_on=False)
+            ax.set_xlim(low, high + (0.05 + 0.035 * len(brackets)) * (high - low))
+        if panel.percent:
+            ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+        ax.grid(visible=True, axis="x")
+        ax.grid(visible=False, axis="y")
+        ax.hlines(range(len(self.labels)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(wrapped(clean(panel.x_label), width=46 if len(self.panels) == 1 else 26))

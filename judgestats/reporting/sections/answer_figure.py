@@ -1,0 +1,242 @@
+"""The figure that answers, drawn from records as its experiment declares it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgestats.reporting import plots
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.data import full_condition
+from judgestats.reporting.sections.estimate_tables import subject_of
+from judgestats.reporting.sections.measures import heading, measured, measures, with_unit
+from judgestats.reporting.show import Captioned
+from judgestats.reporting.shown import Measured
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Drawing,
+    Estimate,
+    ResultSet,
+    estimand_of,
+)
+
+__all__ = ["answer_figure"]
+
+_MOST_ROWS = 20
+_BY_DEFAULT = (
+    ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
+    ("as_judged",), ("mean",),
+)  # fmt: skip
+_FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A condition, or a result that stands for itself."""
+
+    name: str
+    stratum: str
+    values: tuple[Measured, ...]
+    quiet: bool = False
+
+
+def answer_figure(run: Run) -> Captioned | None:
+    """The figure of page one; None where there are not even three numbers to draw."""
+    drawing = run.records.drawing or _by_default(run)
+    if drawing is None:
+        return None
+    figure: plots.Curves | plots.Dots | None = (
+        _curves(run, drawing) if drawing.kind == "curve" else None
+    )
+    if figure is None:
+        figure = _dots(run, drawing)
+    if figure is None:
+        return None
+    return Captioned(figure=figure, label="fig-answer", caption=drawing.caption or figure.caption)
+
+
+def _by_default(run: Run) -> Drawing | None:
+    """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
+    for keys in _BY_DEFAULT:
+        kept = measures(run, keys)
+        if kept:
+            return Drawing(
+                kind="dots", estimands=tuple(kept), caption="By condition, with 95% intervals."
+            )
+    return None
+
+
+def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
+    """The figure in words, from the records."""
+    told = []
+    for what, points in panels:
+        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.known)
+        told.append(f"{what}: {listed}")
+    return ". ".join(told) + "."
+
+
+def _point(m: Measured, x: float = math.nan) -> plots.Point:
+    return plots.Point(value=m.value, low=m.low, high=m.high, x=x)
+
+
+def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
+    """Estimands against a factor; None where it has fewer than three levels, or no numbers."""
+    rows = run.table(CONDITIONS)
+    factors = {c.label: c.factors for c in run.records.conditions}
+    keys = measures(run, drawing.estimands)
+    panels: list[plots.CurvePanel] = []
+    told = []
+    for key in keys:
+        series: dict[str, list[tuple[float, Measured, str]]] = {}
+        for i, row in enumerate(rows):
+            own = factors.get(str(row.get("condition")), {})
+            if not _is_drawn(row, drawing):
+                continue
+            given = own.get(drawing.over, row.get(drawing.over))
+            x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
+            m = measured(run, i, key)
+            if not (math.isfinite(x) and m.known):
+                continue
+            by = [str(own.get(f, row.get(f, ""))) for f in drawing.by]
+            name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
+            series.setdefault(name, []).append((x, m, str(row.get("condition"))))
+        if len({x for points in series.values() for x, _, _ in points}) < 3:
+            continue
+        line = None if panels else next(iter(_lines(run, drawing)), None)
+        panels.append(
+            plots.CurvePanel(
+                y_label=with_unit(run, key),
+                curves=tuple(
+                    plots.Curve(
+                        name=name,
+                        points=tuple(
+                            _point(m, x) for x, m, _ in sorted(points, key=lambda p: p[0])
+                        ),
+                    )
+                    for name, points in series.items()
+                ),
+                line=line.estimate if line else math.nan,
+                line_label=(line.label or line.title) if line else "",
+            )
+        )
+        told.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
+    if not panels:
+        return None
+    return plots.Curves(
+        panels=tuple(panels),
+        x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
+        caption=_alt(told),
+    )
+
+
+def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
+    return [run.records.get(i, Estimate) for i in drawing.lines if i in run.records]
+
+
+def _is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
+    return all(str(row.get(key)) in values for key, values in drawing.only.items())
+
+
+def _dots(run: Run, drawing: Drawing) -> plots.Dots | None:
+    rows, keys = _declared_rows(run, drawing)
+    if len(rows) < 2 and len(keys) < 2:
+        return None
+    references = [] if drawing.rows else _lines(run, drawing)
+    rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
+    brackets = _brackets(run, rows, drawing)
+    for line in references:
+        values = (Measured.of(line), *(Measured() for _ in keys[1:]))
+        name = line.label or line.title
+        rows.append(_Row(name=name, stratum="", values=values, quiet=True))
+    panels = [
+        plots.DotPanel(
+            x_label=with_unit(run, key) if not drawing.rows else key,
+            points=tuple(_point(r.values[k]) for r in rows),
+            chance=tuple(r.values[k].chance for r in rows),
+            percent=key in {"unread_share"},
+        )
+        for k, key in enumerate(keys)
+    ]
+    told = [
+        (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
+        for k, key in enumerate(keys)
+    ]
+    return plots.Dots(
+        labels=tuple(r.name for r in rows),
+        panels=tuple(panels),
+        brackets=tuple(brackets),
+        quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
+        caption=_alt(told),
+    )
+
+
+def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
+    if drawing.rows:
+        listed = [run.records.get(i, Estimate) for i in drawing.rows if i in run.records]
+        kept = [e for e in listed if math.isfinite(e.estimate)]
+        if not kept:
+            return [], []
+        entry = estimand_of(kept[0].estimand)
+        names = [subject_of(e) for e in kept]
+        own = len(set(names)) == len(names) and all(names)
+        rows = [
+            _Row(name=n if own else e.title, stratum="", values=(Measured.of(e),))
+            for e, n in zip(kept, names, strict=True)
+        ]
+        return rows, [entry.label[:1].upper() + entry.label[1:]]
+    keys = measures(run, drawing.estimands)
+    sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
+    strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
+    compared = {str(r.get("condition")) for r in run.compared}
+    rows = []
+    for i, row in enumerate(run.table(CONDITIONS)):
+        name = str(row.get("condition"))
+        values = tuple(measured(run, i, key) for key in keys)
+        if name in compared and _is_drawn(row, drawing) and any(v.known for v in values):
+            rows.append(
+                _Row(name=full_condition(row, run), stratum=strata.get(name, ""), values=values)
+            )
+    return rows, keys
+
+
+def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Row]:
+    """The best first, within each group of rows that are compared; else as they stand."""
+    if not keys or drawing.rows:
+        return rows
+    low = keys[0] in {"sem", "flip_rate", "unread_share"}
+    order = list(dict.fromkeys(r.stratum for r in rows))
+
+    def place(row: _Row) -> tuple[int, float]:
+        value = row.values[0].value
+        return order.index(row.stratum), math.inf if math.isnan(value) else value if low else -value
+
+    return sorted(rows, key=place)
+
+
+def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
+    """Runs of rows of which no pair is told apart, of each set of comparisons."""
+    found = run.records
+    names = {full_condition(r, run): str(r["condition"]) for r in run.described}
+    at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
+    out: list[tuple[int, int]] = []
+    for set_id in drawing.compared:
+        if set_id not in found:
+            continue
+        members = [m for m in found.members(found.get(set_id, ResultSet))
+                   if isinstance(m, Comparison)]  # fmt: skip
+        level = found.family(members[0].family).level if members and members[0].family else 0.05
+        inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
+        if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
+            continue
+        same = np.zeros((len(inside), len(inside)), dtype=bool)
+        for m in members:
+            pair = [at[c] - inside[0] for c in m.about.conditions if c in at]
+            if len(pair) == 2:
+                same[pair[0], pair[1]] = same[pair[1], pair[0]] = not m.p_adjusted <= level
+        runs = plots.cliques(list(range(len(inside))), same | np.eye(len(inside), dtype=bool))
+        out += [(inside[0] + a, inside[0] + b) for a, b in runs]
+    return out

@@ -1,0 +1,426 @@
+"""The body of a brief report: design, results, checks, methods, and where the rest is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.data import coefficients_of, full_condition
+from judgestats.reporting.sections.estimate_tables import subject_of
+from judgestats.reporting.sections.measures import heading, measured, measures
+from judgestats.reporting.show import Markdown, Showable
+from judgestats.reporting.shown import NOTHING, Measured, Shown, address, count, label, words
+from judgestats.reporting.tables import Column, Table
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Test,
+    estimand_of,
+)
+from judgestats.results import Table as TableRecord
+
+__all__ = ["asked", "by_condition", "files", "limits", "pairs", "results", "setting"]
+
+_MOST_ROWS = 24
+_MOST_PAIRS = 24
+_FEW = 12
+
+
+def setting(run: Run) -> Table | None:
+    """Who judged what, how often, at what price: a row each."""
+    found = run.records
+    design, account = run.design, run.facts.get("account") or {}
+    rows: list[dict[str, Any]] = []
+
+    def add(what: str, value: Shown | str | None) -> None:
+        if value:
+            rows.append({"what": what, "value": value})
+
+    judges = [str(j.get("name", "")) for j in run.facts.get("judges") or []]
+    add("Judges", ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else ""))
+    if design.get("items"):
+        text = count(found, "facts.design.items")
+        if design.get("clusters"):
+            text = text + " from " + count(found, "facts.design.clusters") + " questions"
+        add("Items", text)
+    if design.get("replicates"):
+        add("Judgments of each", count(found, "facts.design.replicates"))
+    if design.get("scale") and "mean" in run.conditions:
+        ends = [count(found, f"facts.design.scale.{i}") for i in (0, 1)]
+        add("Scale", ends[0] + " to " + ends[1])
+    if account.get("asked"):
+        asked_, answered = (count(found, f"facts.account.{k}") for k in ("asked", "answered"))
+        add("Judgments", asked_ + " asked, " + answered + " answered")
+    add("Items from", str(design.get("item_source") or ""))
+    if not rows:
+        return None
+    return Table(
+        columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
+        rows=tuple(rows),
+        caption="What was asked of whom.",
+        label="tbl-setting",
+    )
+
+
+def asked(run: Run) -> Table | None:
+    """The hypotheses that are tested or answered, and how."""
+    listed = [
+        h for h in run.plan.get("hypotheses") or run.facts.get("families") or []
+        if h.get("role") in {"primary", "secondary"}
+    ]  # fmt: skip
+    if not listed:
+        return None
+    return Table(
+        columns=(
+            Column(key="role", label="Role"),
+            Column(key="question", label="Question"),
+            Column(key="test", label="Answered by"),
+        ),
+        rows=tuple({k: str(h.get(k, "")) for k in ("role", "question", "test")} for h in listed),
+        caption="The plan, as it was declared."
+        if run.records.kind in {"audit", "replication"}
+        else "The plan, written to the run before the first judgment was asked for.",
+        label="tbl-asked",
+    )
+
+
+def by_condition(run: Run) -> Table | None:
+    """What describes the conditions and does not stand on page one."""
+    from judgestats.reporting.sections.page_one import questions
+
+    above = {c.label.partition("\n")[2] for c in getattr(questions(run), "columns", ())}
+    scores = ["mean", "sem", "icc1", "omega"]
+    keys = [k for k in (*scores, *coefficients_of(run), "unread_share") if k in run.conditions]
+    keys = [k for k in measures(run, keys) if heading(k) not in above]
+    keys = [
+        *[k for k in keys if k != "unread_share"][:4],
+        *[k for k in keys if k == "unread_share"],
+    ]
+    kept = {str(r["condition"]) for r in run.compared}
+    rows = []
+    chance = []
+    for i, row in enumerate(run.table(CONDITIONS)):
+        if str(row.get("condition")) not in kept:
+            continue
+        cells: dict[str, Any] = {"what": full_condition(row, run)}
+        for key in keys:
+            m = measured(run, i, key)
+            if key == "unread_share":
+                cells[key] = label(run.records, m.at[0], share=True)
+            else:
+                cells[key] = m.shown()
+        bound = next((m for k in ("icc1", "vote_share", "grade_score", "reliability")
+                      if math.isfinite((m := measured(run, i, k)).chance)), None)  # fmt: skip
+        cells["chance"] = bound.chance_shown() if bound else NOTHING
+        chance.append(cells["chance"])
+        rows.append(cells)
+    columns = [Column(key="what", label="Condition")]
+    columns += [Column(key=k, label=heading(k), align="right") for k in keys]
+    if any(c is not NOTHING for c in chance):
+        columns.append(
+            Column(key="chance", label="Reliability: 95 % of chance below", align="right")
+        )
+    if len(columns) < 2 or not rows:
+        return None
+    more = len(rows) - _MOST_ROWS
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows[:_MOST_ROWS]),
+        caption="By condition.",
+        note="Further conditions stand in tables/conditions.csv." if more > 0 else "",
+        label="tbl-by-condition",
+    )
+
+
+def results(run: Run) -> list[Showable]:
+    """Primary and secondary results, a table each of tests and of estimates; then the pairs."""
+    listed = run.of_role("primary", "secondary")
+    shown_above = {e for c in run.records.conditions for e in c.estimates.values()}
+    tests = [r for r in listed if isinstance(r, Test)]
+    estimates = [
+        r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in shown_above
+    ]
+    return [_tests(run, tests), _estimates(run, estimates), pairs(run)]
+
+
+def _spread_out(run: Run, listed: Sequence[Record]) -> list[Record]:
+    out: list[Record] = []
+    for record in listed:
+        members = run.records.members(record) if isinstance(record, ResultSet) else (record,)
+        out += members
+    return out
+
+
+def _question_of(run: Run, record: Record) -> str:
+    for h in run.plan.get("hypotheses") or run.facts.get("families") or []:
+        if str(h.get("id")) == record.hypothesis:
+            return str(h.get("question", "")) or record.title
+    return record.title
+
+
+def _one_a_question(tests: Sequence[Test]) -> list[Test]:
+    """One verdict on a subject: of several tests of one hypothesis, the first, which is primary."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for test in sorted(tests, key=lambda t: t.role != "primary"):
+        subject = subject_of(test) or test.title
+        if (test.hypothesis, subject) not in seen:
+            seen.add((test.hypothesis, subject))
+            kept.append(test)
+    return kept
+
+
+def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
+    kept = _one_a_question(tests)
+    if not kept:
+        return None
+    rows = []
+    for test in kept[:_MOST_ROWS]:
+        effects = run.records.effects(test)
+        level = run.records.family(test.family).level if test.family else 0.05
+        p = test.p_adjusted if test.family and not math.isnan(test.p_adjusted) else test.p
+        field = "p_adjusted" if p is test.p_adjusted else "p"
+        effect = Measured.of(effects[0]) if effects else Measured()
+        rows.append(
+            {
+                "group": _question_of(run, test),
+                "what": subject_of(test) or test.title,
+                "effect": effect.shown(),
+                "of": estimand_of(effects[0].estimand).label if effects else "",
+                "p": label(run.records, address(test.id, field), p=True),
+                "verdict": "" if math.isnan(p) else "differs" if p <= level else "open",
+            }
+        )
+    more = len(kept) - _MOST_ROWS
+    columns = [
+        Column(key="what", label="Of"),
+        Column(key="of", label="Effect"),
+        Column(key="effect", label="Size", align="right"),
+        Column(key="p", label="p, adjusted", align="right"),
+        Column(key="verdict", label="Verdict"),
+    ]
+    if all(r["effect"] is NOTHING for r in rows):
+        columns = [c for c in columns if c.key not in {"of", "effect"}]
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group",
+        caption="What was tested.",
+        note="Open: neither a difference nor equality is shown."
+        * any(r["verdict"] == "open" for r in rows)
+        + (" Further tests stand in tables/tests.csv." if more > 0 else ""),
+        label="tbl-tests",
+    )
+
+
+def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
+    on_page_one = {i for row in getattr(run.records, "rows", ()) for i in row.cells.values()}
+    drawn = set(run.records.drawing.rows if run.records.drawing else ())
+    kept = [e for e in estimates if e.id not in on_page_one | drawn and math.isfinite(e.estimate)]
+    shown_keys = _values_above(run)
+    kept = [e for e in kept if (round(e.estimate, 12), subject_of(e)) not in shown_keys]
+    if not kept:
+        return None
+    rows = []
+    for e in kept[:_MOST_ROWS]:
+        m = Measured.of(e)
+        entry = estimand_of(e.estimand)
+        rows.append(
+            {
+                "group": _question_of(run, e),
+                "what": subject_of(e) or e.title,
+                "of": entry.label,
+                "value": m.shown(),
+                "chance": m.chance_shown(),
+            }
+        )
+    columns = [
+        Column(key="what", label="Of"),
+        Column(key="of", label="What"),
+        Column(key="value", label="Estimate", align="right"),
+        Column(key="chance", label="95 % of chance below", align="right"),
+    ]
+    if all(r["chance"] is NOTHING for r in rows):
+        columns.pop()
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group",
+        caption="What was estimated.",
+        note="Further estimates stand in tables/estimates.csv." * (len(kept) > _MOST_ROWS),
+        label="tbl-estimates",
+    )
+
+
+def _values_above(run: Run) -> set[tuple[float, str]]:
+    """Numbers that the tables of conditions show, with the condition."""
+    out = set()
+    keys = ["sem", "mean", "icc1", "omega", *coefficients_of(run)]
+    for i, row in enumerate(run.table(CONDITIONS)):
+        for key in keys:
+            if key in row:
+                m = measured(run, i, key)
+                if m.known:
+                    out.add((round(m.value, 12), str(row.get("condition"))))
+    return out
+
+
+def pairs(run: Run) -> Table | None:
+    """Every pair once: how large the difference is, its adjusted p, and one verdict."""
+    found = run.records
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for whole in run.of_role("primary", "secondary"):
+        members = found.members(whole) if isinstance(whole, ResultSet) else ()
+        for member in members:
+            if not isinstance(member, Comparison) or member.family == "best":
+                continue
+            ends = sorted((member.a, member.b))
+            where = whole.about.stratum or member.about.judge
+            line = lines.setdefault((where, *ends, member.estimand), {"size": None, "same": None})
+            place = "same" if member.margin is not None else "size"
+            if line[place] is None and not math.isnan(member.estimate):
+                line[place] = member
+    sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
+    kept = {  # ranks speak only where nothing says how large a difference is
+        key: line for key, line in lines.items()
+        if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
+    }  # fmt: skip
+    rows = [_pair(run, key[0], line) for key, line in kept.items() if any(line.values())]
+    if not rows:
+        return None
+    rows.sort(key=lambda r: (r["of"], r["group"]))
+    left_out = ""
+    if len(rows) > _MOST_PAIRS:
+        told = [r for r in rows if r["verdict"] != "open"]
+        left_out = " Pairs that stay open, and further ones, stand in tables/pairs.csv."
+        rows = (told or rows)[:_MOST_PAIRS]
+    columns = [
+        Column(key="pair", label="Pair"),
+        Column(key="of", label="What"),
+        Column(key="size", label="Size", align="right"),
+        Column(key="p", label="p, adjusted", align="right"),
+        Column(key="verdict", label="Verdict"),
+    ]
+    if len({r["of"] for r in rows}) == 1:
+        columns.pop(1)
+    same = [r for r in rows if r["verdict"] == "alike"]
+    note = "Open: neither a difference nor equality is shown."
+    note += " Alike: shown to lie within the declared margin." if same else ""
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group" if any(r["group"] for r in rows) else "",
+        caption="Pairs" + (f": {rows[0]['of']}." if len({r["of"] for r in rows}) == 1 else "."),
+        note=note + left_out,
+        label="tbl-pairs",
+    )
+
+
+def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
+    size, same = line["size"] or line["same"], line["same"]
+    level = run.records.family(size.family).level if size.family else 0.05
+
+    def p_of(member: Comparison) -> tuple[str, float]:
+        if member.family and not math.isnan(member.p_adjusted):
+            return "p_adjusted", member.p_adjusted
+        return "p", member.p
+
+    field, p = p_of(size)
+    differs = size.margin is None and p <= level
+    alike = same is not None and p_of(same)[1] <= same.margin.alpha and not differs
+    effect = Measured.of(size)
+    if estimand_of(size.estimand).unit == "ranks":
+        effects = run.records.effects(size)
+        effect = Measured.of(effects[0]) if effects else effect
+    return {
+        "group": where,
+        "pair": f"{size.a} against {size.b}",
+        "of": estimand_of(size.estimand).label,
+        "size": effect.shown(),
+        "p": label(run.records, address(size.id if not alike else same.id,
+                                        field if not alike else p_of(same)[0]), p=True),
+        "verdict": "differs" if differs else "alike" if alike else "open",
+    }  # fmt: skip
+
+
+def limits(run: Run) -> Markdown:
+    """What is to be minded, each as its record says it."""
+    found = run.records
+    listed = [
+        words(found, address("", f"limitations.{i}.message")) for i in range(len(found.limitations))
+    ]
+    if not listed:
+        return Markdown("The data gave cause for no limitation beyond those of the design.")
+    shown = listed[:_FEW]
+    return Markdown("\n".join(f"- {text}" for text in shown))
+
+
+_CSV = {
+    "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
+    "pairs": "every pair, with interval, p and adjusted p",
+    "estimates": "every estimate, with interval and what chance gives",
+    "conditions": "everything that describes the conditions, at full precision",
+}
+
+
+def files(run: Run) -> Markdown:
+    """The tables that the report leaves out, as CSV beside it, with links."""
+    folder = Path("tables")
+    folder.mkdir(exist_ok=True)
+    made = {name: text for name, text in _written(run).items() if text}
+    for name, text in made.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in made]
+    lines.append("- results.json: all records; `judgestats report RUN detail=full` shows them.")
+    return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
+
+
+def _written(run: Run) -> dict[str, str]:
+    out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
+    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
+    for record in run.records.results:
+        common = {
+            "id": record.id, "hypothesis": record.hypothesis, "role": record.role,
+            "title": record.title,
+        }  # fmt: skip
+        interval = getattr(record, "interval", None)
+        ends = {"low": interval.low, "high": interval.high} if interval else {}
+        if isinstance(record, Test):
+            kinds["tests"].append(
+                common | {
+                    "method": record.method, "statistic": record.statistic.symbol,
+                    "value": record.statistic.value,
+                    "df": "; ".join(f"{k} {v:g}" for k, v in record.statistic.df.items()),
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Comparison):
+            kinds["pairs"].append(
+                common | {
+                    "a": record.a, "b": record.b, "estimand": record.estimand,
+                    "estimate": record.estimate, "low": math.nan, "high": math.nan, **ends,
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Estimate):
+            null = record.null
+            kinds["estimates"].append(
+                common | {
+                    "estimand": record.estimand, "estimate": record.estimate, "low": math.nan,
+                    "high": math.nan, **ends, "chance_mean": null.mean if null else math.nan,
+                    "chance_95": null.q95 if null else math.nan,
+                }
+            )  # fmt: skip
+        elif isinstance(record, TableRecord) and record.id == CONDITIONS:
+            kinds["conditions"] = run.table(CONDITIONS)
+    for name, rows in kinds.items():
+        if rows:
+            columns = tuple(Column(key=k) for k in rows[0])
+            out[name] = Table(columns=columns, rows=tuple(rows)).to_csv()
+    return out

@@ -1,0 +1,112 @@
+"""What is known of a condition, as numbers that know their records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgestats.errors import InputError
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.data import COEFFICIENTS
+from judgestats.reporting.shown import Measured, address
+from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
+
+__all__ = ["heading", "measured", "measures", "with_unit"]
+
+_COLUMNS = {
+    "icc1": "icc_1_1",
+    "omega": "omega_total",
+    "within_variance": "pooled_within_variance",
+    "vote_share": "vote_share_reliability",
+}
+"""Columns of the table of conditions under the names of the registry."""
+_LABELS = {
+    "sem": "SEM: moves when asked again",
+    "icc1": "Reliability of one score, ICC(1,1)",
+    "unread_share": "Not read",
+    "mean": "Mean score",
+    "pearson": "Correlation with people, r",
+    "vote_share": "Reliability of one verdict",
+    "reliability": "Reliability",
+    "cost_usd": "Cost",
+    "k": "Judgments averaged",
+}
+_SHARES = frozenset({"unread_share", "tie_share"})
+
+
+def measured(run: Run, row: int, key: str) -> Measured:
+    """A column of the table of conditions, with its interval, in one row; as its own record says.
+
+    Parameters
+    ----------
+    run : Run
+    row : int
+        Of the table, as it stands in the file.
+    key : str
+        The column's name.
+    """
+    found = run.records
+    values = run.table(CONDITIONS)[row]
+    name = str(values.get("condition", ""))
+    estimand = _COLUMNS.get(key, key)
+    for condition in found.conditions:
+        if condition.label == name and estimand in condition.estimates:
+            return Measured.of(found.get(condition.estimates[estimand], Estimate))
+    at = [f"rows.{row}.{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
+    numbers = [number_of(values.get(f"{key}{end}")) for end in ("", "_low", "_high", "_null_q95")]
+    unit = next((c.unit for c in _columns(run) if c.key == key), "")
+    return Measured(
+        value=numbers[0],
+        low=numbers[1],
+        high=numbers[2],
+        chance=numbers[3],
+        bounded=_is_bounded(key, unit),
+        unit=unit,
+        at=(*(address(CONDITIONS, a) for a in at),),  # type: ignore[arg-type]
+    )
+
+
+def measures(run: Run, keys: Sequence[str]) -> list[str]:
+    """Those of the columns that hold any number, in order."""
+    rows = run.table(CONDITIONS)
+    return [k for k in keys if any(measured(run, i, k).known for i in range(len(rows)))]
+
+
+def _columns(run: Run) -> tuple[Column, ...]:
+    if CONDITIONS not in run.records:
+        return ()
+    return run.records.get(CONDITIONS, Table).columns
+
+
+def _is_bounded(key: str, unit: str) -> bool:
+    if unit in {"probability", "coefficient", "probability difference"} or key in COEFFICIENTS:
+        return key != "padding_shift"
+    try:
+        return estimand_of(_COLUMNS.get(key, key)).bounded
+    except InputError:
+        return key in {"alignment", "accuracy", "pearson"}
+
+
+def heading(key: str) -> str:
+    """What a column is called."""
+    if key in _LABELS:
+        return _LABELS[key]
+    if key in COEFFICIENTS:
+        return COEFFICIENTS[key]
+    try:
+        text = estimand_of(_COLUMNS.get(key, key)).label
+    except InputError:
+        text = key.removeprefix("factor_").replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def with_unit(run: Run, key: str) -> str:
+    """What an axis is called: the name with its unit, by the registry."""
+    try:
+        unit = estimand_of(_COLUMNS.get(key, key)).unit
+    except InputError:
+        unit = next((c.unit for c in _columns(run) if c.key == key), "")
+    short = {
+        "points": "points of the scale", "squared points": "squared points", "USD": "US dollars",
+        "probability": "share", "seconds": "seconds", "tokens": "tokens", "count": "number",
+    }.get(unit, "")  # fmt: skip
+    return f"{heading(key)} ({short})" if short and key not in _SHARES else heading(key)

@@ -1,0 +1,156 @@
+"""Page one: the answer in a sentence, the figure that answers, four questions, what to do."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.answer_figure import answer_figure
+from judgestats.reporting.sections.data import full_condition
+from judgestats.reporting.sections.measures import heading, measured, measures
+from judgestats.reporting.show import Markdown, Showable
+from judgestats.reporting.shown import NOTHING, Measured, Shown, address, resolve, words
+from judgestats.reporting.tables import Column, Table
+from judgestats.results import CONDITIONS, Comparison, Estimate
+
+__all__ = ["page_one", "questions"]
+
+_MOST_ROWS = 12
+_QUESTIONS: dict[str, tuple[str, ...]] = {
+    "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
+    "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
+    "Fair?": (
+        "corrected",
+        "swap_consistency",
+        "first_preference",
+        "padding_shift",
+        "unrelated_wins",
+    ),
+}
+"""What answers each question where an analysis does not say it itself."""
+_MOST_OF_ONE = 2
+_ASKED = {"steady": "Steady?", "right": "Right?", "fair": "Fair?"}
+_KEYS = {
+    "again": "steady", "sem": "steady", "reliability": "steady", "repeats": "steady",
+    "people": "right", "accuracy": "right", "right": "right",
+    "swap": "fair", "lenient": "fair", "position": "fair", "bias": "fair",
+}  # fmt: skip
+"""Which of the questions a row of the screen answers."""
+
+
+def page_one(run: Run) -> list[Showable]:
+    """Sentence, figure, questions, recommendation."""
+    found = run.records
+    parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{words(found, '#answer')}\n\n:::")]
+    parts += [answer_figure(run), questions(run)]
+    advice = found.recommendation
+    if advice is not None and advice.text:
+        parts.append(Markdown(_advised(run)))
+    return parts
+
+
+def _advised(run: Run) -> str:
+    """What to do; conditions that are not told from the one chosen, by name where they are few."""
+    found = run.records
+    advice = found.recommendation
+    text = f"**Use.** {words(found, '#recommendation.text')}"
+    tied = list(advice.tied) if advice is not None else []
+    if 1 < len(tied) <= 6 and not all(name in (advice.text if advice else "") for name in tied):
+        places = [address("", f"recommendation.tied.{i}") for i in range(len(tied))]
+        names = "; ".join(words(found, place) for place in places)
+        text += f" Not told apart: {names}."
+    return f"::: {{.advice}}\n\n{text}\n\n:::"
+
+
+def questions(run: Run) -> Table | None:
+    """The four questions, a row a condition: steady, right, fair, at what price."""
+    listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS))]
+    kept = {str(r["condition"]) for r in run.compared}
+    listed = [(i, r) for i, r in listed if str(r.get("condition")) in kept]
+    if not listed:
+        return None
+    columns, cells = _asked(run, listed)
+    price, name = _price(run, listed)
+    if price:
+        columns.append(Column(key="price", label=f"Price?\n{name}", align="right"))
+        for row, shown in zip(cells, price, strict=True):
+            row["price"] = shown
+    if len(columns) < 2:
+        return None
+    missing = [q for q in (*_QUESTIONS, "Price?") if not any(q in c.label for c in columns)]
+    notes = []
+    if missing:
+        asked = " and ".join(m.rstrip("?").lower() for m in missing)
+        notes.append(f"Not examined by this run: {asked}.")
+    if len(cells) > _MOST_ROWS:
+        notes.append("Further conditions stand in tables/conditions.csv.")
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(cells[:_MOST_ROWS]),
+        caption="Can it be trusted, and at what price? Estimates with intervals.",
+        note=" ".join(notes),
+        label="tbl-questions",
+    )
+
+
+def _asked(
+    run: Run, listed: list[tuple[int, dict[str, Any]]]
+) -> tuple[list[Column], list[dict[str, Any]]]:
+    """The columns of what is steady, right and fair, and their cells."""
+    columns = [Column(key="what", label="Condition")]
+    cells: list[dict[str, Any]] = [{"what": full_condition(r, run)} for _, r in listed]
+    rows: list[Any] = list(getattr(run.records, "rows", ()))
+    if rows:
+        for question, answering in _by_question(rows).items():
+            for row in answering[:_MOST_OF_ONE]:
+                values = [_of_row(run, row, str(r["condition"])) for _, r in listed]
+                _add(columns, cells, f"{question}\n{row.short or row.ask}", values)
+    else:
+        for question, keys in _QUESTIONS.items():
+            for key in measures(run, keys)[:_MOST_OF_ONE]:
+                values = [measured(run, i, key) for i, _ in listed]
+                _add(columns, cells, f"{question}\n{heading(key)}", values)
+    return columns, cells
+
+
+def _by_question(rows: list[Any]) -> dict[str, list[Any]]:
+    out: dict[str, list[Any]] = {}
+    for row in rows:
+        stem = _KEYS.get(row.key.partition("_")[0])
+        if stem:
+            out.setdefault(_ASKED[stem], []).append(row)
+    return {q: out[q] for q in _ASKED.values() if q in out}
+
+
+def _of_row(run: Run, row: Any, condition: str) -> Measured:
+    record = run.records[row.cells[condition]] if condition in row.cells else None
+    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+
+
+def _add(
+    columns: list[Column], cells: list[dict[str, Any]], label: str, values: list[Measured]
+) -> None:
+    if any(v.known or math.isinf(v.value) for v in values):
+        key = f"c{len(columns)}"
+        columns.append(Column(key=key, label=label, align="right"))
+        for row, value in zip(cells, values, strict=True):
+            row[key] = value.shown()
+
+
+def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Shown], str]:
+    """Money of all judgments of a condition, or their tokens where money is not known."""
+    found = run.records
+    if not run.simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
+        return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
+    repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
+    if not repeats:
+        return [], ""
+    out = []
+    for _, row in listed:
+        place = repeats.get(str(row["condition"]))
+        where = address("repeats", f"rows.{place}.tokens")
+        value = number_of(resolve(found, where)) if place is not None else math.nan
+        shown = Measured(value=value, unit="tokens", at=(where, "", "", ""))
+        out.append(Shown(((f"{value:,.0f}", where),)) if shown.known else NOTHING)
+    return (out, "tokens a judgment") if any(s is not NOTHING for s in out) else ([], "")

@@ -1,0 +1,229 @@
+"""Numbers as they are shown, each with the record that it is: a text that cannot differ from it.
+
+``data-record`` in HTML names the record and the field: ``ID#estimate``, ``ID#interval.low``,
+``conditions#rows.2.sem``, and without an id a field of the results file (``#facts.design.items``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from judgestats.errors import InputError
+from judgestats.reporting.escape import clean, escape_html, escape_markdown
+from judgestats.reporting.formats import DASH, integer, is_missing, money, p_value, percent
+from judgestats.results import Comparison, Estimate, Results, Table
+from judgestats.results.numbers import estimate_parts
+
+__all__ = ["NOTHING", "Measured", "Shown", "address", "count", "label", "resolve", "words"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text in parts, each with the address of the record that it is, or none."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "".join(text for text, _ in self.parts)
+
+    def __add__(self, other: Shown | str) -> Shown:
+        more = other.parts if isinstance(other, Shown) else ((other, ""),)
+        return Shown((*self.parts, *more))
+
+    @property
+    def html(self) -> str:
+        """The parts for HTML, numbers in elements that say whose they are."""
+        return "".join(
+            f'<span data-record="{where}">{escape_html(text)}</span>'
+            if where
+            else escape_html(text)
+            for text, where in self.parts
+        )
+
+    @property
+    def markdown(self) -> str:
+        """The parts for Markdown, numbers in spans that say whose they are."""
+        return "".join(
+            f'[{escape_markdown(text)}]{{data-record="{where}"}}' if where else _spaced(text)
+            for text, where in self.parts
+        )
+
+
+def _spaced(text: str) -> str:
+    """Markdown of a part between others: a space at its ends stays."""
+    inner = escape_markdown(text)
+    return f"{' ' * text.startswith(' ')}{inner}{' ' * (text.endswith(' ') and len(text) > 1)}"
+
+
+NOTHING = Shown(((DASH, ""),))
+"""What is not there."""
+
+
+def address(record: str, field: str) -> str:
+    """The address of a field, in letters that no format reads as its own.
+
+    Examples
+    --------
+    >>> address("sem.my judge, T=1", "interval.low")
+    'sem.my%20judge%2C%20T%3D1#interval.low'
+    """
+    return f"{quote(record, safe='')}#{quote(field, safe='')}"
+
+
+def resolve(found: Results, where: str) -> Any:
+    """What stands at an address.
+
+    Raises
+    ------
+    InputError
+        Nothing does.
+
+    Examples
+    --------
+    >>> e = Estimate(id="m", hypothesis="m", role="primary", title="M", estimand="mean",
+    ...              estimate=7.5)
+    >>> resolve(Results(experiment="x", question="?", results=(e,)), "m#estimate")
+    7.5
+    """
+    record, _, field = where.partition("#")
+    value: Any = found[unquote(record)] if record else found
+    try:
+        steps = unquote(field).split(".") if not isinstance(value, Table) else _steps(field)
+        for step in steps:
+            if isinstance(value, Table) and step == "rows":
+                value = [
+                    dict(zip((c.key for c in value.columns), row, strict=True))
+                    for row in value.rows
+                ]
+            elif isinstance(value, Mapping):
+                value = value[step]
+            elif isinstance(value, (list, tuple)):
+                value = value[int(step)]
+            else:
+                value = getattr(value, step)
+    except (AttributeError, KeyError, IndexError, ValueError) as error:
+        raise InputError(f"results: nothing stands at {where} ({error}).") from None
+    return value
+
+
+def _steps(field: str) -> list[str]:
+    """A table's field: keys of columns may hold dots."""
+    return unquote(field).split(".", 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """An estimate with its interval and what chance gives, each with its address."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    chance: float = math.nan
+    bounded: bool = False
+    unit: str = ""
+    at: tuple[str, str, str, str] = ("", "", "", "")
+
+    @classmethod
+    def of(cls, record: Estimate | Comparison) -> Measured:
+        """Of an estimate or a comparison."""
+        from judgestats.results import estimand_of
+        from judgestats.results.numbers import bounds_of
+
+        low, high = bounds_of(record.interval)
+        entry = estimand_of(record.estimand)
+        null = getattr(record, "null", None)
+        return cls(
+            value=record.estimate,
+            low=low,
+            high=high,
+            chance=null.q95 if null is not None else math.nan,
+            bounded=entry.bounded,
+            unit=entry.unit,
+            at=(
+                address(record.id, "estimate"),
+                address(record.id, "interval.low"),
+                address(record.id, "interval.high"),
+                address(record.id, "null.q95"),
+            ),
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a number."""
+        return math.isfinite(self.value)
+
+    def shown(self, *, bounds: bool = True) -> Shown:
+        """The estimate, and its interval in brackets."""
+        if math.isinf(self.value):
+            return Shown((("not reachable", self.at[0]),))
+        if not self.known:
+            return NOTHING
+        if self.unit == "USD":
+            return Shown(((money(self.value), self.at[0]),))
+        if self.unit in {"count", "tokens"} and float(self.value).is_integer():
+            return Shown(((integer(self.value), self.at[0]),))
+        if abs(self.value) >= 1e6:
+            return Shown(((integer(self.value), self.at[0]),))
+        low, high = self._ends()
+        text, _ = estimate_parts(self.value, low, high, bounded=self.bounded)
+        out = Shown(((text, self.at[0]),))
+        if not bounds or math.isnan(low):
+            return out
+        _, both = estimate_parts(self.value, low, high, bounded=self.bounded)
+        first, last = both.strip("[]").split(", ")
+        return Shown((*out.parts, (" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]),
+                      ("]", "")))  # fmt: skip
+
+    def _ends(self) -> tuple[float, float]:
+        """The interval, or none where these data leave an end of it open."""
+        ratio = self.unit == "ratio" and self.value > 0
+        open_end = ratio and not (self.low >= self.value / 100 and self.high <= self.value * 100)
+        if open_end or math.isinf(self.low) or math.isinf(self.high):
+            return math.nan, math.nan
+        return self.low, self.high
+
+    def chance_shown(self) -> Shown:
+        """What chance exceeds 5 times in 100."""
+        if not math.isfinite(self.chance):
+            return NOTHING
+        text, _ = estimate_parts(self.chance, math.nan, math.nan, bounded=self.bounded)
+        return Shown(((text, self.at[3]),))
+
+
+def label(found: Results, where: str, *, p: bool = False, share: bool = False) -> Shown:
+    """One number at an address: a p-value, a share, or a count."""
+    value = resolve(found, where)
+    if is_missing(value):
+        return NOTHING
+    text = p_value(value) if p else percent(value) if share else integer(value)
+    return Shown(((text, where),))
+
+
+def count(found: Results, field: str) -> Shown:
+    """A count of the results file, by its field."""
+    return label(found, address("", field))
+
+
+def words(found: Results, where: str) -> str:
+    """A text of the records as Markdown, the whole of it in one element that says whose it is.
+
+    Examples
+    --------
+    >>> words(Results(experiment="x", question="Is it?", results=()), "#question")
+    '[Is it\\\\?]{data-record="#question"}'
+    """
+    text = " ".join(clean(resolve(found, where)).split())
+    return Shown(((text, where),)).markdown if text else ""
+
+
+def joined(parts: Sequence[Shown], between: str = ", ") -> Shown:
+    """Several in a row."""
+    out: list[tuple[str, str]] = []
+    for i, part in enumerate(parts):
+        out += [(between, "")] if i else []
+        out += part.parts
+    return Shown(tuple(out))
