@@ -10,7 +10,8 @@ from pathlib import Path
 RENDER = """
 import sys
 from judgestats.reporting.report import render_report
-render_report(sys.argv[1], to=("html", "pdf"), out_dir=sys.argv[2], renderer="builtin")
+render_report(sys.argv[1], to=("html", "pdf"), out_dir=sys.argv[2], renderer="builtin",
+              detail="full")
 """
 
 

@@ -220,7 +220,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
 
 
 def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
-    on_page_one = {i for row in getattr(run.records, "rows", ()) for i in row.cells.values()}
+    on_page_one = {i for row in run.records.rows for i in row.cells.values()}
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
     kept = [e for e in estimates if e.id not in on_page_one | drawn and math.isfinite(e.estimate)]
     shown_keys = _values_above(run)

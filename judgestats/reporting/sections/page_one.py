@@ -32,9 +32,11 @@ _QUESTIONS: dict[str, tuple[str, ...]] = {
 _MOST_OF_ONE = 2
 _ASKED = {"steady": "Steady?", "right": "Right?", "fair": "Fair?"}
 _KEYS = {
-    "again": "steady", "sem": "steady", "reliability": "steady", "repeats": "steady",
-    "people": "right", "accuracy": "right", "right": "right",
-    "swap": "fair", "lenient": "fair", "position": "fair", "bias": "fair",
+    "sem": "steady", "reliability": "steady", "flips": "steady", "again": "steady",
+    "people": "right", "accuracy": "right", "right": "right", "preferred": "right",
+    "correct": "right", "best": "right", "kappa": "right",
+    "swap": "fair", "padding": "fair", "position": "fair", "grade": "fair", "lenient": "fair",
+    "corrected": "fair", "unrelated": "fair",
 }  # fmt: skip
 """Which of the questions a row of the screen answers."""
 
@@ -100,7 +102,7 @@ def _asked(
     """The columns of what is steady, right and fair, and their cells."""
     columns = [Column(key="what", label="Condition")]
     cells: list[dict[str, Any]] = [{"what": full_condition(r, run)} for _, r in listed]
-    rows: list[Any] = list(getattr(run.records, "rows", ()))
+    rows: list[Any] = list(run.records.rows)
     if rows:
         for question, answering in _by_question(rows).items():
             for row in answering[:_MOST_OF_ONE]:
