@@ -67,6 +67,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
     console.say(judged.line)
     command = _command(arguments)
     from judgestats.experiment.record import render_into
+    from judgestats.tracking.readings import readings
     from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import open_store
 
@@ -82,7 +83,9 @@ def analyze_command(arguments: argparse.Namespace) -> int:
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )
-        write_results(folder, found, _about(arguments, path, judged, command))
+        about = _about(arguments, path, judged, command)
+        write_results(folder, found, about)
+        run.answered(found.records(about))
         if judged.whole is not None:
             (folder / "data").mkdir()
             judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
@@ -106,13 +109,14 @@ def analyze_command(arguments: argparse.Namespace) -> int:
             context="judgments",
         )
         run.metrics(found.metrics, curves=found.curves)
+        asked = readings(found.records())
         for row in found.conditions.to_dict("records"):
             label = str(row["condition"])
             with RunWriter(
                 store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
             ) as child:
                 child.params({"judge/model": row["judge"], "judge/temperature": row["temperature"]})
-                child.metrics(found.condition_metrics.get(label, {}))
+                child.metrics({**asked.get(label, {}), **found.condition_metrics.get(label, {})})
         run.artifacts(folder)
         reports = render_into(run, folder, formats=formats, detail=arguments.detail)
         console.say(summary(found))

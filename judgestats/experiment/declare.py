@@ -24,10 +24,10 @@ __all__ = ["declare", "run_name", "tags"]
 
 
 def run_name(prepared: Prepared) -> str:
-    """The experiment and its judges, the first three by name."""
+    """The experiment and its first judge; how many more there are."""
     judges = [s.model for s in prepared.judges.values()]
-    shown = ", ".join(judges[:3]) + (f" and {len(judges) - 3} more" if len(judges) > 3 else "")
-    return f"{prepared.design.name}: {shown}"
+    more = f" +{len(judges) - 1}" if len(judges) > 1 else ""
+    return f"{prepared.design.name}: {judges[0]}{more}"
 
 
 def tags(prepared: Prepared) -> dict[str, str]:

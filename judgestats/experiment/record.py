@@ -19,6 +19,7 @@ from judgestats.judges.account import Collected
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
 from judgestats.stats.inference.result import to_plain
+from judgestats.tracking.readings import readings
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def record(
     units = {condition.label: listed for condition, listed in prepared.units.items()}
     analysis = with_flagged_texts(analysis, units)
     write_results(folder, analysis, facts)
+    run.answered(analysis.records(facts))
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
@@ -158,6 +160,7 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
     analysis : Analysis
     """
     by_label = {c.label: c for c in prepared.conditions}
+    asked = readings(analysis.records())
     for row in analysis.conditions.to_dict("records"):
         label = str(row["condition"])
         if label not in by_label:
@@ -180,7 +183,7 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 }
             )
-            child.metrics(analysis.condition_metrics.get(label, {}))
+            child.metrics({**asked.get(label, {}), **analysis.condition_metrics.get(label, {})})
 
 
 def render_into(

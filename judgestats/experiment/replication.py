@@ -73,6 +73,7 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Anal
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )
         write_results(folder, analysis, _about(found, options, command))
+        run.answered(analysis.records(_about(found, options, command)))
         write_tables(folder / "tables", {"claims": found.table()})
         run.params(
             {

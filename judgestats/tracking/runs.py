@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import StoreError
+from judgestats.results import Results
+from judgestats.tracking.readings import answer_note, effects
 from judgestats.tracking.store import Store, store_faults
 
 __all__ = ["INCOMPLETE", "RunWriter", "artifact_folder", "key", "run_files"]
@@ -168,6 +170,11 @@ class RunWriter:
         with store_faults("metrics were written"):
             for start in range(0, len(metrics), 900):
                 self.store.client.log_batch(self.run_id, metrics=metrics[start : start + 900])
+
+    def answered(self, found: Results) -> None:
+        """What is read first: the answer as the description, its effects as the first metrics."""
+        self.tags({"mlflow.note.content": answer_note(found)})
+        self.metrics(effects(found))
 
     def artifacts(self, folder: Path, into: str = "") -> None:
         """Log everything below a folder."""

@@ -82,6 +82,8 @@ def store_faults(doing: str) -> Iterator[None]:
 
 def quiet_mlflow() -> None:
     """MLflow and its database migrations report each step of routine work; results are the news."""
+    # a bar for each folder of files would stand between the user and the results
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking.fluent"):
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("mlflow.store.db.utils").addFilter(_not_told_twice)
@@ -161,6 +163,18 @@ def _experiment(client: Any, name: str) -> str:
     return str(found.experiment_id)
 
 
+_KIND, _OPENS_ON_RUNS = "mlflow.experimentKind", "custom_model_development"
+
+
+def _open_on_runs(client: Any, experiment_id: str) -> None:
+    """Let MLflow's page of the experiment show its runs, not the traces, of which are none.
+
+    What the user chose there stays.
+    """
+    if _KIND not in client.get_experiment(experiment_id).tags:
+        client.set_experiment_tag(experiment_id, _KIND, _OPENS_ON_RUNS)
+
+
 def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
     """Open the tracking store that MLflow's settings name, and prove that it can be written to.
 
@@ -208,6 +222,7 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
             name = experiment_name or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT_NAME
             experiment_id = _experiment(client, name)
         client.set_experiment_tag(experiment_id, "judgestats", "true")  # proves it is writable
+        _open_on_runs(client, experiment_id)
         return Store(
             client=client,
             uri=without_secrets(mlflow.get_tracking_uri()),

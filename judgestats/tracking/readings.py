@@ -1,0 +1,112 @@
+"""What MLflow shows first: the answer as the description, effects as the first metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from judgestats.results import Comparison, Estimate, Results, Row, estimand_of
+from judgestats.results.estimands import name_of
+
+__all__ = ["FIRST", "answer_note", "effects", "readings"]
+
+FIRST = "answer"
+"""What the names of these metrics begin with: MLflow sorts them by name."""
+_MOST = 12
+
+
+def answer_note(found: Results) -> str:
+    """The run's description: the answer, what to use, then the question.
+
+    Examples
+    --------
+    >>> print(answer_note(Results(experiment="x", question="Is it?", results=(), answer="Yes.")))
+    **Yes.**
+    <BLANKLINE>
+    Is it?
+    """
+    simulated = "SIMULATED judges: no model was asked." if found.facts.get("simulated") else ""
+    advice = found.recommendation.text if found.recommendation is not None else ""
+    parts = (
+        f"**{found.answer}**" if found.answer else "",
+        f"Use: {advice}" if advice else "",
+        simulated,
+        found.question,
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def effects(found: Results) -> dict[str, float]:
+    """How large each effect is that the answer tells of, by its name and whom it is of.
+
+    Parameters
+    ----------
+    found : Results
+
+    Returns
+    -------
+    dict of name to number
+        Of a claim, the number that tells how large it is, else the first that it rests on.
+    """
+    out: dict[str, float] = {}
+    for headline in found.headlines:
+        record = next(
+            (
+                found[i]
+                for i in (headline.size, *headline.rests_on)
+                if i in found and isinstance(found[i], (Estimate, Comparison))
+            ),
+            None,
+        )
+        if not isinstance(record, (Estimate, Comparison)) or not math.isfinite(record.estimate):
+            continue
+        whom = headline.about.stratum or headline.about.judge or " ".join(headline.about.conditions)
+        name = f"{FIRST}/{_named(record)}"
+        out.setdefault(f"{name}/{_plain(whom)}" if whom else name, record.estimate)
+        if len(out) >= _MOST:
+            break
+    return out
+
+
+def _named(record: Estimate | Comparison) -> str:
+    """``ratio of variances T 1 to T 0.3``."""
+    name = name_of(record.estimand)
+    if isinstance(record, Comparison):
+        name = f"{name} {record.a} to {record.b}"
+    return _plain(name)
+
+
+def readings(found: Results) -> Mapping[str, Mapping[str, float]]:
+    """The questions that people ask of every condition, answered, by condition.
+
+    Parameters
+    ----------
+    found : Results
+
+    Returns
+    -------
+    mapping of condition to mapping of name to number
+        ``answer/asked again it moves by (points)``.
+    """
+    out: dict[str, dict[str, float]] = {}
+    for row in found.rows:
+        name = f"{FIRST}/{_asked(row)}"
+        for condition, result_id in row.cells.items():
+            if result_id not in found:
+                continue
+            record = found[result_id]
+            if isinstance(record, (Estimate, Comparison)) and math.isfinite(record.estimate):
+                out.setdefault(condition, {})[name] = record.estimate
+    return out
+
+
+def _asked(row: Row) -> str:
+    """The question with its unit, in letters that MLflow takes."""
+    unit = estimand_of(row.estimand).unit
+    short = unit if unit in {"points", "seconds", "tokens", "USD"} else ""
+    return f"{_plain(row.ask)}{f' - {short}' if short else ''}"
+
+
+def _plain(text: str) -> str:
+    """A part of a name as MLflow takes it: no path within, no sign of equality."""
+    return text.replace("/", " ").replace("=", " ")
