@@ -42,7 +42,7 @@ def letters(table: Table) -> list[int]:
         words = max((len(w) for w in column.heading.split(" ")), default=1)
         if column.side == "left":
             longest = max((len(line) for row in cells for line in row[j].split("\n")), default=1)
-            longest = min(max(longest, words), 20)
+            longest = min(max(longest, words), 28)
         else:
             longest = max(words, max((len(row[j]) for row in cells), default=0))
         widths.append(longest)

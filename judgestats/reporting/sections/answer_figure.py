@@ -24,7 +24,7 @@ from judgestats.results import (
     estimand_of,
 )
 
-__all__ = ["answer_figure"]
+__all__ = ["answer_figure", "is_drawn"]
 
 _MOST_ROWS = 20
 _BY_DEFAULT = (
@@ -94,7 +94,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
         series: dict[str, list[tuple[float, Measured, str]]] = {}
         for i, row in enumerate(rows):
             own = factors.get(str(row.get("condition")), {})
-            if not _is_drawn(row, drawing):
+            if not is_drawn(row, drawing):
                 continue
             given = own.get(drawing.over, row.get(drawing.over))
             x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
@@ -137,7 +137,8 @@ def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
     return [run.records.get(i, Estimate) for i in drawing.lines if i in run.records]
 
 
-def _is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
+def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
+    """Whether a condition, a row of their table, is one of those that the figure shows."""
     return all(str(row.get(key)) in values for key, values in drawing.only.items())
 
 
@@ -196,7 +197,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     for i, row in enumerate(run.table(CONDITIONS)):
         name = str(row.get("condition"))
         values = tuple(measured(run, i, key) for key in keys)
-        if name in compared and _is_drawn(row, drawing) and any(v.known for v in values):
+        if name in compared and is_drawn(row, drawing) and any(v.known for v in values):
             rows.append(
                 _Row(name=full_condition(row, run), stratum=strata.get(name, ""), values=values)
             )

@@ -336,7 +336,7 @@ def temperatures(run: Run) -> Markdown:
 
 
 def prompts(run: Run) -> Markdown:
-    """The prompt texts, as files; marks in braces are filled in for each item."""
+    """The prompts, whole with the instruction for the reply; marks in braces are filled in."""
     if not run.prompts:
         return Markdown("The run holds no prompt text.")
     parts = []

@@ -1,4 +1,4 @@
-"""Page one: the answer in a sentence, the figure that answers, four questions, what to do."""
+"""Page one: the answer in a sentence, the figure that answers, what to do, four questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.answer_figure import answer_figure
+from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.show import Markdown, Showable
@@ -16,7 +16,7 @@ from judgestats.results import CONDITIONS, Comparison, Estimate
 
 __all__ = ["page_one", "questions"]
 
-_MOST_ROWS = 12
+_MOST_ROWS = 10
 _QUESTIONS: dict[str, tuple[str, ...]] = {
     "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
     "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
@@ -42,14 +42,14 @@ _KEYS = {
 
 
 def page_one(run: Run) -> list[Showable]:
-    """Sentence, figure, questions, recommendation."""
+    """Sentence, figure, recommendation, questions."""
     found = run.records
     parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{words(found, '#answer')}\n\n:::")]
-    parts += [answer_figure(run), questions(run)]
+    parts.append(answer_figure(run))
     advice = found.recommendation
     if advice is not None and advice.text:
         parts.append(Markdown(_advised(run)))
-    return parts
+    return [*parts, questions(run)]
 
 
 def _advised(run: Run) -> str:
@@ -69,7 +69,12 @@ def questions(run: Run) -> Table | None:
     """The four questions, a row a condition: steady, right, fair, at what price."""
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS))]
     kept = {str(r["condition"]) for r in run.compared}
-    listed = [(i, r) for i, r in listed if str(r.get("condition")) in kept]
+    drawing = run.records.drawing
+    listed = [
+        (i, r)
+        for i, r in listed
+        if str(r.get("condition")) in kept and (drawing is None or is_drawn(r, drawing))
+    ]
     if not listed:
         return None
     columns, cells = _asked(run, listed)
