@@ -11,6 +11,7 @@ from typing import Any
 
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
+from judgestats.experiment.label_source import PEOPLE
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import prompt_of
 from judgestats.experiment.parameters import Parameter, read_choices
@@ -42,6 +43,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="reasoning",
     parameters=(
+        PEOPLE,
         Parameter(
             name="reasoning",
             default=",".join(REASONING),

@@ -7,6 +7,7 @@ from typing import Any
 
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
+from judgestats.experiment.label_source import PEOPLE
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS
@@ -35,7 +36,7 @@ DESIGN = Design(
     analysis="self_consistency",
     items=labelled,
     uses_items=True,
-    parameters=(PAIRS, OWN_REASONING),
+    parameters=(PAIRS, OWN_REASONING, PEOPLE),
     defaults={
         "judges": "sim-typical,sim-noisy",
         "temperatures": "1",

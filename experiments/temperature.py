@@ -11,6 +11,7 @@ from typing import Any
 
 from judgestats.experiment.conditions import VARY
 from judgestats.experiment.design import Design
+from judgestats.experiment.label_source import PEOPLE
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
@@ -36,7 +37,7 @@ DESIGN = Design(
     ),
     protocol=protocol,
     analysis="temperature",
-    parameters=(VARY, OWN_REASONING),
+    parameters=(VARY, OWN_REASONING, PEOPLE),
     compares=(
         Levels(
             parameter="temperatures",

@@ -109,6 +109,12 @@ def _parser() -> argparse.ArgumentParser:
         help="count Parquet in one pass instead of loading it (auto: folders, and large files)",
     )
     analyze.add_argument(
+        "--texts",
+        choices=("on", "off"),
+        default="on",
+        help="off: the list of disagreements with people holds no reply",
+    )
+    analyze.add_argument(
         "--labels-drawn",
         default="",
         choices=("random", "stratified", "by-verdict", "convenience"),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from judgestats.results import Row
 
-__all__ = ["asked_row", "choice_rows", "people_rows", "score_rows", "verdict_rows"]
+__all__ = ["asked_row", "choice_rows", "people_rows", "score_rows", "true_row", "verdict_rows"]
 
 _ALL = "{}"
 
@@ -187,4 +187,11 @@ def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
             "people.specificity.{}",
             names,
         ),
+    )
+
+
+def true_row(names: Iterable[str], estimand: str) -> Row:
+    """What people would say of all that was judged: a pass rate or a mean score, corrected."""
+    return asked_row(
+        "truth", "people would give all", "true score", estimand, "people.corrected.{}", names
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import people_rows, score_rows
+from judgestats.analysis.asked_rows import people_rows, score_rows, true_row
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
@@ -281,7 +281,11 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
         condition_records=described.conditions,
-        rows=(*score_rows(cells["condition"]), *people_rows(cells["condition"])),
+        rows=(
+            *score_rows(cells["condition"]),
+            *people_rows(cells["condition"]),
+            true_row(cells["condition"], "greg"),
+        ),
         metrics=_metrics(described, compared),
         condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),

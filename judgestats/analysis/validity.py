@@ -48,13 +48,16 @@ class Disagreements(Result):
     Attributes
     ----------
     rows : DataFrame
-        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first.
+        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first; the first 20.
+    everything : DataFrame
+        All of them.
     n : int
         Items on which they differ.
     sample : Sample
     """
 
     rows: pd.DataFrame
+    everything: pd.DataFrame
     n: int
     sample: Sample
 
@@ -244,9 +247,12 @@ def _disagreements(
     frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human}).dropna()
     frame = frame.assign(gap=(frame["judge"] - frame["people"]).abs())
     apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
-    rows = apart.sort_values("gap", ascending=False, kind="stable").head(_LISTED)
+    rows = apart.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
     found = Disagreements(
-        rows=rows.reset_index(drop=True), n=len(apart), sample=Sample(n_items=len(frame))
+        rows=rows.head(_LISTED),
+        everything=rows,
+        n=len(apart),
+        sample=Sample(n_items=len(frame)),
     )
     return "people.disagreements", "Where judge and people differ most", found
 

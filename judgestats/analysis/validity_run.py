@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.asked_rows import people_rows, true_row
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pass_fail import pass_fail_results
 from judgestats.analysis.people import people_results
@@ -24,7 +25,7 @@ from judgestats.analysis.worded_numbers import worded_coefficient, worded_number
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array
-from judgestats.results import About, Claim, Headline
+from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import apa_p
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, Result, TestResult
@@ -165,6 +166,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         conditions=table,
         results=tuple(results),
         headlines=headlines,
+        rows=_rows(table),
         limitations=(*dict.fromkeys(notes), *selection_limits(frame, table)),
         recommendation=recommended,
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
@@ -322,6 +324,16 @@ _SAID = (
     ("concordance", "concordance with people {}", worded_coefficient),
     ("corrected", "people would give all of them {}", worded_number),
 )
+
+
+def _rows(table: pd.DataFrame) -> tuple[Row, ...]:
+    """What the screen shows: is it right, and the true score."""
+    kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
+    return (
+        *people_rows(kinds),
+        true_row([c for c, kind in kinds.items() if kind == "pass_fail"], "poststratified"),
+        true_row([c for c, kind in kinds.items() if kind != "pass_fail"], "greg"),
+    )
 
 
 def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:

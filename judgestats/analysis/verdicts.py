@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.asked_rows import people_rows, verdict_rows
+from judgestats.analysis.asked_rows import people_rows, true_row, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.limits import few_questions
@@ -194,7 +194,11 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         conditions=table,
         results=tuple(results),
         described=tuple(described),
-        rows=(*verdict_rows(table["condition"]), *people_rows(table["condition"])),
+        rows=(
+            *verdict_rows(table["condition"]),
+            *people_rows(table["condition"]),
+            true_row(table["condition"], "poststratified"),
+        ),
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),

@@ -171,6 +171,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
 def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit, plan_for
     from judgestats.analysis.supplements import supplemented
+    from judgestats.analysis.validity_disagreements import with_disagreements
     from judgestats.api import read_judgments as read_any
 
     runs = [arguments.file, *arguments.further]
@@ -187,6 +188,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
     declared = plan_for(frame, **choices)
     found = audit(frame, **choices)
     found = supplemented(found, frame, level=declared.level)
+    found = with_disagreements(found, frame, {}, texts=arguments.texts == "on")
     return _Judged(
         declared=declared,
         found=found,
@@ -304,6 +306,8 @@ def _command(arguments: argparse.Namespace) -> str:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
+    if arguments.texts != "on":
+        words.append(f"--texts {arguments.texts}")
     if arguments.stream != "auto":
         words.append(f"--stream {arguments.stream}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]

@@ -21,7 +21,7 @@ from judgestats.judgments.readers.labels import labelled_ids
 from judgestats.protocols.naming import response_names
 from judgestats.stats.validity.inputs import LABELS_DRAWN
 
-__all__ = ["LABELS", "with_known_labels"]
+__all__ = ["LABELS", "PEOPLE", "with_known_labels"]
 
 
 def _from(name: str, value: str) -> float | None:
@@ -31,6 +31,14 @@ def _from(name: str, value: str) -> float | None:
         return float(value)
     except ValueError:
         raise InputError(f"{name}: expected a number or middle, got {value!r}.") from None
+
+
+def _table_or_designed(name: str, value: str) -> str:
+    if value not in {"", "designed"}:
+        if not Path(value).is_file():
+            raise InputError(f"{name}: there is no file {value!r}. Give a table, or designed.")
+        labelled_ids(Path(value))
+    return value
 
 
 LABELS = (
@@ -73,6 +81,16 @@ LABELS = (
     ),
 )
 """Parameters of an experiment that holds a judge to labels."""
+
+
+PEOPLE = Parameter(
+    name="people",
+    default="designed",
+    read=_table_or_designed,
+    help="a table of people's scores (item_id, label): squared error against them in its parts; "
+    "designed: the items' designed quality, where they have one",
+)
+"""Of an experiment on scores: what their bias and variance are held to."""
 
 
 def with_known_labels(parameters: Mapping[str, Any]) -> tuple[Item, ...]:

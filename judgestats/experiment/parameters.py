@@ -389,6 +389,13 @@ COMMON: tuple[Parameter, ...] = (
         read=_one_of("brief", "full"),
         help="of the report: brief (the answer and what it rests on), or full (all results)",
     ),
+    Parameter(
+        name="texts",
+        default="on",
+        read=_one_of("on", "off"),
+        help="off: the list of disagreements with people names items only, no question, answer or "
+        "reply",
+    ),
     Parameter(name="preset", default="", read=_text, help="paper: the replicated study's size"),
     Parameter(name="run_name", default="", read=_text, help="name of the MLflow run"),
 )

@@ -11,6 +11,9 @@ import pandas as pd
 from judgestats.analysis.flagged_texts import with_flagged_texts
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.supplements import supplemented
+from judgestats.analysis.validity_disagreements import with_disagreements
+from judgestats.analysis.validity_error import with_people_error
+from judgestats.analysis.validity_labels import texts_of
 from judgestats.experiment import console
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
@@ -60,6 +63,13 @@ def record(
     analysis = supplemented(analysis, frame, level=prepared.plan.level)
     units = {condition.label: listed for condition, listed in prepared.units.items()}
     analysis = with_flagged_texts(analysis, units)
+    analysis = with_people_error(
+        analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
+        scale=prepared.parameters["scale"], level=prepared.plan.level,
+    )  # fmt: skip
+    analysis = with_disagreements(
+        analysis, frame, texts_of(prepared.items), texts=prepared.parameters["texts"] == "on"
+    )
     write_results(folder, analysis, facts)
     run.answered(analysis.records(facts))
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)

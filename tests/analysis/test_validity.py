@@ -256,8 +256,8 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
     found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
     by_k = named(found, "people.by_k.")
     assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.1
-    assert found.recommendation.replicates == by_k.recommended > 1
-    assert "By the labels" in found.recommendation.text
+    assert found.analysis.recommendation.replicates == by_k.recommended > 1
+    assert "By the labels" in found.analysis.recommendation.text
     assert "best scored answer is the right one" in found.sentence
     by_category = named(found, "people.by_k_category")
     assert by_category.rows["category"].tolist() == ["x", "y"]

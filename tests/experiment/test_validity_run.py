@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from itertools import product
 
 import numpy as np
@@ -150,3 +151,48 @@ def test_labels_that_belong_to_nothing_are_refused_before_a_judge_is_asked(workp
         prepare(load_design("validity"), {"labels": "nowhere.csv"})
     with pytest.raises(InputError, match="number or middle"):
         prepare(load_design("validity"), {"pass_from": "high"})
+
+
+def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
+    from judgestats.analysis.validity_disagreements import DISAGREEMENTS, with_disagreements
+    from judgestats.analysis.validity_labels import texts_of
+
+    frame = judged("sim-lenient")
+    frame = frame.assign(explanation="=HYPERLINK(1)")
+    found = analysed(frame)
+    known = texts_of(load_bank())
+    shown = with_disagreements(found, frame, known, texts=True)
+    listed = next(r for r in found.results if r.id.startswith("people.disagreements"))
+    (workplace / "list.csv").write_text(shown.files[DISAGREEMENTS], encoding="utf-8")
+    table = pd.read_csv("list.csv")
+    assert len(table) == listed.result.n
+    row = table.iloc[0]
+    assert row["answer"].lstrip("'") == known[row["item_id"]][1]
+    assert row["judge_says"] == "'=HYPERLINK(1)"  # no spreadsheet runs it
+    bare = with_disagreements(found, frame, known, texts=False)
+    assert list(pd.read_csv(StringIO(bare.files[DISAGREEMENTS]))) == [
+        "condition", "item_id", "judge", "people", "gap",
+    ]  # fmt: skip
+    assert "disagreements" in {r.id for r in bare.described}
+
+
+def test_squared_error_is_split_by_condition_and_k(workplace):
+    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "6",
+             "replicates": "3"}  # fmt: skip
+    outcome = run_experiment(load_design("temperature"), given)
+    [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
+    records = {
+        r["id"]: r
+        for r in json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
+    }
+    keys = [c["key"] for c in records["error.by_k"]["columns"]]
+    rows = [dict(zip(keys, row, strict=True)) for row in records["error.by_k"]["rows"]]
+    assert {(r["condition"], r["k"]) for r in rows} == {
+        (f"sim-typical, T={t}", k) for t in ("0.3", "1") for k in (1, 3)
+    }
+    for r in rows:
+        parts = r["squared_bias"] + r["between_items"] + r["replicates"]
+        assert parts == pytest.approx(r["mean_squared_error"])
+        assert r["mean_squared_error_low"] < r["mean_squared_error"]
+    with pytest.raises(InputError, match="no file"):
+        prepare(load_design("temperature"), {"people": "nowhere.csv"})

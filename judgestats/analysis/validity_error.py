@@ -1,0 +1,134 @@
+"""Bias and variance together: squared error against people's scores, by condition and k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.ratings import ratings_of
+from judgestats.analysis.supplements import Rows
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.judgments.readers.labels import with_labels
+from judgestats.judgments.shapes import score_array
+from judgestats.protocols.naming import response_names
+from judgestats.protocols.scale import Scale
+from judgestats.results import About
+from judgestats.stats.validity.error_parts import error_parts
+
+__all__ = ["with_people_error"]
+
+_KS = (1, 3, 5, 10, 20)
+_PARTS = ("mean_squared_error", "squared_bias", "between_items", "replicates")
+
+
+def with_people_error(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    items: Sequence[Item],
+    *,
+    people: str,
+    scale: Scale,
+    level: float,
+) -> Analysis:
+    """An analysis of scores with their squared error against people's, split into its parts.
+
+    Does reasoning, or a lower temperature, buy less spread with more bias? The parts tell: squared
+    bias, what is an item's own and stays, what changes when asked again (and falls with k).
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+        The parsed judgments.
+    items : sequence of Item
+    people : str
+        A table of people's scores; ``designed`` is the items' designed quality on the scale; empty
+        where the experiment holds nothing to people.
+    scale : Scale
+    level : float
+
+    Returns
+    -------
+    Analysis
+        As it was where no item has both, or none was scored twice.
+    """
+    if not people or not frame["score"].notna().any():
+        return analysis
+    scored = frame[frame["score"].notna() | frame["choice"].eq("")]
+    try:
+        ratings = _ratings(scored, items, people, scale)
+    except InputError as error:  # the judgments are paid for: they are kept, and this is said
+        return replace(analysis, limitations=(*analysis.limitations, f"people: {error}"))
+    if ratings.empty:
+        return analysis
+    array = score_array(scored)
+    human = ratings.reindex(list(array.items)).to_numpy(float)
+    several = len(set(array.clusters)) < len(array.clusters)
+    cluster = array.clusters if several else None
+    found: list[NamedResult] = []
+    rows: list[dict[str, Any]] = []
+    metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
+    for name in array.conditions:
+        scores = array.condition(name)
+        if not np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
+            continue
+        for k in [k for k in _KS if k <= scores.shape[1]]:
+            parts = error_parts(scores, human, k=k, cluster=cluster, level=level)
+            row: dict[str, Any] = {"condition": name, "k": k}
+            for part in _PARTS:
+                row[part] = parts[part].estimate
+                bounds = parts[part].interval
+                if bounds is not None:
+                    row[f"{part}_low"], row[f"{part}_high"] = bounds.low, bounds.high
+            rows.append(row)
+            if k == 1:
+                found += [
+                    NamedResult(
+                        id=f"error.{part}.{name}",
+                        title=f"{parts[part].label} against people ({name})",
+                        role="descriptive",
+                        result=parts[part],
+                        about=About(conditions=(name,)),
+                    )
+                    for part in _PARTS
+                ]
+                metrics.setdefault(name, {})["validity/mean_squared_error"] = row[_PARTS[0]]
+    if not rows:
+        return analysis
+    table = NamedResult(
+        id="error.by_k",
+        title="Squared error against people: bias² + items + replicates / k",
+        role="descriptive",
+        result=Rows(table=pd.DataFrame(rows)),
+    )
+    return replace(
+        analysis,
+        described=(*analysis.described, *found, table),
+        condition_metrics=metrics,
+    )
+
+
+def _ratings(frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Scale) -> pd.Series:
+    """People's scores by item."""
+    if people != "designed":
+        joined = with_labels(Path("what was judged"), frame, Path(people))
+        ratings, words = ratings_of(joined)
+        if ratings.empty and words:
+            raise InputError(
+                f"people: the labels of {people} are words; people's scores are numbers."
+            )
+        return ratings
+    known = {
+        name: scale.low + (scale.high - scale.low) * response.quality
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+        if response.quality is not None
+    }
+    return pd.Series(known, dtype=float)
