@@ -27,6 +27,7 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_parameters.py --check
 	$(BIN)/python docs/build_public_list.py --check
 	$(BIN)/python docs/build_replies.py --check
+	$(BIN)/python docs/build_studies.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
@@ -34,6 +35,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_parameters.py
 	$(BIN)/python docs/build_public_list.py
 	$(BIN)/python docs/build_replies.py
+	$(BIN)/python docs/build_studies.py
 	$(BIN)/python docs/build_gallery.py
 
 # Every warning is an error: a page or a link that is gone, a docstring that does not parse.

@@ -47,7 +47,7 @@ DESIGN = Design(
             "reply": "text",
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
-            "temperatures": "1",
+            "temperatures": "0.75",
             "replicates": "100",
             "responses": "1",
             "answerers": "lmsys/vicuna-7b-v1.5",

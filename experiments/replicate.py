@@ -24,7 +24,8 @@ DESIGN = ReplicationDesign(
             name="data",
             default="",
             read=read_text,
-            help="the folder with the study's data; by default the one beside the project",
+            help="the authors' folder or zip as it is; by default the records that judgestats "
+            "computed from it are shown",
         ),
     ),
 )

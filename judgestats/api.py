@@ -326,7 +326,7 @@ def run(experiment: str, **parameters: Any) -> Findings | None:
         There is no such experiment or parameter.
     """
     from judgestats.experiment.design import ReplicationDesign, load_design
-    from judgestats.reporting.notebook import Findings, HeldRun
+    from judgestats.reporting.notebook import Findings
     from judgestats.reporting.runs import load_run
 
     design = load_design(experiment)
@@ -334,8 +334,11 @@ def run(experiment: str, **parameters: Any) -> Findings | None:
     if isinstance(design, ReplicationDesign):
         from judgestats.experiment.replication import run_replication
 
-        examined = _outside_loops(lambda: run_replication(design, given))
-        return Findings(examined, HeldRun(records=examined.records(), held=pd.DataFrame()))
+        shown = _outside_loops(lambda: run_replication(design, given))
+        place = shown.run_id
+        return Findings(
+            shown.analysis, lambda: load_run(place), run_id=place, reports=shown.reports
+        )
     from judgestats.experiment.run import run_experiment
 
     made = _outside_loops(lambda: run_experiment(design, given))

@@ -9,7 +9,7 @@ from pathlib import Path
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.downloads import fetch
-from judgestats.items.published import GIVEN, PUBLISHED, fetched_place
+from judgestats.items.published import GIVEN, PUBLISHED, STUDY_DATA, fetched_place
 from judgestats.items.records import shown
 from judgestats.items.schema import Item
 from judgestats.items.sets import load_items, parse_options, sets
@@ -17,6 +17,7 @@ from judgestats.items.summary import describe_items
 
 __all__ = ["items_command"]
 
+_KNOWN = {**PUBLISHED, **STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 
 
@@ -61,6 +62,9 @@ def _sets() -> list[str]:
             f"  {name:<16}{published.about()}; {files}, {digests}",
             f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
         ]
+    lines += ["", "Data of re-examined studies (replicate -P study=NAME -P data=data/NAME):", ""]
+    for name, data in STUDY_DATA.items():
+        lines += [f"  {name:<16}{data.about()}", f"  {'':<16}{data.page}"]
     lines += ["", "Sets of studies that are given, not fetched:", ""]
     for name, told in GIVEN.items():
         lines += textwrap.wrap(
@@ -72,31 +76,36 @@ def _sets() -> list[str]:
 
 
 def _known(name: str) -> None:
-    if name not in PUBLISHED:
+    if name not in _KNOWN:
         raise InputError(
             f"items: there is no published set {shown(name)}. Choose one of "
-            f"{', '.join(PUBLISHED)}; any other file can be read by its path."
+            f"{', '.join(_KNOWN)}; any other file can be read by its path."
         )
 
 
 def _files_of(name: str) -> list[str]:
     _known(name)
-    published = PUBLISHED[name]
+    published = _KNOWN[name]
     lines = [f"{name}: {published.about()}; {published.page}", ""]
     for file in published.files:
         lines += [f"  {file.name}", f"    from    {file.url}"]
         lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]
+    if name in STUDY_DATA:
+        return [*lines, "", f"Put by hand: replicate -P study={name} -P data=PATH."]
     return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
 
 
 def _fetch(arguments: argparse.Namespace) -> list[str]:
     name = arguments.name
     _known(name)
-    usual = fetched_place(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name
     got = fetch(name, folder, overwrite=arguments.overwrite)
     how = sorted(set(got.verified_by.values()) - {"nothing"})
     by = [f"Verified by: {', '.join(how)}."] if how else []
+    if name in STUDY_DATA:
+        use = f"judgestats run replicate --study {name} --data {got.path}"
+        return [str(got), *by, "", f"Use it:  {use}"]
+    usual = fetched_place(name)
     word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
     lines = [str(got), *by, ""]
     if name in _WITHOUT_RESPONSES:

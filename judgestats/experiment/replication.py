@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from judgestats.analysis.outcome import Analysis, summary
+from judgestats.errors import InputError
 from judgestats.experiment import console
-from judgestats.experiment.design import ReplicationDesign, project_folder
+from judgestats.experiment.design import ReplicationDesign
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
+from judgestats.experiment.run import Outcome
+from judgestats.results import read_results
 from judgestats.stats.inference.result import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
+from judgestats.studies.records import ABOUT, examined, shipped_records
 
-__all__ = ["data_folder", "run_replication"]
-
-
-def data_folder(study: Study, given: str) -> Path:
-    """Where a study's data are: as given, else its default beside the project."""
-    return Path(given) if given else project_folder("experiments").parent / study.default_data
+__all__ = ["run_replication", "write_records_of"]
 
 
-def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Analysis:
-    """Re-examine a study and log it as an MLflow run.
+def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outcome:
+    """Re-examine a study, on data that are given or from the package's records of it.
 
     Parameters
     ----------
@@ -33,64 +35,131 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Anal
 
     Returns
     -------
-    Analysis
+    Outcome
+        Of the records that ship the analysis has conditions and sentence; every result stands in
+        the run's ``results.json``.
 
     Raises
     ------
     InputError
-        An unknown study, or a folder that does not hold its data.
+        An unknown study, or a folder or archive that does not hold its data.
     StoreError
         The run cannot be written.
     """
     parameters = parse_parameters(given, experiment=design.name, parameters=design.all_parameters)
     study = load_study(parameters["study"])
-    options = Options(n_resamples=parameters["resamples"], seed=parameters["seed"])
-    found = study.examine(data_folder(study, parameters["data"]), options)
-    console.say(
-        f"Study: {study.title} ({study.source}). Data: {found.data_source}. No judge is asked.", ""
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder = Path(scratch)
+        if not parameters["data"]:
+            _refuse_options(given)
+            records = shipped_records(study.name, folder)
+            return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
+        options = Options(n_resamples=parameters["resamples"], seed=parameters["seed"])
+        found = examined(study, Path(parameters["data"]), options)
+        records = write_records_of(found, options, folder)
+        return _log(design, given, parameters, study, records, folder, found.analysis())
+
+
+def _as_shipped(folder: Path) -> Analysis:
+    """The analysis behind shipped records, as far as a summary and a notebook need it."""
+    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    return Analysis(
+        experiment=plan["experiment"],
+        question=plan["question"],
+        sentence=about["sentence"],
+        conditions=pd.read_csv(folder / "tables" / "conditions.csv"),
+        results=(),
+        metrics=about["metrics"],
     )
+
+
+def _refuse_options(given: Mapping[str, str]) -> None:
+    """Records are as they were computed: a seed for them would be without effect."""
+    unused = [name for name in ("seed", "resamples") if name in given]
+    if unused:
+        raise InputError(
+            f"{unused[0]}: without data= the records that ship with judgestats are shown, computed "
+            "once. Give the study's data to compute anew: data=FOLDER or data=ARCHIVE.zip."
+        )
+
+
+def write_records_of(found: Replication, options: Options, folder: Path) -> dict[str, Any]:
+    """Write what a re-examination found as a run's files, and give what a run says of it.
+
+    Parameters
+    ----------
+    found : Replication
+    options : Options
+    folder : Path
+
+    Returns
+    -------
+    dict
+        ``source``, ``sentence``, ``claims`` (rows), ``summary``, ``params``, ``metrics``.
+    """
+    analysis = found.analysis()
+    write_json(folder / "plan.json", found.plan(options))
+    write_results(folder, analysis, _about(found, options))
+    write_tables(folder / "tables", {"claims": found.table()})
+    return {
+        "title": found.title,
+        "source": found.data_source,
+        "sentence": found.sentence(),
+        "claims": to_plain([claim.row() for claim in found.claims]),
+        "summary": summary(analysis),
+        "params": {
+            "data/study": found.study,
+            "data/source": found.data_source,
+            "design/conditions": len(found.conditions),
+            "analysis/seed": options.seed,
+            "analysis/resamples": options.n_resamples,
+        },
+        "metrics": to_plain(dict(analysis.metrics)),
+    }
+
+
+def _log(
+    design: ReplicationDesign,
+    given: Mapping[str, str],
+    parameters: Mapping[str, Any],
+    study: Study,
+    records: Mapping[str, Any],
+    folder: Path,
+    analysis: Analysis,
+) -> Outcome:
+    """One MLflow run with the records, their report, and the claims on the terminal."""
     from judgestats.experiment.record import render_into
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
 
+    console.say(
+        f"Study: {study.title} ({study.source}). Data: {records['source']}. No judge is asked.", ""
+    )
     store = open_store()
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     tags = {
         "judgestats.kind": "replication",
         "judgestats.experiment": f"replicate {study.name}",
         "judgestats.simulated": "false",
-        "mlflow.note.content": f"**{found.title}**\n\n{found.sentence()}",
+        "mlflow.note.content": f"**{records['title']}**\n\n{records['sentence']}",
     }
-    analysis = found.analysis()
     name = parameters["run_name"] or f"replicate: {study.name}"
-    with (
-        tempfile.TemporaryDirectory(prefix="judgestats-") as scratch,
-        RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run,
-    ):
-        folder = Path(scratch)
-        write_json(folder / "plan.json", found.plan(options))
+    with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run:
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )
-        write_results(folder, analysis, _about(found, options, command))
-        run.answered(analysis.records(_about(found, options, command)))
-        write_tables(folder / "tables", {"claims": found.table()})
-        run.params(
-            {
-                "data/study": study.name,
-                "data/source": found.data_source,
-                "design/conditions": len(found.conditions),
-                "analysis/seed": options.seed,
-                "analysis/resamples": options.n_resamples,
-            }
-        )
-        run.metrics(analysis.metrics)
+        run.params(records["params"])
+        run.metrics(records["metrics"])
         run.artifacts(folder)
+        run.answered(read_results(folder / "results.json"))
         reports = render_into(
             run, folder, formats=parameters["report"], detail=parameters["detail"]
         )
-        console.say(*_claim_lines(found))
-        console.say(summary(analysis))
+        console.say(*_claim_lines(records["claims"]))
+        console.say(records["summary"], "")
+        if not parameters["data"]:
+            console.say(*_how_to_repeat(study))
         console.say(
             *console.store_lines(
                 run_id=run.run_id,
@@ -100,28 +169,43 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Anal
             ),
             *(f"Report ({kind}): {where}" for kind, where in reports.items()),
         )
-    return analysis
+        return Outcome(
+            run_id=run.run_id,
+            experiment_id=store.experiment_id,
+            analysis=analysis,
+            reports=reports,
+        )
 
 
-def _claim_lines(found: Replication) -> list[str]:
+def _how_to_repeat(study: Study) -> list[str]:
+    return [
+        "These are records that judgestats computed from the authors' data and ships; the data do",
+        "not ship. To compute them again, on the authors' files as they are:",
+        f"  judgestats items fetch {study.name}",
+        f"  judgestats run replicate --study {study.name} --data data/{study.name}",
+        "",
+    ]
+
+
+def _claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = ["", "Claims:"]
-    for claim in found.claims:
+    for claim in claims:
         lines += [
             "",
-            f"  {claim.claim}",
-            f"    published:  {claim.published}",
-            f"    then:       {claim.test_then}",
+            f"  {claim['claim']}",
+            f"    published:  {claim['published']}",
+            f"    then:       {claim['test_then']}",
         ]
-        if claim.reproduced:
-            lines.append(f"    reproduced: {claim.reproduced}")
+        if claim["reproduced"]:
+            lines.append(f"    reproduced: {claim['reproduced']}")
         lines += [
-            f"    now:        {claim.test_now}",
-            f"    {claim.verdict.upper()}: {claim.because}",
+            f"    now:        {claim['test_now']}",
+            f"    {claim['verdict'].upper()}: {claim['because']}",
         ]
     return [*lines, ""]
 
 
-def _about(found: Replication, options: Options, command: str) -> dict[str, Any]:
+def _about(found: Replication, options: Options) -> dict[str, Any]:
     judges = list(dict.fromkeys(found.conditions.get("judge", [])))
     return {
         "kind": "replication",
@@ -141,5 +225,5 @@ def _about(found: Replication, options: Options, command: str) -> dict[str, Any]
         "families": [],
         "account": {},
         "complete": True,
-        "command": command,
+        "command": "",
     }

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import IO
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.published import PUBLISHED, PublishedFile, PublishedSet
+from judgestats.items.published import PUBLISHED, STUDY_DATA, PublishedFile, PublishedSet
 from judgestats.items.records import shown
 
 __all__ = ["Fetched", "fetch"]
@@ -67,7 +67,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        One of `judgestats.items.published.PUBLISHED`.
+        One of `judgestats.items.published.PUBLISHED` or ``STUDY_DATA``.
     dest : str or Path
         A folder, made if need be; the set's files are put there, and their digests into
         ``SHA256SUMS``. A file that is there already and has the known digest, or the one noted
@@ -90,12 +90,13 @@ def fetch(
     StoreError
         If the folder cannot be written.
     """
-    if name not in PUBLISHED:
+    known = {**PUBLISHED, **STUDY_DATA}
+    if name not in known:
         raise InputError(
-            f"fetch: there is no set {shown(name)}. Choose one of {', '.join(PUBLISHED)}; any "
+            f"fetch: there is no set {shown(name)}. Choose one of {', '.join(known)}; any "
             "other file can be read by its path."
         )
-    published = PUBLISHED[name]
+    published = known[name]
     folder = Path(dest)
     digests: dict[str, str] = {}
     verified: dict[str, str] = {}
@@ -106,7 +107,8 @@ def fetch(
             name, published, file, folder / file.name, timeout
         )
         _note(folder, noted | digests)
-    path = folder / published.files[0].name if len(published.files) == 1 else folder
+    alone = len(published.files) == 1 and name in PUBLISHED
+    path = folder / published.files[0].name if alone else folder
     return Fetched(
         path=path,
         sha256=MappingProxyType(digests),

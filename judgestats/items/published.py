@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["GIVEN", "PUBLISHED", "PublishedFile", "PublishedSet", "fetched_place"]
+__all__ = ["GIVEN", "PUBLISHED", "STUDY_DATA", "PublishedFile", "PublishedSet", "fetched_place"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,12 +229,51 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
 )
 """The sets that `judgestats.items.fetch` knows, by name."""
 
+_STUDY_TERMS = "none stated (for your own use)"
+_RELIABILITY = f"{_GITHUB}/kaylaschroeder/llm_reliability/HEAD"
+
+STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
+    {
+        "llmasjudge": _one(
+            "",
+            _STUDY_TERMS,
+            "https://github.com/lad6558/LLMasJudge",
+            "LLMasJudge.zip",
+            "https://codeload.github.com/lad6558/LLMasJudge/zip/HEAD",
+        ),
+        "schroeder2024": PublishedSet(
+            layout="",
+            license=_STUDY_TERMS,
+            page="https://github.com/kaylaschroeder/llm_reliability",
+            files=(
+                PublishedFile(
+                    name="full_judgments.zip", url=f"{_RELIABILITY}/results/full_judgments.zip"
+                ),
+                *(
+                    PublishedFile(
+                        name=f"judge_full_{judge}_by_lmsys_vicuna-7b-v1.5.json",
+                        url=f"{_RELIABILITY}/application_data/judgment_results/"
+                        f"judge_full_{judge}_by_lmsys_vicuna-7b-v1.5.json",
+                    )
+                    for judge in (
+                        "Nexusflow_Starling-LM-7B-beta",
+                        "google_gemma-1.1-7b-it",
+                        "meta-llama_Meta-Llama-3-8B-Instruct",
+                    )
+                ),
+            ),
+        ),
+    }
+)
+"""What the authors of re-examined studies published, for ``replicate -P data=``: no item sets."""
+
 GIVEN: Mapping[str, str] = MappingProxyType(
     {
-        "head_to_tail": "Head-to-Tail's questions are made from the dumps of DBLP and MAG with the "
-        "authors' scripts (github.com/facebookresearch/head-to-tail), so there is nothing to "
-        "fetch. Make the head questions of its academic domain, and give them as items=FILE with "
-        "the columns id, question and reference (the true answer)",
+        "head_to_tail": "Head-to-Tail's questions are made from the dumps of DBLP and MAG with its "
+        "authors' scripts (github.com/facebookresearch/head-to-tail); the study's own are "
+        "application_data/head_to_tail_mag.json and head_to_tail_dblp.json of "
+        "github.com/kaylaschroeder/llm_reliability. Give the head questions as items=FILE with the "
+        "columns id, question and reference (the true answer)",
         "lima": "LIMA's 1,000 instructions (huggingface.co/datasets/GAIR/lima, CC BY-NC-SA 4.0 at "
         "most, behind a form) are given as items=FILE with the columns id and question",
         "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "

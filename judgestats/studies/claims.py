@@ -122,8 +122,6 @@ class Study:
     name : str
         As in ``-P study=``.
     title, source : str
-    default_data : str
-        Where its data are looked for, relative to the project's root.
     examine : callable
         ``examine(folder, options) -> Replication``.
     """
@@ -131,7 +129,6 @@ class Study:
     name: str
     title: str
     source: str
-    default_data: str
     examine: Callable[[Path, Options], Replication]
 
 

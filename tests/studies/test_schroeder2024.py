@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.results import to_plain
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.claims import Options
-from judgestats.studies.schroeder2024 import STUDY, examine
+from judgestats.studies.schroeder2024 import examine
 from judgestats.studies.schroeder2024.data import authors_verdict, read_schroeder2024
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
@@ -199,7 +199,6 @@ def test_unusable_folders(tmp_path):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/schroeder2024 is not there")
 def test_table_2_of_the_paper_cell_by_cell():
-    assert STUDY.default_data.endswith("schroeder2024")
     found = examine(DATA, Options(n_resamples=19))
     table = found.conditions
     assert len(table) == 30

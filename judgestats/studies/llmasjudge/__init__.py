@@ -118,6 +118,5 @@ STUDY = Study(
     name="llmasjudge",
     title="Consistency of numerical gradings (LLMasJudge)",
     source="blog and public code, 2024-25",
-    default_data="../shared/data/llmasjudge",
     examine=examine,
 )

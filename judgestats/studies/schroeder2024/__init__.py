@@ -8,6 +8,7 @@ from pathlib import Path
 
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
+from judgestats.studies.schroeder2024.application import application
 from judgestats.studies.schroeder2024.cells import (
     Cell,
     cells_of_study,
@@ -47,6 +48,7 @@ def examine(folder: Path, options: Options) -> Replication:
         judges_ranked(cells, options),
         benchmarks_compared(cells),
         table_1(frame, options),
+        application(folder, options),
         *without_data(),
     )
     return Replication(
@@ -106,6 +108,5 @@ STUDY = Study(
     name="schroeder2024",
     title="McDonald's omega of LLM judgments",
     source="arXiv 2412.12509",
-    default_data="../shared/data/schroeder2024",
     examine=examine,
 )

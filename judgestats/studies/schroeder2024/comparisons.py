@@ -215,14 +215,6 @@ def without_data() -> tuple[Claim, ...]:
     """Claims for which no data are public."""
     return (
         not_examined(
-            "head_to_tail",
-            claim="Accuracy on Head-to-Tail as judged hardly varies between judges.",
-            published="Tables 5 and 6: A_LM .0395-.0396, omega about .99",
-            test_then="mean over replications with its standard error; omega",
-            test_now="`head_to_tail`: accuracy as judged with an interval over questions",
-            missing="the authors' verdicts on Head-to-Tail are not public",
-        ),
-        not_examined(
             "answers",
             claim="Of five answers to SQuAD nearly all are right, of BBH hardly any.",
             published="Table 4: median 5 of 5 on SQuAD, 0 of 5 on BBH",

@@ -79,7 +79,8 @@ def read_schroeder2024(folder: str | Path) -> tuple[pd.DataFrame, str]:
     tables = sorted(folder.glob("verdicts.csv*"))
     if tables:
         return _table(tables[0]), "a table of verdicts"
-    rows = [row for path in sorted(folder.glob("*.json*")) for row in _authors(path)]
+    files = [path for path in sorted(folder.glob("*.json*")) if "_by_" not in path.name]
+    rows = [row for path in files for row in _authors(path)]
     if not rows:
         raise InputError(
             f"replicate: {str(folder)!r} holds neither verdicts.csv.gz nor JSON files in the "

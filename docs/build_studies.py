@@ -1,0 +1,243 @@
+"""docs/studies.md, the studies cell by cell, from the records and printed tables that ship.
+
+    python docs/build_studies.py            # write the page
+    python docs/build_studies.py --check    # CI: it is what the records say
+
+No number on the page is typed: those of re-examinations are read from their records, printed ones
+from the tables of the papers, designs from ``preset=paper``.
+"""
+
+# ruff: noqa: E501 (sentences of the page)
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import sys
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from judgestats.experiment.design import load_design
+from judgestats.studies.paper_tables import read_printed
+
+PAGE = Path(__file__).resolve().parent / "studies.md"
+RECORDS = PAGE.parents[1] / "judgestats" / "studies" / "records"
+_STUDY = {
+    "llmasjudge": "A. Consistency of numerical gradings (LLMasJudge)",
+    "schroeder2024": "B. McDonald's omega of LLM judgments (arXiv 2412.12509)",
+}
+_ASKS = {
+    "temperature": "temperature",
+    "distribution": "temperature -P temperatures=0.3,0.5,1 -P limit=30 -P replicates=100",
+    "judges": "judges",
+    "guidelines": "guidelines",
+    "reasoning": "reasoning",
+    "alignment": "alignment",
+    "small_variance": "temperature",
+    "more_trials": "alignment",
+    "table2": "omega",
+    "at_zero": "omega",
+    "table1": "omega",
+    "benchmarks": "omega",
+    "head_to_tail": "head_to_tail -P items=FILE",
+    "answers": "omega",
+}
+"""The experiment that repeats a claim by asking judges, by the beginning of the claim's id."""
+
+
+def row(cells: Iterable[str]) -> str:
+    """One line of a table; nothing in a cell breaks it."""
+    return f"| {' | '.join(' '.join(str(c).split()).replace('|', '/') for c in cells)} |"
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """A table in Markdown."""
+    return [row(head), f"|{'---|' * len(head)}", *map(row, rows), ""]
+
+
+def asked_by(claim: str) -> str:
+    """The command that asks judges again for a claim, where one does."""
+    for begin, command in _ASKS.items():
+        if claim.startswith(begin):
+            return (
+                f"`judgestats run {command.replace(' -P', ' -P preset=paper -P', 1)}`"
+                if (" -P" in command)
+                else f"`judgestats run {command} -P preset=paper`"
+            )
+    return ""
+
+
+def packed(name: str, member: str) -> str:
+    """A file of a study's records."""
+    with zipfile.ZipFile(RECORDS / f"{name}.zip") as records:
+        return records.read(member).decode("utf-8")
+
+
+def study(name: str) -> list[str]:
+    """Every claim of a re-examined study."""
+    about = json.loads(packed(name, "about.json"))
+    lines = [
+        f"## {_STUDY[name]}",
+        "",
+        (
+            f"`judgestats run replicate -P study={name}` shows the re-examination, also without a network;"
+            f" `judgestats items fetch {name}` and `-P data=data/{name}` compute it again on the authors'"
+            f" files. {about['sentence']}"
+        ),
+        "",
+    ]
+    lines += table(
+        ["claim", "the study printed", "its test on the same data", "the test called for", "what became of it, and why",
+         "asked again by"],
+        (
+            [
+                claim["claim"],
+                claim["published"],
+                claim["reproduced"] or claim["test_then"],
+                claim["test_now"],
+                f"**{claim['verdict']}**: {claim['because']}",
+                asked_by(claim["id"]),
+            ]
+            for claim in about["claims"]
+        ),
+    )  # fmt: skip
+    return lines
+
+
+def number(value: str) -> str:
+    """A cell of the records to three decimals; nothing where there is none."""
+    return f"{float(value):.3f}" if value not in ("", "nan") else ""
+
+
+def omega_cells() -> list[str]:
+    """Table 2 of study B, cell by cell."""
+    rows: Iterable[Mapping[str, str]] = csv.DictReader(
+        io.StringIO(packed("schroeder2024", "tables/conditions.csv"))
+    )
+    lines = [
+        (
+            "Table 2, cell by cell: what is printed, what the same procedure gives on the authors' verdicts, what it gives "
+            "when each question's replications are shuffled (nothing is there to be found), and the reliability "
+            "of one verdict, which gives the letters no order."
+        ),
+        "",
+    ]
+    return lines + table(
+        ["cell", "printed omega", "ours", "shuffled: mean", "95th percentile", "reliability of one verdict", "95 % interval"],
+        (
+            [
+                r["condition"],
+                *(number(r[k]) for k in ("printed_omega", "published_omega",
+                  "published_omega_null_mean", "published_omega_null_q95", "vote_share")),
+                f"[{number(r['vote_share_low'])}, {number(r['vote_share_high'])}]"
+                if r["vote_share_low"] else "",
+            ]
+            for r in rows
+        ),
+    )  # fmt: skip
+
+
+def preset(name: str) -> str:
+    """An experiment's ``preset=paper`` in one cell."""
+    return ", ".join(f"`{k}={v}`" for k, v in load_design(name).presets["paper"].items())
+
+
+def designs() -> list[str]:
+    """What ``preset=paper`` sets, an experiment a row."""
+    names = {
+        "A": ("temperature", "judges", "guidelines", "reasoning", "alignment"),
+        "B": ("omega", "head_to_tail"),
+        "C": ("grade_score",),
+        "D": ("crowd", "rejection_sampling"),
+    }
+    rows = [[s, f"`{n}`", preset(n).replace(",", ", ")] for s, ns in names.items() for n in ns]
+    return ["## The designs", "", "What `-P preset=paper` sets; a test holds every declared cell to it.", "",
+            *table(["study", "experiment", "preset=paper"], rows)]  # fmt: skip
+
+
+def grade_score() -> list[str]:
+    """Study C: its printed table, and what asks for it again."""
+    frame = read_printed("arxiv_2406_12043_tables_1_3.csv")
+    scores = frame[frame["metric"] == "grade_score"]
+    wide = scores.pivot_table(index=["judge", "prompt"], columns="random_option", values="value")
+    raised = int((wide[True] > wide[False]).sum())
+    lines = [
+        "## C. Grade Score (arXiv 2406.12043)",
+        "",
+        (
+            f"None of its verdicts is re-examined here: `judgestats run grade_score -P preset=paper` asks again "
+            f"({len(wide)} cells, each with and without the random option). The random option is said to raise the score "
+            f"consistently; in the printed table it does in {raised} of {len(wide)} cells."
+        ),
+        "",
+    ]
+    return lines + table(
+        ["judge", "prompt", "printed", "printed, with the random option"],
+        ([j, str(p), f"{v[False]:.4f}", f"{v[True]:.4f}"] for (j, p), v in wide.iterrows()),
+    )
+
+
+def crowd() -> list[str]:
+    """Study D: its printed tables, and the command of each."""
+    frame = read_printed("arxiv_2502_12501_tables_1_4.csv")
+    lines = [
+        "## D. Crowd comparative evaluation (arXiv 2502.12501)",
+        "",
+        (
+            "None of its verdicts is re-examined here. Tables 1 and 4 and the scaling curve are one run: "
+            "`judgestats run crowd -P preset=paper -P answerers=...`; Table 2 is `judgestats train` on its judgments "
+            "([training data](training-data.md)), and the distilled judge is run on the same sets by the same command; Table 3 "
+            "is `judgestats run rejection_sampling -P preset=paper -P items=FILE -P answerers=...`."
+        ),
+        "",
+    ]
+    for n, rows in frame.groupby("table"):
+        wide = rows.assign(
+            method=[
+                f"{r.method}{'' if r.samples in ('', None) or (isinstance(r.samples, float) and math.isnan(r.samples)) else f' ({r.samples})'}"
+                for r in rows.itertuples()
+            ]
+        ).pivot_table(index=["judge_or_base", "method"], columns="set", values="value", sort=False)
+        lines += [f"Table {n} as printed:", ""]
+        lines += table(
+            ["judge or base", "method", *map(str, wide.columns)],
+            (
+                [j, m, *("" if math.isnan(x) else f"{x:g}" for x in v)]
+                for (j, m), v in wide.iterrows()
+            ),
+        )
+    return lines
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [
+        "# The studies, cell by cell",
+        "",
+        (
+            "Four studies of LLM judges: what each claims, the command that repeats it, what the study printed, what we got "
+            "from the same data, and why the two differ. `docs/build_studies.py` writes this page from the records that ship."
+        ),
+        "",
+        *designs(),
+        *study("llmasjudge"),
+        *study("schroeder2024"),
+        *omega_cells(),
+        *grade_score(),
+        *crowd(),
+    ]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    if parser.parse_args().check:
+        if PAGE.read_text(encoding="utf-8") != page():
+            sys.exit("docs/studies.md is not what the records say: python docs/build_studies.py")
+    else:
+        PAGE.write_text(page(), encoding="utf-8")

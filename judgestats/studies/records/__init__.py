@@ -1,0 +1,122 @@
+"""Re-examinations as they ship: what was computed from the authors' data, never the data.
+
+A study's archive holds a run's files (plan, results, tables) and ``about.json``: whose data, with
+which digests, under which version. ``docs/build_study_records.py`` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from judgestats.errors import InputError
+from judgestats.studies.claims import Options, Replication, Study
+
+__all__ = ["ABOUT", "examined", "shipped_records"]
+
+ABOUT = "about.json"
+_MOST_BYTES = 1_000_000_000
+_MOST_FILES = 20_000
+_DEEPEST = 4
+
+
+def shipped_records(name: str, folder: Path) -> dict[str, Any]:
+    """Unpack the records of a study into a folder, as a run's files.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path
+
+    Returns
+    -------
+    dict
+        As ``about.json`` has it: ``source``, ``sentence``, ``claims``, ``digests`` and so on.
+
+    Raises
+    ------
+    InputError
+        If this installation holds none.
+    """
+    archive = resources.files("judgestats.studies.records").joinpath(f"{name}.zip")
+    if not archive.is_file():
+        raise InputError(
+            f"replicate: this installation holds no records of {name}. Give the study's data: "
+            "data=FOLDER or data=ARCHIVE.zip."
+        )
+    with resources.as_file(archive) as path, zipfile.ZipFile(path) as packed:
+        packed.extractall(folder)
+    found: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    return found
+
+
+def examined(study: Study, data: Path, options: Options) -> Replication:
+    """Re-examine a study on the authors' folder or archive as it is.
+
+    Parameters
+    ----------
+    study : Study
+    data : Path
+        A folder, or a zip file; archives inside a folder are looked into as well.
+    options : Options
+
+    Returns
+    -------
+    Replication
+
+    Raises
+    ------
+    InputError
+        If it holds no data of the study, or a file is damaged.
+    """
+    archives = [data] if data.is_file() else sorted(data.glob("*.zip")) if data.is_dir() else []
+    if not archives:
+        return study.examine(data, options)
+    with tempfile.TemporaryDirectory(prefix="judgestats-data-") as scratch:
+        place = Path(scratch)
+        for archive in archives:
+            _unpack(archive, place)
+        if data.is_dir():
+            for path in data.iterdir():
+                if path.is_file() and path not in archives:
+                    (place / path.name).symlink_to(path.resolve())
+        reasons = []
+        for folder in _folders(place):
+            try:
+                return study.examine(folder, options)
+            except InputError as error:
+                reasons.append(str(error))
+        raise InputError(f"replicate: nothing in {data} can be read: {reasons[0]}")
+
+
+def _unpack(archive: Path, place: Path) -> None:
+    """Tables and JSON of a zip file; its size is bounded, and no name leads out of the folder."""
+    if not zipfile.is_zipfile(archive):
+        raise InputError(f"replicate: {archive} is neither a folder nor a zip file.")
+    with zipfile.ZipFile(archive) as packed:
+        wanted = [
+            info
+            for info in packed.infolist()
+            if info.filename.endswith((".json", ".csv", ".gz", ".jsonl"))
+            and not Path(info.filename).name.startswith(".")
+        ]
+        if sum(info.file_size for info in wanted) > _MOST_BYTES or len(wanted) > _MOST_FILES:
+            raise InputError(
+                f"replicate: {archive} unpacks to more than {_MOST_BYTES:,} bytes or "
+                f"{_MOST_FILES:,} files. Unpack what is needed and give the folder."
+            )
+        for info in wanted:
+            packed.extract(info, place)  # zipfile drops absolute names and ..
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    """The folder and those inside of it, the nearer ones first."""
+    yield place
+    inside = [p for p in place.rglob("*") if p.is_dir()]
+    depth = {p: len(p.relative_to(place).parts) for p in inside}
+    yield from sorted((p for p in inside if depth[p] <= _DEEPEST), key=lambda p: (depth[p], p))
