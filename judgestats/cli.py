@@ -152,6 +152,14 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--document", default="", help="a document's name, or your own .qmd")
     report.add_argument("--template", default="", help="your own .qmd (judgestats template)")
 
+    second = commands.add_parser(
+        "second-opinion",
+        help="recompute a run's numbers by independent packages",
+        allow_abbrev=False,
+    )
+    second.add_argument("run", help="an MLflow run id, or a run's folder")
+    second.add_argument("--out", default="", help="a CSV file for the table")
+
     simulate = commands.add_parser(
         "simulate", help="serve the simulated judges over HTTP", allow_abbrev=False
     )
@@ -414,6 +422,7 @@ _COMMANDS = {
         "drift": "drift:drift_command",
         "reread": "reread:reread_command",
         "check": "check:check_command",
+        "second-opinion": "second_opinion:second_opinion_command",
         "export": "export:export_command",
         "train": "train:train_command",
         "coverage": "train:coverage_command",

@@ -1,0 +1,260 @@
+"""The primary numbers of a run recomputed by independent packages: ours, theirs, the difference.
+
+A fault of either side shows on the user's own data. Packages want complete tables: a condition in
+which every item has the same number of read judgments. Others are named as not compared.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgestats.judgments.shapes import score_array
+from judgestats.results import Comparison, Estimate, Results, Test
+
+__all__ = ["TOLERANCE", "Opinion", "disagreeing", "opinions_table", "second_opinion"]
+
+TOLERANCE = 1e-6
+"""Of closed forms; a fit that iterates has its own."""
+_FITTED = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opinion:
+    """One number, computed twice.
+
+    Attributes
+    ----------
+    result : str
+        Id of our record.
+    what : str
+    ours, theirs : float
+    package : str
+        And its function.
+    tolerance : float
+        Of the difference, relative to numbers above 1.
+    convention : str
+        What both do alike, or how they differ.
+    """
+
+    result: str
+    what: str
+    ours: float
+    theirs: float
+    package: str
+    tolerance: float = TOLERANCE
+    convention: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Theirs less ours."""
+        return self.theirs - self.ours
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are the same number, or both undefined."""
+        if math.isnan(self.ours) or math.isnan(self.theirs):
+            return math.isnan(self.ours) and math.isnan(self.theirs)
+        return abs(self.difference) <= self.tolerance * max(1.0, abs(self.ours))
+
+
+def second_opinion(frame: pd.DataFrame, found: Results) -> tuple[Opinion, ...]:
+    """Recompute the records of a run that other packages can compute.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments of the run.
+    found : Results
+        Its records.
+
+    Returns
+    -------
+    tuple of Opinion
+        ICC(1,1) and Cronbach's alpha (pingouin), the within-item variance (statsmodels' mixed
+        model), Fleiss' kappa (statsmodels), correlations with ratings (scipy), kappa with labels
+        (statsmodels), and Holm's adjustment of every family (statsmodels).
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs, on data that are checked above
+        return (*_scores(frame, found), *_verdicts(frame, found), *_families(found))
+
+
+def opinions_table(opinions: tuple[Opinion, ...]) -> pd.DataFrame:
+    """One row a number.
+
+    Examples
+    --------
+    >>> one = Opinion(result="r", what="alpha", ours=0.5, theirs=0.5, package="p")
+    >>> opinions_table((one,))[["ours", "theirs", "difference", "agrees"]].values.tolist()
+    [[0.5, 0.5, 0.0, True]]
+    """
+    return pd.DataFrame(
+        [
+            {
+                "result": o.result,
+                "what": o.what,
+                "ours": o.ours,
+                "theirs": o.theirs,
+                "difference": o.difference,
+                "tolerance": o.tolerance,
+                "agrees": o.agrees,
+                "package": o.package,
+                "convention": o.convention,
+            }
+            for o in opinions
+        ]
+    )
+
+
+def disagreeing(opinions: tuple[Opinion, ...]) -> tuple[Opinion, ...]:
+    """Those beyond their tolerance."""
+    return tuple(o for o in opinions if not o.agrees)
+
+
+def _ours(found: Results, result_id: str) -> float | None:
+    if result_id not in found:
+        return None
+    record = found[result_id]
+    return float(record.estimate) if isinstance(record, Estimate) else None
+
+
+def _scores(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
+    if "score" not in frame or not frame["score"].notna().any():
+        return
+    array = score_array(frame)
+    for name in array.conditions:
+        x = array.condition(name)
+        x = x[:, np.isfinite(x).any(axis=0)]
+        if len(x) < 3 or x.shape[1] < 2 or not np.isfinite(x).all() or not x.var(axis=1).any():
+            continue
+        yield from _of_table(name, x, found)
+
+
+def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
+    """Of complete scores, items x replications."""
+    import pingouin
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    n, r = x.shape
+    long = pd.DataFrame(
+        {"item": np.repeat(np.arange(n), r), "rater": np.tile(np.arange(r), n), "score": x.ravel()}
+    )
+    icc_id, alpha_id = f"reliability.icc1.{name}", f"reliability.omega.{name}"
+    ours = _ours(found, icc_id)
+    if ours is not None:
+        table = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score")
+        yield Opinion(
+            result=icc_id, what="ICC(1,1)", ours=ours, theirs=float(table["ICC"].iloc[0]),
+            package="pingouin.intraclass_corr", convention="one-way random effects",
+        )  # fmt: skip
+    ours = _ours(found, alpha_id)
+    if ours is not None:
+        theirs = float(pingouin.cronbach_alpha(data=pd.DataFrame(x))[0])
+        yield Opinion(
+            result=alpha_id, what="parallel omega", ours=ours, theirs=theirs,
+            package="pingouin.cronbach_alpha", convention="parallel omega is Cronbach's alpha",
+        )  # fmt: skip
+    variance_id = f"condition.pooled_within_variance.{name}"
+    ours = _ours(found, variance_id)
+    between = x.mean(axis=1).var(ddof=1) > x.var(axis=1, ddof=1).mean() / r
+    if ours is not None and between:
+        fit = MixedLM(long["score"], np.ones((len(long), 1)), groups=long["item"]).fit(reml=True)
+        yield Opinion(
+            result=variance_id, what="within-item variance", ours=ours, theirs=float(fit.scale),
+            package="statsmodels.MixedLM", tolerance=_FITTED,
+            convention="REML with random items, iterated; ours is the mean square",
+        )  # fmt: skip
+
+
+def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
+    from scipy import stats
+    from statsmodels.stats import inter_rater
+
+    for condition, own in frame.groupby("condition", sort=False):
+        name = str(condition)
+        read = own[own["choice"].astype(str) != ""] if "choice" in own else own[:0]
+        ours = _ours(found, f"reliability.fleiss_kappa.{name}")
+        if ours is not None and len(read) == len(own) and _alike(own["order"]):
+            table = pd.crosstab(read["item_id"], read["choice"]).to_numpy()
+            if len(set(table.sum(axis=1))) == 1:
+                yield Opinion(
+                    result=f"reliability.fleiss_kappa.{name}", what="Fleiss' kappa", ours=ours,
+                    theirs=float(inter_rater.fleiss_kappa(table)),
+                    package="statsmodels.fleiss_kappa", convention="repetitions as raters",
+                )  # fmt: skip
+        if "label" not in own:
+            continue
+        ours = _ours(found, f"people.kappa.{name}")
+        both = read[read["label"].astype(str) != ""]
+        if ours is not None and len(both) and "score" in own and own["score"].isna().all():
+            said = sorted({*both["choice"], *both["label"]})
+            square = pd.crosstab(both["choice"], both["label"]).reindex(
+                index=said, columns=said, fill_value=0
+            )
+            yield Opinion(
+                result=f"people.kappa.{name}", what="Cohen's kappa with labels", ours=ours,
+                theirs=float(inter_rater.cohens_kappa(square.to_numpy(), return_results=False)),
+                package="statsmodels.cohens_kappa", convention="one row a judgment",
+            )  # fmt: skip
+        ratings = pd.to_numeric(own["label"], errors="coerce")
+        scored = own.assign(rating=ratings).dropna(subset=["score", "rating"])
+        means = scored.groupby("item_id")[["score", "rating"]].mean()
+        for kind, function in (
+            ("pearson", stats.pearsonr),
+            ("spearman", stats.spearmanr),
+            ("kendall", stats.kendalltau),
+        ):
+            ours = _ours(found, f"people.{kind}.{name}")
+            if ours is not None and len(means) > 2:
+                theirs = float(function(means["score"], means["rating"])[0])
+                yield Opinion(
+                    result=f"people.{kind}.{name}", what=f"{kind.capitalize()}'s correlation",
+                    ours=ours, theirs=theirs, package=f"scipy.stats.{function.__name__}",
+                    convention="means of items",
+                )  # fmt: skip
+
+
+def _alike(values: pd.Series) -> bool:
+    return bool((values == values.iloc[0]).all())
+
+
+def _families(found: Results) -> Iterator[Opinion]:
+    """Every family by itself; one that is adjusted with others bears their label."""
+    together: dict[str, list[Test | Comparison]] = {}
+    alone: dict[str, list[Test | Comparison]] = {}
+    for family in found.families:
+        if family.method == "holm":
+            records = [r for r in found.members(family) if isinstance(r, (Test, Comparison))]
+            defined = [r for r in records if not math.isnan(r.p)]
+            alone[family.id] = defined
+            together.setdefault(family.label, []).extend(defined)
+    for family in found.families:
+        members = alone.get(family.id, [])
+        if len(members) < 2:
+            continue
+        own = _adjusted(members, members, "Holm")
+        joint = _adjusted(members, together[family.label], "Holm, with all families of its label")
+        yield own if own.agrees or not joint.agrees else joint
+
+
+def _adjusted(
+    members: Sequence[Test | Comparison], of: Sequence[Test | Comparison], convention: str
+) -> Opinion:
+    """The member of a family whose adjusted p lies furthest from theirs."""
+    from statsmodels.stats.multitest import multipletests
+
+    p = dict(
+        zip((r.id for r in of), multipletests([r.p for r in of], method="holm")[1], strict=True)
+    )
+    worst = max(members, key=lambda r: abs(p[r.id] - r.p_adjusted))
+    return Opinion(
+        result=worst.id, what=f"adjusted p, furthest apart of {len(members)}",
+        ours=worst.p_adjusted, theirs=float(p[worst.id]), package="statsmodels.multipletests",
+        convention=convention,
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""``judgestats second-opinion RUN``: a run's numbers recomputed by independent packages."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from judgestats.errors import InputError
+from judgestats.experiment import console
+
+__all__ = ["second_opinion_command"]
+
+
+def second_opinion_command(arguments: argparse.Namespace) -> int:
+    """Print ours, theirs and the difference of every number that another package computes.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``run`` (an id or a folder) and ``out`` (a CSV file, or empty).
+
+    Returns
+    -------
+    int
+        1 where a number lies beyond its tolerance.
+    """
+    from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
+    from judgestats.tracking.fetch import results_of_run, run_judgments
+
+    opinions = second_opinion(run_judgments(arguments.run), results_of_run(arguments.run))
+    if not opinions:
+        raise InputError(
+            f"second-opinion: no number of {arguments.run} can be recomputed by another package: "
+            "they want items that were all judged, and read, equally often."
+        )
+    table = opinions_table(opinions)
+    if arguments.out:
+        table.to_csv(Path(arguments.out), index=False)
+    for o in opinions:
+        console.say(
+            f"{'same' if o.agrees else 'DIFFERS'}  {o.what} ({o.result}): ours {o.ours:.6g}, "
+            f"{o.package} {o.theirs:.6g}; {o.convention}"
+        )
+    apart = len(disagreeing(opinions))
+    console.say(f"{len(opinions) - apart} of {len(opinions)} numbers are the same.")
+    return 1 if apart else 0

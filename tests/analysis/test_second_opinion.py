@@ -1,0 +1,67 @@
+"""Other packages give the same numbers on data, and a wrong number of ours would show."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.audit import audit
+from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
+from judgestats.judgments.design import Condition
+from judgestats.judgments.readers.frame import parsed_frame
+from tests.null_judge.worlds import World, scored
+
+JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
+
+
+@pytest.fixture(scope="module")
+def of_scores():
+    world = World(sizes=(2,) * 10, replications=4, unread=0.0, constant=0.2)
+    rng = np.random.default_rng(5)
+    frame = scored(rng, world, JUDGES)
+    mean = frame.groupby("item_id")["score"].transform("mean")
+    frame["label"] = (mean.round() - 1 + frame["item_id"].str[1:].astype(int) % 3).astype(str)
+    return frame, audit(frame, n_resamples=19).records()
+
+
+def test_reliability_variance_correlation_and_adjustment_are_the_same(of_scores):
+    opinions = second_opinion(*of_scores)
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
+    by_package = opinions_table(opinions).groupby("package").size()
+    assert by_package["pingouin.intraclass_corr"] == len(JUDGES)
+    assert by_package["pingouin.cronbach_alpha"] == len(JUDGES)
+    assert by_package["statsmodels.MixedLM"] >= 1
+    assert by_package["scipy.stats.pearsonr"] == len(JUDGES)
+    assert by_package["statsmodels.multipletests"] >= 1
+
+
+def test_a_wrong_number_shows(of_scores):
+    frame, found = of_scores
+    wrong = tuple(
+        dataclasses.replace(r, estimate=r.estimate + 0.01)
+        if r.id == "reliability.icc1.a, T=1"
+        else r
+        for r in found.results
+    )
+    apart = disagreeing(second_opinion(frame, dataclasses.replace(found, results=wrong)))
+    assert [o.result for o in apart] == ["reliability.icc1.a, T=1"]
+    assert apart[0].difference == pytest.approx(-0.01)
+
+
+def test_kappas_of_verdicts_are_the_same():
+    rng = np.random.default_rng(6)
+    rows = [
+        {
+            "judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+            "replicate": r, "status": "ok", "label": "AB"[i % 2],
+            "choice": "ABC"[int(rng.choice([i % 2, 2], p=[0.7, 0.3]))],
+        }
+        for i in range(20) for r in range(3)
+    ]  # fmt: skip
+    frame = parsed_frame(pd.DataFrame(rows))
+    opinions = second_opinion(frame, audit(frame, n_resamples=19).records())
+    assert {o.what for o in opinions} >= {"Fleiss' kappa", "Cohen's kappa with labels"}
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
