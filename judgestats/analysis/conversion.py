@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -47,32 +46,6 @@ from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
 __all__ = ["Place", "records_of", "table_record"]
-
-_SYMBOLS = MappingProxyType(
-    {
-        "conover": "t",
-        "corrected_differences": "t",
-        "distance_ratio": "t",
-        "dunn": "z",
-        "equivalence_of_effects": "t",
-        "equivalence_of_means": "t",
-        "equivalence_of_spread": "t",
-        "error_rates_by_slice": "t",
-        "length_effect": "t",
-        "mean_shift": "t",
-        "nemenyi": "q",
-        "own_effect": "t",
-        "pairwise_mann_whitney": "W",
-        "pairwise_mcnemar": "b - c",
-        "pairwise_wilcoxon": "V",
-        "quade_pairs": "t",
-        "ratio_of_ratios": "t",
-        "siegel": "z",
-        "variance_ratio": "t",
-        "versus_control": "z",
-    }
-)
-"""The symbols of comparisons' statistics, by what made them; a difference has none of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +283,6 @@ def _comparison(
     if isinstance(result, EquivalenceResult):
         low, high = result.margin
         margin = Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
-    symbol = _SYMBOLS.get(result.name, "")
     compared = ComparisonRecord(
         **common,
         a=row.a,
@@ -318,7 +290,9 @@ def _comparison(
         estimand=key,
         estimate=float(row.estimate),
         method=result.method,
-        statistic=_statistic(symbol, row.statistic, {} if math.isnan(row.df) else {"df": row.df}),
+        statistic=_statistic(
+            result.symbol, row.statistic, {} if math.isnan(row.df) else {"df": row.df}
+        ),
         p=float(row.p_value),
         p_floor=_floor(result.details.get("n_permutations")),
         p_adjusted=float(row.p_adjusted) if family else math.nan,

@@ -165,6 +165,7 @@ def preference_effects(
         row = _row(fit, place, *_NAMES[name], level=inference["level"])
         out[name] = Comparisons(
             name=f"{name}_effect",
+            symbol="t",
             method="Least squares on the preference, people's preference held constant",
             adjust=adjust,
             family=f"effect of {name}",
@@ -264,6 +265,7 @@ def equivalence_of_effects(
         )  # fmt: skip
     return EquivalenceResult(
         name="equivalence_of_effects",
+        symbol="t",
         method="Two one-sided t tests of the effects",
         adjust=adjust,
         family=effects.family,

@@ -99,6 +99,7 @@ class CochranResult(TestResult):
             )
         return Comparisons(
             name="pairwise_mcnemar",
+            symbol="b - c",
             method="Pairwise McNemar tests after Cochran's Q"
             + ("" if self.cluster is None else ", exact over sign changes of clusters"),
             adjust=adjust,

@@ -28,6 +28,9 @@ __all__ = [
     "nemenyi_critical_difference",
 ]
 
+_SYMBOLS = {"conover": "t", "nemenyi": "q", "siegel": "z", "versus_control": "z"}
+"""Of the statistics of the tests that follow; a difference has none of its own."""
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -320,6 +323,7 @@ class FriedmanResult(TestResult):
             notes.append(Note(code="ties_ignored", message=message))
         return Comparisons(
             name=name,
+            symbol=_SYMBOLS.get(name, ""),
             method=method,
             adjust=adjust,
             family=f"{'pairs' if name != 'versus_control' else 'contrasts'} of "

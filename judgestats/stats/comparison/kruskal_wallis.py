@@ -33,6 +33,9 @@ from judgestats.stats.layouts.groups import Groups, read_groups
 
 __all__ = ["KruskalResult", "epsilon_squared", "eta_squared_ranks", "kruskal_test"]
 
+_SYMBOLS = {"conover": "t", "dunn": "z", "nemenyi": "q"}
+"""Of the statistics of the tests that follow."""
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Distribution = Literal["chi2", "permutation"]
@@ -126,6 +129,7 @@ class KruskalResult(TestResult):
             notes.append(Note(code="clusters_ignored", message=message))
         return Comparisons(
             name=name,
+            symbol=_SYMBOLS[name],
             method=method,
             adjust=adjust,
             family=f"pairs of {len(self.groups)} groups",

@@ -300,6 +300,7 @@ def pairwise_mann_whitney(
         rows.append((i, j, outcome, shift, delta))
     adjusted = p_adjust([r[2]["p_value"] for r in rows], method=adjust)
     return Comparisons(
+        symbol="W",
         name=where,
         method="Pairwise Mann-Whitney tests",
         adjust=adjust,

@@ -58,6 +58,7 @@ class QuadeResult(TestResult):
         adjusted = p_adjust(raw, method=adjust)
         return Comparisons(
             name="quade_pairs",
+            symbol="t",
             method="Quade's all-pairs test (t on weighted rank sums)",
             adjust=adjust,
             family=f"pairs of {k} conditions",

@@ -324,6 +324,7 @@ def pairwise_wilcoxon(
         rows.append((i, j, outcome, shift, effect.estimate))
     adjusted = p_adjust([r[2]["p_value"] for r in rows], method=adjust)
     return Comparisons(
+        symbol="V",
         name=where,
         method="Pairwise Wilcoxon signed rank tests",
         adjust=adjust,

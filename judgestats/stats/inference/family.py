@@ -82,6 +82,8 @@ class Comparisons(Result):
     sample: Sample
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    symbol: str = ""
+    """Of the rows' statistic; empty where a row has none."""
 
     def replace(self, **changes: Any) -> Comparisons:
         """A copy with some fields changed."""

@@ -279,6 +279,7 @@ def equivalence_of_spread(
             )
         )
     return EquivalenceResult(
+        symbol="t",
         name=function,
         method="Two one-sided tests of the ratio of pooled within-cell variances",
         adjust=adjust,
@@ -377,6 +378,7 @@ def equivalence_of_means(
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
     return EquivalenceResult(
+        symbol="t",
         name=function,
         method="Two one-sided tests of the shift of the mean, paired by item",
         adjust=adjust,

@@ -104,6 +104,7 @@ def mean_shift(
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
     return Comparisons(
         name="mean_shift",
+        symbol="t",
         method="Shift of the mean, paired by item",
         adjust=adjust,
         family="mean shifts of these conditions",

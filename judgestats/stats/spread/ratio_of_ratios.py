@@ -120,6 +120,7 @@ def ratio_of_ratios(
     complete = ~np.isnan(np.column_stack([v1, v0])).any(axis=1)
     lost = int(np.sum(~complete))
     return Comparisons(
+        symbol="t",
         name=function,
         method="Ratio of variance ratios, jackknife t on the log scale",
         adjust=adjust,

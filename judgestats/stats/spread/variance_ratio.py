@@ -300,6 +300,7 @@ def variance_ratio(
         )
     return Comparisons(
         name="variance_ratio" if statistic == "variance" else "distance_ratio",
+        symbol="t",
         method=f"{_NAMES[statistic].capitalize()}, jackknife t on the log scale",
         adjust=adjust,
         family="ratios of these conditions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from scipy import optimize, stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import (
     Estimate,
@@ -85,16 +87,15 @@ class ConfidenceCalibration(Result):
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
 
+@with_keywords()
 def confidence_calibration(
     confidence: ArrayLike,
     human: ArrayLike,
     *,
     categories: Sequence[str] = FAIL_PASS,
     bins: int = 10,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
     n_draws: int = 1000,
-    seed: int | None = 0,
+    **inference: Unpack[Seeded],
 ) -> ConfidenceCalibration:
     r"""Are a judge's confidences chances?
 
@@ -107,11 +108,8 @@ def confidence_calibration(
     categories : sequence of two str
     bins : int
         Equally wide bins [k/m, (k+1)/m), the last closed. The calibration error depends on them.
-    cluster : array-like, shape (N,), optional
-    level : float
     n_draws : int
         Draws of labels from the confidences for the null of the calibration error.
-    seed : int or None
 
     Returns
     -------
@@ -152,13 +150,13 @@ def confidence_calibration(
         raise InputError(f"{where}: confidence must lie in 0-1. Divide percentages by 100.")
     if bins < 1:
         raise InputError(f"{where}: bins must be at least 1, got {bins}.")
-    codes = cluster_codes(cluster, p.size, where=where)
+    codes = cluster_codes(inference["cluster"], p.size, where=where)
     used = ~np.isnan(p) & ~np.isnan(y)
     n_out = int(np.sum(~used))
     p, y, codes = p[used], y[used], codes[used]
     sample = Sample(
         n_items=p.size,
-        n_clusters=int(np.unique(codes).size) if cluster is not None else None,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
         n_excluded=n_out,
         excluded={"no confidence or no label": n_out} if n_out else {},
     )
@@ -179,10 +177,10 @@ def confidence_calibration(
     details = {k: details[k] for k in ("reliability", "resolution", "uncertainty")} | {
         f"binned_{k}": v for k, v in binned.items()
     }
-    details["after_recalibration"] = _cross_fitted(p, y, codes, seed)
+    details["after_recalibration"] = _cross_fitted(p, y, codes, inference["seed"])
     base = details["uncertainty"]
     details["skill"] = 1 - over.mean / base if base > 0 else math.nan
-    iv = over.interval(level)
+    iv = over.interval(inference["level"])
     notes: tuple[Note, ...] = ()
     if iv is None:
         notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
@@ -204,10 +202,12 @@ def confidence_calibration(
             estimator=f"{bins} equally wide bins",
             estimate=_ece(p, y[None, :], place, bins)[0],
             sample=sample,
-            null=_null(p, y, place, bins, n_draws, seed) if n_draws else None,
+            null=_null(p, y, place, bins, n_draws, inference["seed"]) if n_draws else None,
         ),
         area=_area(p, y),
-        diagram=_diagram(p, y, place, codes, bins, cluster is not None, level),
+        diagram=_diagram(
+            p, y, place, codes, bins, inference["cluster"] is not None, inference["level"]
+        ),
         sample=sample,
         notes=notes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.clustered_share import critical_value
 from judgestats.stats.validity.inputs import score_values
@@ -84,14 +85,14 @@ class ConfidenceSequence(Result):
         return "\n".join(["", "\tConfidence sequence", "", self.sentence(), ""])
 
 
+@with_keywords()
 def confidence_sequence(
     values: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
     method: SequenceMethod = "asymptotic",
     bounds: tuple[float, float] = (0.0, 1.0),
     n_quantities: int = 1,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> ConfidenceSequence:
     r"""A running average with limits that hold at every look.
 
@@ -111,7 +112,6 @@ def confidence_sequence(
         Least and greatest possible value.
     n_quantities : int
         Quantities watched together: each has (1 - level) / n_quantities.
-    level : float
 
     Returns
     -------
@@ -159,8 +159,8 @@ def confidence_sequence(
         raise InputError(
             f"{where}: values must lie within {least:g} to {most:g}. Name the range by bounds=."
         )
-    sums, sizes = _by_cluster(x, known, cluster, where)
-    alpha = (1 - level) / n_quantities
+    sums, sizes = _by_cluster(x, known, inference["cluster"], where)
+    alpha = (1 - inference["level"]) / n_quantities
     unit = (sums - least * sizes) / (most - least)
     t = np.arange(1, unit.size + 1)
     n = np.cumsum(sizes)
@@ -188,7 +188,7 @@ def confidence_sequence(
         fixed_low=back(average - fixed),
         fixed_high=back(average + fixed),
         n=n.astype(np.int64),
-        level=level,
+        level=inference["level"],
         method=method,
     )
 

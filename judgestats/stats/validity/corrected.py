@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample, TestResult
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
@@ -118,18 +119,18 @@ class CorrectedScore(Result):
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
 
+@with_keywords()
 def corrected_rate(
     judge: ArrayLike,
     human: ArrayLike,
     *,
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
     estimand: Estimand = "population",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The pass rate that people would give, from a judge of all items and people's labels of few.
 
@@ -142,8 +143,6 @@ def corrected_rate(
         Labels, None or NaN where there is none.
     categories : sequence of two str
         The verdicts' words, the negative one first.
-    cluster : array-like, shape (N,), optional
-        Cluster of each item, such as its question.
     stratum : array-like, shape (N,), optional
         Correct within each stratum and weight by its share.
     mix : mapping of str to float, optional
@@ -155,7 +154,6 @@ def corrected_rate(
         random" stands with the result. ``convenience`` is not corrected.
     estimand : {"population", "items"}
         The rate of the population that the items come from, or of these items.
-    level : float
 
     Returns
     -------
@@ -197,7 +195,7 @@ def corrected_rate(
         human,
         kind="verdict",
         categories=categories,
-        cluster=cluster,
+        cluster=inference["cluster"],
         stratum=stratum,
         where=where,
     )
@@ -217,26 +215,26 @@ def corrected_rate(
         )
         notes.append(Note(code="unread_class", message=message))
     people = poststratified_rate(
-        items, use_judge=False, mix=mix, weight=weight, finite=finite, level=level
+        items, use_judge=False, mix=mix, weight=weight, finite=finite, level=inference["level"]
     )
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
         corrected = _refused(
-            poststratified_rate(items, mix=mix, finite=finite, level=level), _BY_HAND
+            poststratified_rate(items, mix=mix, finite=finite, level=inference["level"]), _BY_HAND
         )
     else:
         corrected = poststratified_rate(
-            items, mix=mix, weight=weight, finite=finite, level=level,
+            items, mix=mix, weight=weight, finite=finite, level=inference["level"],
             join=labels_drawn != "by-verdict",
         )  # fmt: skip
         if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
-            others = {n: ppi_mean(items, estimator=n, level=level) for n in _PPI}
+            others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn == "by-verdict":
         people = _refused(people, _BY_VERDICT)
     notes += corrected.notes
     return CorrectedScore(
         corrected=corrected,
-        judge_only=_judge_rate(items, verdict, level),
+        judge_only=_judge_rate(items, verdict, inference["level"]),
         people_only=people,
         others=others,
         labels_worth=_worth(corrected, people),
@@ -251,16 +249,16 @@ def corrected_rate(
 _PPI: tuple[Literal["ppi", "ppi++", "difference"], ...] = ("ppi", "ppi++", "difference")
 
 
+@with_keywords()
 def corrected_mean(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
     mix: Mapping[str, float] | None = None,
     labels_drawn: LabelsDrawn | None = None,
     estimand: Estimand = "population",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> CorrectedScore:
     r"""The mean score that people would give, from a judge of all items and labels of few.
 
@@ -271,7 +269,7 @@ def corrected_mean(
         counted.
     human : array-like, shape (N,)
         People's scores, NaN where there is none.
-    cluster, stratum, mix, labels_drawn, estimand, level
+    stratum, mix, labels_drawn, estimand
         See `corrected_rate`.
 
     Returns
@@ -302,7 +300,7 @@ def corrected_mean(
     """
     where = "corrected_mean"
     items = labelled_items(
-        judge, human, kind="score", cluster=cluster, stratum=stratum, where=where
+        judge, human, kind="score", cluster=inference["cluster"], stratum=stratum, where=where
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
     known = ~np.isnan(items.judge)
@@ -324,14 +322,14 @@ def corrected_mean(
     if stratum is not None:
         shares = stratum_shares(items, mix)
         of: Callable[..., Estimate] = lambda **k: stratified_mean(  # noqa: E731
-            items, shares, finite=finite, level=level, **k
+            items, shares, finite=finite, level=inference["level"], **k
         )
         people, corrected = of(use_judge=False), of()
         others = {"difference": of(slope=1.0)}
     else:
-        people = people_mean(items, level=level)
-        corrected = greg_mean(items, finite=finite, level=level)
-        others = {n: ppi_mean(items, estimator=n, level=level) for n in _PPI}
+        people = people_mean(items, level=inference["level"])
+        corrected = greg_mean(items, finite=finite, level=inference["level"])
+        others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
     if labels_drawn in {"convenience", "by-verdict"}:
         reason = _BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
         corrected, others = _refused(corrected, reason), {}
@@ -346,7 +344,7 @@ def corrected_mean(
         corrected = people
     return CorrectedScore(
         corrected=corrected,
-        judge_only=_judge_mean(items, level),
+        judge_only=_judge_mean(items, inference["level"]),
         people_only=people,
         others=others,
         labels_worth=_worth(corrected, people),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from scipy import special
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
@@ -25,13 +26,9 @@ __all__ = ["AccuracyByK", "accuracy_by_k", "accuracy_of_credits", "error_parts"]
 FloatArray = NDArray[np.float64]
 
 
+@with_keywords()
 def error_parts(
-    scores: ArrayLike,
-    human: ArrayLike,
-    *,
-    k: int = 1,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    scores: ArrayLike, human: ArrayLike, *, k: int = 1, **inference: Unpack[Clustered]
 ) -> dict[str, Estimate]:
     r"""Mean squared error against people, split into bias, items and replicates.
 
@@ -43,8 +40,6 @@ def error_parts(
         People's scores, NaN where there is none.
     k : int
         Judgments that are averaged in use.
-    cluster : array-like, shape (N,), optional
-    level : float
 
     Returns
     -------
@@ -94,20 +89,30 @@ def error_parts(
     n_out = int(np.sum(~used))
     sample = Sample(
         n_items=r.size,
-        n_clusters=None if cluster is None else int(np.unique(np.asarray(cluster)[used]).size),
+        n_clusters=None
+        if inference["cluster"] is None
+        else int(np.unique(np.asarray(inference["cluster"])[used]).size),
         n_replications=int(r.min()),
         n_replications_max=int(r.max()),
         n_excluded=n_out,
         excluded={"no label or fewer than two judgments": n_out} if n_out else {},
     )
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
 
     def part(name: str, label: str, combine: Any) -> Estimate:
         return estimate_from_sums(
             SumStatistic(per_item=lambda t: t, combine=combine),
-            terms, name=name, label=label, estimator=f"mean of {k} judgments", sample=sample,
-            reason="undefined", where=where, cluster=codes, level=level, scale="identity",
-        )  # fmt: skip
+            terms,
+            name=name,
+            label=label,
+            estimator=f"mean of {k} judgments",
+            sample=sample,
+            reason="undefined",
+            where=where,
+            cluster=codes,
+            level=inference["level"],
+            scale="identity",
+        )
 
     def bias2(s: NDArray[Any]) -> NDArray[Any]:
         return np.asarray((s[..., 1] / s[..., 0]) ** 2)
@@ -194,15 +199,15 @@ class AccuracyByK(Result):
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
 
+@with_keywords()
 def accuracy_by_k(
     verdicts: ArrayLike,
     human: ArrayLike,
     *,
     ks: Sequence[int] | None = None,
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
     margin: float = 0.01,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> AccuracyByK:
     r"""Accuracy of the majority of k of a judge's verdicts against people.
 
@@ -214,11 +219,9 @@ def accuracy_by_k(
     ks : sequence of int, optional
         Numbers of verdicts, at most the repeats; the odd ones and the most otherwise.
     categories : sequence of two str
-    cluster : array-like, shape (N,), optional
     margin : float
         Loss of accuracy that is accepted for fewer verdicts. All k cost alike per verdict, so the
         fewest within the margin are the cheapest.
-    level : float
 
     Returns
     -------
@@ -256,17 +259,17 @@ def accuracy_by_k(
     if not used.any():
         raise InputError(f"{where}: no item has a label and all {most} verdicts read.")
     right = np.sum(v[used] == y[used][:, None], axis=1)
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     n_out = int(np.sum(~used))
     sample = Sample(
         n_items=int(used.sum()),
-        n_clusters=None if cluster is None else int(np.unique(codes).size),
+        n_clusters=None if inference["cluster"] is None else int(np.unique(codes).size),
         n_replications=most,
         n_excluded=n_out,
         excluded={"unread or no label": n_out} if n_out else {},
     )
     by_k = {k: majority_credit(right, most, k) for k in chosen}
-    return accuracy_of_credits(by_k, codes, sample, margin=margin, level=level)
+    return accuracy_of_credits(by_k, codes, sample, margin=margin, level=inference["level"])
 
 
 def accuracy_of_credits(

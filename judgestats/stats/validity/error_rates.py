@@ -6,13 +6,14 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -109,16 +110,16 @@ _SHARES = (
 )
 
 
+@with_keywords()
 def error_rates(
     judge: ArrayLike,
     human: ArrayLike,
     *,
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
     chance: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> ErrorRates:
     r"""Confusion table of a judge against people, and the rates read off it.
 
@@ -131,8 +132,6 @@ def error_rates(
         Labels, None or NaN where there is none.
     categories : sequence of two str
         The verdicts' words, the negative one first.
-    cluster : array-like, shape (N,), optional
-        Cluster of each item, such as its question.
     stratum : array-like, shape (N,), optional
         For ``labels_drawn="stratified"``: the stratum of each item, weighted by its share.
     chance : array-like, shape (N,), optional
@@ -141,7 +140,6 @@ def error_rates(
         How the labelled items were chosen. ``by-verdict``: fixed numbers for each verdict of the
         judge; sensitivity and specificity are then weighted by the verdicts' shares, for the
         unweighted table shows other rates (.75 and .90 where .92 and .70 are true).
-    level : float
 
     Returns
     -------
@@ -180,7 +178,7 @@ def error_rates(
         human,
         kind="verdict",
         categories=categories,
-        cluster=cluster,
+        cluster=inference["cluster"],
         stratum=stratum,
         where=where,
     )
@@ -221,13 +219,23 @@ def error_rates(
         base = (y if given == "people" else f) == value
         hit = base & ((f if given == "people" else y) == value)
         rates[name] = _share(
-            name, label, hit * w, base * w, codes, items.clustered, level, sample,
+            name, label, hit * w, base * w, codes, items.clustered, inference["level"], sample,
             none.format(**words), drawn_in_parts, reason, known is not None,
         )  # fmt: skip
     rates["accuracy"] = _share(
-        "accuracy", "Accuracy", (f == y) * w, w, codes, items.clustered, level, sample, "",
-        drawn_in_parts, reason, known is not None,
-    )  # fmt: skip
+        "accuracy",
+        "Accuracy",
+        (f == y) * w,
+        w,
+        codes,
+        items.clustered,
+        inference["level"],
+        sample,
+        "",
+        drawn_in_parts,
+        reason,
+        known is not None,
+    )
     cells = np.column_stack(
         [(y == 1) & (f == 1), (y == 0) & (f == 1), (y == 1) & ~(f == 1), (y == 0) & ~(f == 1)]
     ).astype(float)
@@ -243,7 +251,7 @@ def error_rates(
             reason=reason or undefined,
             where=where,
             cluster=codes,
-            level=level,
+            level=inference["level"],
             scale="identity",
         )
         rates[name] = _undefined(out, reason) if reason else _within(out)

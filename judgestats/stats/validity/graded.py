@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -77,12 +78,9 @@ class GradedAgreement(Result):
         return "\n".join(lines)
 
 
+@with_keywords()
 def graded_agreement(
-    judge: ArrayLike,
-    human: ArrayLike,
-    *,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
+    judge: ArrayLike, human: ArrayLike, **inference: Unpack[Clustered]
 ) -> GradedAgreement:
     r"""Bias, limits of agreement, concordance and calibration of a judge's scores.
 
@@ -92,8 +90,6 @@ def graded_agreement(
         Repeats are averaged first.
     human : array-like, shape (N,)
         People's scores on the same scale, NaN where there is none.
-    cluster : array-like, shape (N,), optional
-    level : float
 
     Returns
     -------
@@ -122,7 +118,7 @@ def graded_agreement(
     (0.6, 0.872)
     """
     where = "graded_agreement"
-    items = labelled_items(judge, human, kind="score", cluster=cluster, where=where)
+    items = labelled_items(judge, human, kind="score", cluster=inference["cluster"], where=where)
     used = items.labelled & ~np.isnan(items.judge)
     if not used.any():
         raise InputError(f"{where}: no item has both a score of the judge and one of people.")
@@ -134,13 +130,13 @@ def graded_agreement(
         n_excluded=n_out,
         excluded={"no score or no label": n_out} if n_out else {},
     )
-    out = _bias(x - y, codes, items, sample, level)
+    out = _bias(x - y, codes, items, sample, inference["level"])
     for name, label, combine, reason in _COEFFICIENTS:
         estimate = estimate_from_sums(
             SumStatistic(per_item=_moments, combine=combine),
             np.column_stack([x, y]),
             name=name, label=label, estimator="moments over items", sample=sample, reason=reason,
-            where=where, cluster=codes, level=level, scale="identity",
+            where=where, cluster=codes, level=inference["level"], scale="identity",
         )  # fmt: skip
         out[name] = estimate if name == "slope" else _within(estimate)
     notes = list(items.notes)
@@ -152,9 +148,11 @@ def graded_agreement(
         )
         notes.append(Note(code="scale_ends", message=message))
     return GradedAgreement(
-        estimates=out, curve=_curve(x, y, codes, items.clustered, level), sample=sample,
+        estimates=out,
+        curve=_curve(x, y, codes, items.clustered, inference["level"]),
+        sample=sample,
         notes=tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _bias(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
@@ -178,15 +179,14 @@ class Panel(Result):
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
 
+@with_keywords()
 def panel_of_judges(
     votes: ArrayLike,
     human: ArrayLike,
     *,
     names: Sequence[str],
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    **inference: Unpack[Seeded],
 ) -> Panel:
     r"""Is a panel of judges better than its best member?
 
@@ -200,8 +200,7 @@ def panel_of_judges(
     categories : sequence of two str
     cluster : array-like, shape (N,), optional
         Folds keep clusters together.
-    level : float
-    seed : int
+    seed : int or None
         Of the folds.
 
     Returns
@@ -240,7 +239,7 @@ def panel_of_judges(
             f"two judges, got shapes {v.shape} and {y.shape} for {len(names)} names."
         )
     used = ~np.isnan(y)
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     if used.sum() < LEAST_LABELS or np.unique(codes).size < FOLDS:
         raise InputError(
             f"{where}: {int(used.sum())} labels in {np.unique(codes).size} clusters are too few to "
@@ -250,21 +249,24 @@ def panel_of_judges(
     n_out = int(np.sum(~used))
     sample = Sample(
         n_items=y.size,
-        n_clusters=int(np.unique(codes).size) if cluster is not None else None,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
         n_replications=f.shape[1],
         repeated="judge",
         n_excluded=n_out,
         excluded={"not labelled": n_out} if n_out else {},
     )
     right = (f == y[:, None]).astype(float)
-    majority, weighted, best = _cross_fitted(f, y, right, codes, seed)
+    majority, weighted, best = _cross_fitted(f, y, right, codes, inference["seed"])
     accuracy = {
-        name: _mean(right[:, j], codes, name, sample, level) for j, name in enumerate(names)
+        name: _mean(right[:, j], codes, name, sample, inference["level"])
+        for j, name in enumerate(names)
     }
     gains = {}
     for name, credit in (("majority", majority), ("weighted", weighted)):
-        accuracy[name] = _mean(credit, codes, name, sample, level)
-        gains[name] = _mean(credit - best, codes, f"{name}_gain", sample, level, share=False)
+        accuracy[name] = _mean(credit, codes, name, sample, inference["level"])
+        gains[name] = _mean(
+            credit - best, codes, f"{name}_gain", sample, inference["level"], share=False
+        )
     errors = 1 - right
     notes: list[Note] = []
     if np.isnan(f).any():
@@ -281,7 +283,7 @@ def panel_of_judges(
     )
 
 
-def folds_of(codes: IntArray, seed: int) -> IntArray:
+def folds_of(codes: IntArray, seed: int | None) -> IntArray:
     """The fold of each item; those of a cluster stay together."""
     kinds = np.unique(codes)
     fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
@@ -294,7 +296,7 @@ def _credit(verdict: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _cross_fitted(
-    f: FloatArray, y: FloatArray, right: FloatArray, codes: IntArray, seed: int
+    f: FloatArray, y: FloatArray, right: FloatArray, codes: IntArray, seed: int | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Credit of the majority, the weighted panel and the best member, the last two out of fold."""
     of = folds_of(codes, seed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
+from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.validity.inputs import score_values
@@ -27,14 +29,9 @@ __all__ = ["panel_of_scores"]
 FloatArray = NDArray[np.float64]
 
 
+@with_keywords()
 def panel_of_scores(
-    scores: ArrayLike,
-    human: ArrayLike,
-    *,
-    names: Sequence[str],
-    cluster: ArrayLike | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    scores: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
     r"""Are several judges' scores together nearer to people's than the best judge's?
 
@@ -47,7 +44,6 @@ def panel_of_scores(
     names : sequence of str
     cluster : array-like, shape (N,), optional
         Folds keep clusters together.
-    level : float
     seed : int
         Of the folds.
 
@@ -87,7 +83,7 @@ def panel_of_scores(
             f"two judges, got shapes {x.shape} and {y.shape} for {len(names)} names."
         )
     used = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
-    codes = cluster_codes(cluster, y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
     if used.sum() < LEAST_LABELS or np.unique(codes).size < FOLDS:
         raise InputError(
             f"{where}: {int(used.sum())} items with all scores in {np.unique(codes).size} clusters "
@@ -97,7 +93,7 @@ def panel_of_scores(
     n_out = int(np.sum(~used))
     sample = Sample(
         n_items=y.size,
-        n_clusters=int(np.unique(codes).size) if cluster is not None else None,
+        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
         n_replications=x.shape[1],
         repeated="judge",
         n_excluded=n_out,
@@ -105,7 +101,7 @@ def panel_of_scores(
     )
     errors = x - y[:, None]
     weighted, best = np.empty(y.size), np.empty(y.size)
-    fold = folds_of(codes, seed)
+    fold = folds_of(codes, inference["seed"])
     for k in range(FOLDS):
         out = fold == k
         weighted[out] = _weighted(x[~out], y[~out], x[out]) - y[out]
@@ -118,7 +114,7 @@ def panel_of_scores(
 
     def part(values: FloatArray, name: str, label: str) -> Estimate:
         over = mean_over_clusters(values, codes)
-        iv = over.interval(level)
+        iv = over.interval(inference["level"])
         notes = () if iv else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
         return Estimate(
             name=name, label=label, estimate=over.mean, std_error=over.std_error, interval=iv,

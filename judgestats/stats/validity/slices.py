@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample
 from judgestats.stats.validity.clustered_share import cluster_variance, effective_clusters
 from judgestats.stats.validity.error_rates import error_rates
@@ -25,6 +26,7 @@ Measure = Literal["accuracy", "sensitivity", "specificity"]
 LEAST_IN_SLICE = 10
 
 
+@with_keywords()
 def error_rates_by_slice(
     judge: ArrayLike,
     human: ArrayLike,
@@ -32,9 +34,8 @@ def error_rates_by_slice(
     *,
     measure: Measure = "accuracy",
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
     adjust: Adjustment = "holm",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Does the judge err more on some slice (category, source, length) than on the rest?
 
@@ -48,10 +49,8 @@ def error_rates_by_slice(
         Slice of each item.
     measure : {"accuracy", "sensitivity", "specificity"}
     categories : sequence of two str
-    cluster : array-like, shape (N,), optional
     adjust : str
         Over the slices: ``holm``, or ``BH`` where there are many (see `p_adjust`).
-    level : float
 
     Returns
     -------
@@ -80,9 +79,14 @@ def error_rates_by_slice(
     """
     where = "error_rates_by_slice"
     items = labelled_items(
-        judge, human, kind="verdict", categories=categories, cluster=cluster, stratum=slices,
+        judge,
+        human,
+        kind="verdict",
+        categories=categories,
+        cluster=inference["cluster"],
+        stratum=slices,
         where=where,
-    )  # fmt: skip
+    )
     if measure not in {"accuracy", "sensitivity", "specificity"}:
         raise InputError(
             f"{where}: measure must be accuracy, sensitivity or specificity, got {measure!r}."
@@ -107,12 +111,13 @@ def error_rates_by_slice(
             items.human[inside],
             cluster=items.codes[inside] if items.clustered else None,
             labels_drawn="random",
-            level=level,
+            level=inference["level"],
         )
         rates[name] = found.rates[measure]
         rows.append(_against_rest(name, items, base, right, inside))
     adjusted = p_adjust([r.p_value for r in rows], method=adjust)
     return Comparisons(
+        symbol="t",
         name=where,
         method=f"{measure.capitalize()} of the judge by slice, against the rest",
         adjust=adjust,

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
@@ -40,6 +41,7 @@ FloatArray = NDArray[np.float64]
 OUTCOME = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 
 
+@with_keywords()
 def corrected_differences(
     judge: ArrayLike,
     human: ArrayLike,
@@ -47,10 +49,9 @@ def corrected_differences(
     names: Sequence[str],
     kind: Literal["verdict", "score"] = "verdict",
     categories: Sequence[str] = FAIL_PASS,
-    cluster: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
     adjust: Adjustment = "holm",
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Differences of systems as people would see them, every pair on the same items.
 
@@ -64,12 +65,10 @@ def corrected_differences(
         Of the systems.
     kind : {"verdict", "score"}
     categories : sequence of two str
-    cluster : array-like, shape (N,), optional
     labels_drawn : {"random", "convenience"}, optional
         How the labelled items were chosen; only labels drawn at random are corrected.
     adjust : str
         Over the pairs (see `p_adjust`).
-    level : float
 
     Returns
     -------
@@ -124,15 +123,20 @@ def corrected_differences(
     for a, b in pairs:
         both = ~np.isnan(f[:, a]) & ~np.isnan(f[:, b])
         label = f"{names[a]} - {names[b]}"
-        items = _pair(f[:, a] - f[:, b], y[:, a] - y[:, b], cluster, both, where)
+        items = _pair(f[:, a] - f[:, b], y[:, a] - y[:, b], inference["cluster"], both, where)
         beside[label] = float(items.judge.mean()) if items.n_items else math.nan
-        rows.append(_row(names[a], names[b], items, labels_drawn, level))
+        rows.append(_row(names[a], names[b], items, labels_drawn, inference["level"]))
         superior = _pair(
-            np.sign(f[:, a] - f[:, b]) / 2 + 0.5, np.sign(y[:, a] - y[:, b]) / 2 + 0.5, cluster,
-            both, where,
-        )  # fmt: skip
+            np.sign(f[:, a] - f[:, b]) / 2 + 0.5,
+            np.sign(y[:, a] - y[:, b]) / 2 + 0.5,
+            inference["cluster"],
+            both,
+            where,
+        )
         if items.n and labels_drawn != "convenience":
-            wins[label] = poststratified_rate(superior, join=False, level=level).replace(
+            wins[label] = poststratified_rate(
+                superior, join=False, level=inference["level"]
+            ).replace(
                 name="probability_of_superiority", label=f"P({names[a]} better than {names[b]})"
             )
     adjusted = p_adjust([r.p_value for r in rows], method=adjust)
@@ -147,6 +151,7 @@ def corrected_differences(
         )
         notes.append(Note(code="unread_left_out", message=message))
     return Comparisons(
+        symbol="t",
         name=where,
         method="Differences of systems, the judge corrected by people's labels",
         adjust=adjust,
@@ -225,13 +230,13 @@ def _rank_ranges(names: Sequence[str], rows: Sequence[Comparison]) -> Mapping[st
     return {n: (1 + better[n], len(names) - worse[n]) for n in names}
 
 
+@with_keywords()
 def corrected_win_rate(
     judge: ArrayLike,
     human: ArrayLike,
     *,
-    cluster: ArrayLike | None = None,
     labels_drawn: LabelsDrawn | None = None,
-    level: float = 0.95,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""The win rate that people would give one system over another; a tie counts half.
 
@@ -242,10 +247,7 @@ def corrected_win_rate(
         orders of the answers) the orders are averaged first: win and loss make a tie.
     human : array-like, shape (N,)
         People's outcome, None where there is none.
-    cluster : array-like, shape (N,), optional
-        Such as the question.
     labels_drawn : {"random", "by-verdict", "convenience"}, optional
-    level : float
 
     Returns
     -------
@@ -274,11 +276,11 @@ def corrected_win_rate(
     """
     where = "corrected_win_rate"
     f, y = _outcomes(judge, "judge", where), _outcomes(human, "human", where)
-    items = labelled_items(f, y, kind="score", cluster=cluster, where=where)
+    items = labelled_items(f, y, kind="score", cluster=inference["cluster"], where=where)
     if items.n == 0:
         raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
     notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
-    out = poststratified_rate(items, join=labels_drawn != "by-verdict", level=level)
+    out = poststratified_rate(items, join=labels_drawn != "by-verdict", level=inference["level"])
     if labels_drawn == "convenience":
         reason = "the labelled items were picked by hand: they say nothing about the others"
         out = out.replace(estimate=math.nan, interval=None, reason=reason)
