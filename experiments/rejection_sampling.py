@@ -23,7 +23,9 @@ from judgestats.experiment.parameters import Parameter, read_choice, read_names,
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy
 
-SHARED = tuple(p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders", "prompt"})
+SHARED = tuple(
+    p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders", "prompt", "prompts"}
+)
 
 
 def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:

@@ -18,6 +18,7 @@ from judgestats.experiment.parameters import (
     Parameter,
     read_choice,
     read_choices,
+    read_mapping,
     read_names,
     read_optional,
     read_or_none,
@@ -33,6 +34,7 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import (
     ORDER_RULES,
     SELECTIONS,
+    STAGE_PROMPTS,
     Counted,
     Strategy,
     Wording,
@@ -77,6 +79,13 @@ CROWD_PARAMETERS = (
         read=read_text,
         help="the vanilla prompt: a bundled one's name, or a text file with {question}, "
         "{response_a} and {response_b}",
+    ),
+    Parameter(
+        name="prompts",
+        default="",
+        read=read_mapping,
+        help=f"text files of your own for stages, as in crowd=mine.txt,removal=other.txt; stages: "
+        f"{', '.join(STAGE_PROMPTS)}",
     ),
     Parameter(
         name="limit",
@@ -252,9 +261,21 @@ def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @cache
-def _wording(vanilla: str, append: bool, orders: str, ties: bool, labelled_only: bool) -> Wording:
+def _wording(
+    vanilla: str,
+    append: bool,
+    own: tuple[tuple[str, str], ...],
+    orders: str,
+    ties: bool,
+    labelled_only: bool,
+) -> Wording:
     return Wording(
-        vanilla=vanilla, append=append, orders=orders, ties=ties, labelled_only=labelled_only
+        vanilla=vanilla,
+        append=append,
+        own=own,
+        orders=orders,
+        ties=ties,
+        labelled_only=labelled_only,
     )
 
 
@@ -277,6 +298,7 @@ def strategy_protocol(
     wording = _wording(
         parameters["prompt"] or "judge_vanilla",
         parameters["append"] != "none",
+        tuple(parameters.get("prompts", {}).items()),
         parameters["orders"],
         parameters.get("ties", False),
         labelled_only,

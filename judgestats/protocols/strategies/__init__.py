@@ -12,11 +12,12 @@ from judgestats.protocols.strategies.names import STRATEGIES, asked_names, strat
 from judgestats.protocols.strategies.one_call import OneCall
 from judgestats.protocols.strategies.selection import SELECTIONS
 from judgestats.protocols.strategies.votes import Aggregate, Majority
-from judgestats.protocols.strategies.wording import ORDER_RULES, Wording
+from judgestats.protocols.strategies.wording import ORDER_RULES, STAGE_PROMPTS, Wording
 
 __all__ = [
     "ORDER_RULES",
     "SELECTIONS",
+    "STAGE_PROMPTS",
     "STRATEGIES",
     "Aggregate",
     "Call",

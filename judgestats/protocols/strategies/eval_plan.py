@@ -44,7 +44,8 @@ class EvalPlan(Worded):
         about = Unit(
             item_id=item.id, cluster=unit.cluster, item=item, shown=(), category=unit.category
         )
-        build = partial(self.wording.writing("plan").prompt, about)
+        more = {"aspects": self.wording.told(unit)}
+        build = partial(self.wording.writing("plan").prompt, about, more=more)
         return Call(stage="plan", unit=about, build=build)
 
     def _final(self, unit: Unit, plan: str) -> Call:

@@ -18,7 +18,7 @@ from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.template import PromptTemplate
 from judgestats.protocols.writing import Writing
 
-__all__ = ["ASPECTS", "ORDER_RULES", "Worded", "Wording"]
+__all__ = ["ASPECTS", "ORDER_RULES", "STAGE_PROMPTS", "Worded", "Wording"]
 
 _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
 ASPECTS: Mapping[str, str] = MappingProxyType(
@@ -26,6 +26,23 @@ ASPECTS: Mapping[str, str] = MappingProxyType(
 )
 """What a judge is told to consider, by set, where a set has aspects of its own."""
 ORDER_RULES = ("both", "balanced", "ab")
+
+STAGE_PROMPTS: Mapping[str, str] = MappingProxyType(
+    {
+        "vanilla": "judge_vanilla",
+        "long": "judge_long",
+        "criteria": "judge_criteria",
+        "plan": "evaluation_plan",
+        "planned": "judge_plan",
+        "aggregate": "judge_aggregate",
+        "crowd": "judge_crowd",
+        "removal": "outcome_removal",
+        "points": "key_points",
+    }
+)
+"""What each stage is called where a user gives a prompt for it, and the bundled one."""
+_OF_JUDGMENTS = {"planned", "aggregate", "crowd", "removal", "points"}
+_STAGE_OF = {bundled: stage for stage, bundled in STAGE_PROMPTS.items()}
 
 _WRITTEN = {"plan": ("evaluation_plan", "plan"), "removal": ("outcome_removal", "analysis")}
 
@@ -52,6 +69,8 @@ class Wording:
         The vanilla prompt: a bundled one by name, or a file of the user's.
     append : bool
         Whether the reply instruction ends a user's prompt that has no place for it.
+    own : tuple of (stage, file)
+        Prompts of the user's for stages of `STAGE_PROMPTS`.
     aspects : mapping of set to text
         Replaces what a judge is told to consider; by the item's category in lower case.
     limit : int
@@ -68,6 +87,7 @@ class Wording:
     labelled_only: bool = True
     vanilla: str = "judge_vanilla"
     append: bool = True
+    own: tuple[tuple[str, str], ...] = ()
     aspects: Mapping[str, str] = field(default_factory=lambda: ASPECTS, hash=False)
     limit: int = MAX_INSERTED
 
@@ -80,6 +100,16 @@ class Wording:
             raise InputError(
                 f"Wording: limit must be 200 to 100,000 characters of a judgment, got {self.limit}."
             )
+        for stage, _ in self.own:
+            if stage not in STAGE_PROMPTS:
+                raise InputError(
+                    f"prompts: there is no stage {stage!r}. There are: {', '.join(STAGE_PROMPTS)}."
+                )
+            template = self._prompt(STAGE_PROMPTS[stage])
+            if stage in _OF_JUDGMENTS:
+                template.require({"judgments"}, offered={"judgments", "question", "reply"})
+            if stage not in {"plan", "removal", "points"}:
+                self.comparison(STAGE_PROMPTS[stage])
         self.comparison("vanilla")  # a prompt that lacks a placeholder is told at once
 
     def comparison(self, prompt: str) -> Pairwise:
@@ -97,14 +127,19 @@ class Wording:
         return tuple(self._prompt(name) for name in prompts)
 
     def _prompt(self, name: str) -> PromptTemplate:
-        return _template(self.vanilla, self.append) if name == "vanilla" else _template(name)
+        stage = _STAGE_OF.get(name, name)
+        given = dict(self.own).get(stage) or (self.vanilla if stage == "vanilla" else name)
+        return _template(given, self.append)
 
     def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) in their place."""
-        told = self.aspects.get(unit.category.lower(), _USUAL)
         return self.comparison(prompt).prompt(
-            unit, mode, more={"aspects": told, "judgments": judgments}
+            unit, mode, more={"aspects": self.told(unit), "judgments": judgments}
         )
+
+    def told(self, unit: Unit) -> str:
+        """What a judge of a pair is told to consider: the aspects of its set."""
+        return self.aspects.get(unit.category.lower(), _USUAL)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to be judged."""
@@ -125,12 +160,12 @@ class Wording:
     def writing(self, kind: str) -> Writing:
         """The text that a stage asks for: a plan, or a judgment without its verdict."""
         prompt, what = _WRITTEN[kind]
-        return Writing(name=kind, template=_template(prompt), what=what)
+        return Writing(name=kind, template=self._prompt(prompt), what=what)
 
     @property
     def points(self) -> KeyPoints:
         """How the key points of an explanation are asked for."""
-        return KeyPoints(template=_template("key_points"))
+        return KeyPoints(template=self._prompt("key_points"))
 
     def at_stage(self, stage: str) -> JudgingProtocol:
         """Who reads the replies of a stage."""
