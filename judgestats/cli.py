@@ -193,6 +193,11 @@ def _parser() -> argparse.ArgumentParser:
     drift.add_argument(
         "--fail-if-changed", action="store_true", help="exit 1 where a change is shown (for CI)"
     )
+    drift.add_argument(
+        "--anchors", default="", metavar="RUN",
+        help="unchanged answers of the first run judged again today: tells the judge's change from "
+        "the system's",
+    )  # fmt: skip
     drift.add_argument("--resamples", type=int, default=999)
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")

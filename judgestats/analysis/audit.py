@@ -36,6 +36,7 @@ from judgestats.analysis.single_shot import (
 from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_k import recommend_by_labels
+from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.schemas import validate_parsed
@@ -244,7 +245,8 @@ def audit(
             "right for the judge that they were drawn by and for no other: a column chance beside "
             "the labels serves all."
         )
-    return replace(found, limitations=(*found.limitations, *map(str, notes)))
+    found = replace(found, limitations=(*found.limitations, *map(str, notes)))
+    return marked_as_tuned(found, [frame])
 
 
 def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:

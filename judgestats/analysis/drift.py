@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.drift_anchors import with_split
 from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -113,6 +114,7 @@ def drift(
     after: pd.DataFrame,
     *,
     baseline: pd.DataFrame | None = None,
+    anchors: pd.DataFrame | None = None,
     pairs: Mapping[str, str] | None = None,
     n_resamples: int = 999,
     seed: int = 0,
@@ -128,6 +130,11 @@ def drift(
         The first run done again with nothing changed (an A/A re-run): shifts of the mean and
         changed verdicts are then counted beyond what that re-run changed. A service that varies
         from day to day changes without being changed.
+    anchors : DataFrame, optional
+        Answers of the first run, unchanged, judged again by today's judge. The second run may then
+        be of other answers: the tests are of the anchors, and the total change of the mean (of
+        passes) is split into the judge's on unchanged answers and the system's as today's judge
+        sees it. Anchors are to be drawn at random.
     pairs : mapping, optional
         See `match_conditions`.
     n_resamples : int
@@ -164,6 +171,12 @@ def drift(
     >>> round(found["shift.J, T=1"].effect.estimate, 6), found.headlines[0].claim
     (1.0, 'differs')
     """
+    if anchors is not None:
+        known = match_conditions(before, after, pairs=pairs)
+        found = drift(
+            before, anchors, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level
+        )
+        return with_split(found, before, anchors, after, known, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = _joined(before, after, chosen)
     scored = bool(joined["score"].notna().any())

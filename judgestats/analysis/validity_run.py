@@ -20,6 +20,7 @@ from judgestats.analysis.selections import condition_row, in_order, selection_li
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_labels import labelled_frame, texts_of
 from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdict_table import estimates_of
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_number
 from judgestats.items.schema import Item
@@ -137,12 +138,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     metrics: dict[str, dict[str, float]] = {}
     agreement: dict[str, pd.Series] = {}
     notes: list[str] = []
+    labelled: list[pd.DataFrame] = []
     for condition, judged in frame.groupby("condition", sort=False):
         name = str(condition)
         asked, said = labelled_frame(judged, items, declared)
         notes += said
         if "label" not in asked:
             continue
+        labelled.append(asked)
         found = _condition(name, asked, declared)
         results += [_named(kind, title, result, name) for kind, title, result in found]
         results += _related(name, found)
@@ -159,7 +162,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     recommended, best = _recommend(agreement, rows, frame, declared)
     results = in_order([*results, *best], declared)
     headlines = _headlines(results)
-    return Analysis(
+    analysis = Analysis(
         experiment=declared.experiment,
         question=declared.question,
         sentence=_sentence(table, headlines),
@@ -172,6 +175,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics=metrics,
     )
+    return marked_as_tuned(analysis, labelled)
 
 
 def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:

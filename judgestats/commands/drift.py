@@ -20,8 +20,8 @@ def drift_command(arguments: argparse.Namespace) -> int:
     Parameters
     ----------
     arguments : Namespace
-        ``first``, ``second``, ``baseline``, ``pair``, ``fail_if_changed``, ``resamples``, ``seed``
-        and ``out``.
+        ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``fail_if_changed``,
+        ``resamples``, ``seed`` and ``out``.
 
     Returns
     -------
@@ -46,6 +46,7 @@ def drift_command(arguments: argparse.Namespace) -> int:
         run_judgments(arguments.first),
         run_judgments(arguments.second),
         baseline=run_judgments(arguments.baseline) if arguments.baseline else None,
+        anchors=run_judgments(arguments.anchors) if arguments.anchors else None,
         pairs=pairs or None,
         n_resamples=arguments.resamples,
         seed=arguments.seed,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.judgments.readers.labels import PART
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
     allocate_labels,
@@ -202,7 +203,7 @@ def _split(arguments: argparse.Namespace) -> int:
         out = path.with_name(f"{path.stem}.{name}.csv")
         if out.exists():
             raise InputError(f"{out} is there already. Move it away first.")
-        write_table(frame[rows], out)
         held = items[rows].unique().tolist()
+        write_table(frame[rows].assign(**{PART: f"{name}:{digest_of(held)}"}), out)
         console.say(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
     return 0

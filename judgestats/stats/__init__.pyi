@@ -393,6 +393,12 @@ from judgestats.stats.validity.label_plan import (
 from judgestats.stats.validity.label_plan import (
     split_labels as split_labels,
 )
+from judgestats.stats.validity.paired_shares import (
+    paired_share_difference as paired_share_difference,
+)
+from judgestats.stats.validity.paired_shares import (
+    tango_limits as tango_limits,
+)
 from judgestats.stats.validity.panels import (
     panel_of_judges as panel_of_judges,
 )

@@ -187,3 +187,29 @@ def test_the_command(workplace, capsys):
     assert "nowhere" in capsys.readouterr().err
     assert main([*words[:3], "--pair", "J"]) == 2
     assert "--pair expects" in capsys.readouterr().err
+
+
+def test_anchors_tell_the_judges_change_from_the_systems():
+    rng = np.random.default_rng(0)
+
+    def run(quality, judge_adds, prefix):
+        rows = [
+            {"judge": "J", "temperature": 1.0, "item_id": f"{prefix}{i}", "cluster": f"q{i}",
+             "replicate": r, "score": float(q + judge_adds + e), "status": "ok"}
+            for i, q in enumerate(quality)
+            for r, e in enumerate(rng.normal(0, 0.5, 2))
+        ]  # fmt: skip
+        return parsed_frame(pd.DataFrame(rows))
+
+    old = rng.normal(5, 1, 80)
+    before, after = run(old, 0.0, "old"), run(old + 1.5, 0.5, "new")
+    found = drift(before, after, anchors=run(old[:40], 0.5, "old"), n_resamples=99)
+    parts = {k: found[f"anchored.{k}.J, T=1"] for k in ("total", "judge", "system")}
+    assert parts["judge"].interval.low < 0.5 < parts["judge"].interval.high
+    assert parts["system"].interval.low < 1.5 < parts["system"].interval.high
+    assert parts["judge"].estimate + parts["system"].estimate == pytest.approx(
+        parts["total"].estimate
+    )
+    assert "is the judge's (on unchanged answers)" in found.sentence
+    assert found.headlines[0].claim == "described"
+    assert found["shift.J, T=1"].p_value < 0.05  # the judge's own change is tested on the anchors

@@ -261,3 +261,18 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
     assert "best scored answer is the right one" in found.sentence
     by_category = named(found, "people.by_k_category")
     assert by_category.rows["category"].tolist() == ["x", "y"]
+
+
+def test_agreement_on_labels_used_for_tuning_is_called_that(passes, tmp_path):
+    truth, judge, _ = passes
+    judged = pd.DataFrame({"item": [f"i{i}" for i in range(300)], "passed": judge})
+    labels = pd.DataFrame(
+        {"item_id": judged["item"][:60], "label": np.where(truth[:60], "pass", "fail"),
+         "labels_part": "tuning:1f2e"}
+    )  # fmt: skip
+    found = js.audit(judged, labels=labels, n_resamples=99)
+    assert "digest 1f2e" in found.limitations[0]
+    titles = [r.title for r in found.analysis.results if r.id.startswith("people.sensitivity")]
+    assert titles[0].endswith("on the labels used for tuning")
+    held_out = js.audit(judged, labels=labels.assign(labels_part="validation:9a"), n_resamples=99)
+    assert not any("tuning" in text for text in held_out.limitations)

@@ -16,8 +16,10 @@ from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded
 
-__all__ = ["joined_labels", "labelled_ids", "with_labels", "with_people"]
+__all__ = ["PART", "joined_labels", "labelled_ids", "with_labels", "with_people"]
 
+PART = "labels_part"
+"""Column that `judgestats labels split` writes: ``tuning:DIGEST`` or ``validation:DIGEST``."""
 _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",
            "judge", "coder")  # fmt: skip
 _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
@@ -178,6 +180,10 @@ def joined_labels(
         drawn = table[chance].set_axis(joined_ids(table, tuple(keys)))
         drawn = drawn[~drawn.index.duplicated()]
         out = out.assign(chance=drawn.reindex(own).to_numpy())
+    if PART in table.columns:
+        part = table[PART].set_axis(joined_ids(table, tuple(keys)))
+        part = part[~part.index.duplicated()].reindex(own).fillna("")
+        out = out.assign(**{PART: part.astype(str).to_numpy(object)})
     return with_people(out, matched, read), notes
 
 

@@ -165,7 +165,9 @@ def confidence_sequence(
     t = np.arange(1, unit.size + 1)
     n = np.cumsum(sizes)
     average = np.cumsum(unit) / np.maximum(n, 1)
-    fixed = _standard_error(unit, sizes) * critical_value(1 - alpha, math.inf)
+    z = critical_value(1 - alpha, math.inf)
+    looks = t.astype(np.float64)
+    fixed = _score_limits(average, _standard_error(unit, sizes) * np.sqrt(looks), looks, z)
     if method == "asymptotic":
         half = _asymptotic(unit, sizes, alpha)
         centre = average
@@ -185,8 +187,8 @@ def confidence_sequence(
         average=back(average),
         low=back(low),
         high=back(high),
-        fixed_low=back(average - fixed),
-        fixed_high=back(average + fixed),
+        fixed_low=back(fixed[0]),
+        fixed_high=back(fixed[1]),
         n=n.astype(np.int64),
         level=inference["level"],
         method=method,
@@ -223,6 +225,20 @@ def _standard_error(sums: FloatArray, sizes: FloatArray) -> FloatArray:
         return np.empty(0)
     t = np.arange(1, sums.size + 1)
     return np.asarray(np.sqrt(_variances(sums, sizes, 0.0) / t))
+
+
+def _score_limits(
+    average: FloatArray, sd: FloatArray, t: FloatArray, z: float
+) -> tuple[FloatArray, FloatArray]:
+    """Wilson's limits on the effective number: a stream without a failure is not sure of itself."""
+    spread = average * (1 - average)
+    variance = np.square(sd) / t
+    # Where nothing varies yet, each cluster is one independent look.
+    n = np.where(variance > 0, spread / np.where(variance > 0, variance, 1.0), t)
+    n = np.where(spread > 0, n, t)
+    centre = (average + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(spread / n + z**2 / (4 * n**2))
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def _rho2(alpha: float) -> float:
@@ -348,8 +364,11 @@ class RunningAverage:
         """The interval for one look at a number of items fixed before: not for looking again."""
         if self.t < 2:
             return math.nan, math.nan
-        half = critical_value(level, math.inf) * self._sd(0.0) / math.sqrt(self.t)
-        return max(self.average - half, 0.0), min(self.average + half, 1.0)
+        z = critical_value(level, math.inf)
+        low, high = _score_limits(
+            np.array([self.average]), np.array([self._sd(0.0)]), np.array([float(self.t)]), z
+        )
+        return float(low[0]), float(high[0])
 
     def to_dict(self) -> Mapping[str, Any]:
         """Plain values, for a file."""

@@ -19,6 +19,7 @@ from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
     Estimate,
+    Interval,
     Note,
     Sample,
 )
@@ -31,6 +32,7 @@ from judgestats.stats.validity.inputs import (
     score_values,
     verdict_values,
 )
+from judgestats.stats.validity.paired_shares import tango_limits
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, people_mean
 
@@ -201,6 +203,10 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     out = greg_mean(items, level=level)
     if math.isnan(out.estimate):
         out = people_mean(items, level=level)
+    told = items.human[items.labelled]
+    if out.interval is None and not items.clustered and set(told) <= {-1.0, 0.0, 1.0}:
+        # Without a discordant pair the width is not 0.
+        return _score_row(a, b, told, level)
     if out.interval is None:
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
@@ -216,6 +222,18 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         n=items.n,
         estimate_name="corrected_difference",
     )
+
+
+def _score_row(a: str, b: str, told: FloatArray, level: float) -> Comparison:
+    """Tango's limits of the labels' difference, where it does not vary."""
+    first, second, n = int(np.sum(told > 0)), int(np.sum(told < 0)), int(told.size)
+    low, high = tango_limits(first, second, n, level=level)
+    p = float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
+    return Comparison(
+        a=a, b=b, estimate=(first - second) / n, statistic=float(first - second), p_value=p,
+        p_adjusted=math.nan, interval=Interval(low=low, high=high, level=level), n=n,
+        estimate_name="corrected_difference",
+    )  # fmt: skip
 
 
 def _rank_ranges(names: Sequence[str], rows: Sequence[Comparison]) -> Mapping[str, tuple[int, int]]:

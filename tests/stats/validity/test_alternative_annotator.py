@@ -32,7 +32,7 @@ def numbers(column, scoring):
     return pd.to_numeric(column) if scoring == "neg_rmse" else column
 
 
-@pytest.mark.parametrize("name", ["mtbench", "cebab_stars", "cebab_aspects", "framing"])
+@pytest.mark.parametrize("name", ["mtbench", "cebab_stars", "cebab_aspects", "framing", "summeval"])
 def test_the_published_test_is_reproduced(name):
     items, wide, llm = load(name)
     want = WANT[name]

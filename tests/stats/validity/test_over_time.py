@@ -94,3 +94,18 @@ def test_without_anchors_the_two_are_not_told_apart():
         anchored_change([None], [None], [1])
     with pytest.raises(InputError, match="within 0 to 1"):
         confidence_sequence([2.0])
+
+
+def test_the_fixed_interval_of_a_stream_without_a_failure_has_a_width():
+    from judgestats.stats import confidence_sequence
+    from judgestats.stats.validity.confidence_sequence import RunningAverage
+
+    state = RunningAverage()
+    for _ in range(40):
+        state = state.add([1.0])
+    low, high = state.fixed_limits()
+    assert low == pytest.approx(40 / (40 + 1.959964**2), abs=1e-4)  # Wilson's, 40 of 40
+    assert high == pytest.approx(1.0)
+    out = confidence_sequence([1.0] * 40)
+    assert out.fixed_low[-1] == pytest.approx(low)
+    assert (out.fixed_high - out.fixed_low > 0).all()
