@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from judgestats.protocols.base import Status, Verdict
 from judgestats.protocols.reading.form import Form, Rank, Reading, Scope
@@ -30,6 +31,7 @@ MAX_REPLY_CHARS = 200_000
 
 _MARK = re.compile(r"\[\[([^\[\]\n]{1,60})\]\]")
 _BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,40}?)\s?\}")
+_REPEATED = 1024
 _TOUCHING = " \n.,/-*_`"
 
 
@@ -205,9 +207,10 @@ def _readings(plain: Plain, form: Form) -> list[Reading]:
 
 
 def _marks(text: str, form: Form) -> Iterator[Reading]:
+    read = lru_cache(_REPEATED)(form.mark)  # a reply that says the same over and over
     for pattern in (_MARK, _BOX):
         for found in pattern.finditer(text):
-            reading = form.mark(found.group(1))
+            reading = read(found.group(1))
             if reading is not None:
                 yield replace(
                     reading,

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from judgestats.protocols.base import Status
@@ -215,23 +216,28 @@ class ScoreForm:
 
     def _exact(self, written: str) -> Reading:
         """A decimal number as it is written, on the scale or not; nothing is rounded."""
-        off = Reading(status=Status.OUT_OF_SCALE, shown=written[:40])
-        parts = _WRITTEN.fullmatch(written)
-        if parts is None:
-            return Reading(status=Status.UNPARSEABLE)
-        minus, whole, decimals, exponent = parts.groups(default="")
-        digits = (whole + decimals).lstrip("0")
-        if not digits.strip("0"):
-            number = 0
-        elif len(exponent) > 9:
+        return _on_scale(self.scale, written)
+
+
+@lru_cache(1024)
+def _on_scale(scale: Scale, written: str) -> Reading:
+    off = Reading(status=Status.OUT_OF_SCALE, shown=written[:40])
+    parts = _WRITTEN.fullmatch(written)
+    if parts is None:
+        return Reading(status=Status.UNPARSEABLE)
+    minus, whole, decimals, exponent = parts.groups(default="")
+    digits = (whole + decimals).lstrip("0")
+    if not digits.strip("0"):
+        number = 0
+    elif len(exponent) > 9:
+        return off
+    else:
+        significant = digits.rstrip("0")
+        power = int(exponent or 0) - len(decimals) + len(digits) - len(significant)
+        if power < 0 or len(significant) + power > _MOST_DIGITS:
             return off
-        else:
-            significant = digits.rstrip("0")
-            power = int(exponent or 0) - len(decimals) + len(digits) - len(significant)
-            if power < 0 or len(significant) + power > _MOST_DIGITS:
-                return off
-            number = int(minus + significant) * 10**power
-        return Reading(status=Status.OK, value=str(number)) if self.scale.holds(number) else off
+        number = int(minus + significant) * 10**power
+    return Reading(status=Status.OK, value=str(number)) if scale.holds(number) else off
 
 
 def _ascii(digits: str) -> str:
