@@ -106,8 +106,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             primary(
                 "position",
                 "Does the verdict follow the place?",
-                "exact sign test of leaning to the first place, questions as units; difference of "
-                "the shares of both places; place apart from repetition noise",
+                "blocked F test of the shares of both places, exchanged within questions; their "
+                "difference; exact sign test of leaning; place apart from repetition noise",
                 OF_JUDGES,
             ),
             further(

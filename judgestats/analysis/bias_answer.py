@@ -107,7 +107,8 @@ def _test_of(
         if not isinstance(family, Family) or where not in family.p_adjusted:
             return math.nan, "", ()
         rows = _rows_of(results.get("position.shares"), where)
-        return family.p_adjusted[where], _sign(rows), (f"position.{where}",)
+        beside = tuple(f"position.shares/{r.a}:{r.b}" for r in rows)
+        return family.p_adjusted[where], _sign(rows), (f"position.shift.{where}", *beside)
     rows = _rows_of(results.get(hypothesis), where)
     known = [r.p_adjusted for r in rows if not math.isnan(r.p_adjusted)]
     ids = tuple(f"{hypothesis}/{r.a}:{r.b}" for r in rows)

@@ -16,6 +16,7 @@ from judgestats.stats.agreement.position_noise import position_and_noise
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.swap import swap_consistency
+from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Comparisons, TestResult
 from judgestats.stats.spread.distribution_shape import normality_test
@@ -33,6 +34,8 @@ __all__ = [
     "unread_results",
 ]
 
+_EFFECTS = 3
+"""Padding, place and authorship: tests of a judge in the family."""
 OF_JUDGES = "judges and temperatures"
 
 
@@ -80,20 +83,36 @@ def position_results(
         where: first_position_preference(c.ab, c.ba, **common) for where, c in compared.items()
     }
     results = [
-        named(f"position.{where}", f"Leaning to the first place, {where}", "primary", test)
+        named(f"position.{where}", f"Leaning to the first place, {where}", "secondary", test)
         for where, test in signs.items()
     ]
     if not signs:
         return []
     family = f"place: {OF_JUDGES}"
+    places = ["second place", "first place"]
+    tables = {where: place_shares(c.ab, c.ba) for where, c in compared.items()}
+    # By size: the signs of questions' leanings alone find much less.
+    shifted = {
+        where: blocked_f_test(
+            x, conditions=places, **common, seed=declared.seed,
+            n_permutations=declared.n_resamples,
+            n_comparisons=_EFFECTS * len(tables),
+        ).replace(
+            null_hypothesis="both places are chosen equally often",
+            alternative="one place is chosen more often",
+        )
+        for where, x in tables.items()
+    }  # fmt: skip
+    results += [
+        named(f"position.shift.{where}", f"Shares of both places, {where}", "primary", test)
+        for where, test in shifted.items()
+    ]
     results.append(
         named(
             "position.family", "Leaning to the first place, adjusted", "primary",
-            adjust_family(signs, family=family), headline=True,
+            adjust_family(shifted, family=family), headline=True,
         )
     )  # fmt: skip
-    places = ["second place", "first place"]
-    tables = {where: place_shares(c.ab, c.ba) for where, c in compared.items()}
     lean = {where: mean_shift(x, conditions=places, **common) for where, x in tables.items()}
     small = {
         where: equivalence_of_means(
