@@ -160,6 +160,15 @@ def _parser() -> argparse.ArgumentParser:
     second.add_argument("run", help="an MLflow run id, or a run's folder")
     second.add_argument("--out", default="", help="a CSV file for the table")
 
+    template = commands.add_parser(
+        "template",
+        help="a report as a Quarto document of your own, to be edited",
+        allow_abbrev=False,
+    )
+    template.add_argument("name", help="brief, experiment, audit or replication")
+    template.add_argument("--run", required=True, help="an MLflow run id, or a run's folder")
+    template.add_argument("--out", default="", help="folder (by default the current one)")
+
     simulate = commands.add_parser(
         "simulate", help="serve the simulated judges over HTTP", allow_abbrev=False
     )
@@ -423,6 +432,7 @@ _COMMANDS = {
     for name, place in {
         "analyze": "analyze:analyze_command",
         "report": "report:report_command",
+        "template": "template:template_command",
         "simulate": "simulate:simulate_command",
         "drift": "drift:drift_command",
         "reread": "reread:reread_command",

@@ -18,8 +18,7 @@ from judgestats.experiment.folder import session, write_json
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
-from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import advice, data, design, figures
+from judgestats.reporting.sections import advice, data, figures
 from judgestats.results import Results, Test, read_results, write_results
 
 
@@ -101,16 +100,6 @@ def test_coefficients_of_verdicts(verdicts: Path) -> None:
     assert "Agreement with people (1 / .5 / 0)" in groups
     assert str(data.descriptives(run)) == ""
     assert "verdicts needed for a target" in str(advice.recommendation(run))
-
-
-def test_a_semicolon_in_a_name_parts_no_clause(verdicts: Path) -> None:
-    run = load_run(verdicts)
-    names = ["x; y, T=1", "z, T=1", "w, T=1"]
-    said = "; ".join(f"{n}: reliability .8" for n in names)
-    other = Run(folder=run.folder, records=replace(run.records, answer=said))
-    other.__dict__["conditions"] = pd.DataFrame({"condition": names})
-    shown = str(design.answer(other))
-    assert sum(line.startswith("- ") for line in shown.split("\n")) == 3
 
 
 def test_replication(run_folder: Path, tmp_path: Path) -> None:

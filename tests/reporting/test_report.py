@@ -224,13 +224,13 @@ def test_left_out_is_what_it_says(run_folder: Path) -> None:
 def test_sections_of_a_run_without_anything() -> None:
     run = Run(Path("nowhere"), nothing())
     parts = [
-        design.banner(run), design.answer(run), design.question(run), design.overview(run),
+        design.banner(run), design.question(run), design.overview(run),
         design.plan(run), design.plan_notes(run), design.judges(run), design.temperatures(run),
         design.prompts(run), data.items(run), data.exclusions(run), data.exclusion_reasons(run),
         data.descriptives(run), data.reliability(run), data.verdicts(run), checks.checks(run),
         missing.missing_policies(run), sensitivity.left_out(run),
         sensitivity.left_out_primary(run), sensitivity.left_out_estimates(run),
-        advice.in_short(run), checks.warnings_note(run), findings.descriptive(run),
+        checks.warnings_note(run), findings.descriptive(run),
         checks.warnings(run), findings.primary(run), findings.secondary(run), findings.pairs(run),
         findings.replicated_section(run), findings.printed_tables(run),
         findings.prints(run, "primary"), figures.scores(run),

@@ -205,9 +205,15 @@ class Dots(Figure):
         return self.width < 5
 
     @property
+    def _letters(self) -> int:
+        """Letters of a label's line."""
+        return 22 if self.width < 5 else 34 if len(self.panels) == 1 else 24
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        one = 0.62 + (0.3 if self.width < 5 else 0.23) * max(2, len(self.labels))
+        tall = self.width < 5 or max((len(name) for name in self.labels), default=0) > self._letters
+        one = 0.62 + (0.3 if tall else 0.23) * max(2, len(self.labels))
         return (self.width, one * (len(self.panels) if self._stacked else 1) + 0.1)
 
     def compose(self, canvas: Canvas) -> None:
@@ -217,7 +223,7 @@ class Dots(Figure):
         axes = np.atleast_1d(canvas.subplots(*shape, sharey=True)).ravel()
         for k, (panel, ax) in enumerate(zip(self.panels, axes, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
-        width = 22 if self.width < 5 else 34 if n == 1 else 24
+        width = self._letters
         axes[0].set_yticks(
             range(len(self.labels)), [wrapped(name, width=width, lines=2) for name in self.labels]
         )
@@ -260,4 +266,6 @@ class Dots(Figure):
         ax.grid(visible=False, axis="y")
         ax.hlines(range(len(self.labels)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel(wrapped(clean(panel.x_label), width=46 if len(self.panels) == 1 else 26))
+        ax.set_xlabel(
+            wrapped(clean(panel.x_label), width=(46, 26, 18)[min(len(self.panels), 3) - 1])
+        )

@@ -15,71 +15,7 @@ from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
-__all__ = ["in_short", "not_repeated", "prices", "recommendation", "uses"]
-
-_MOST_SHORT = 24
-
-
-def in_short(run: Run) -> Table | Markdown:
-    """The questions of an audit, a row a condition: the same again, for what, at what price."""
-    repeats = _repeats(run)
-    rows = [
-        _short_row(row, run, repeats.get(str(row.get("condition")), {}))
-        for row in run.described[:_MOST_SHORT]
-    ]
-    level = f"{100 * run.level:g}% CI"
-    columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="again", label=f"Same again: one judgment, {level}", align="right"),
-        Column(key="swap", label=f"Same after a swap, {level}", align="right"),
-        Column(
-            key="people",
-            label=f"{'With' if 'pearson' in run.conditions else 'Same as'} people, {level}",
-            align="right",
-        ),
-        Column(key="apart", label="Tells apart two scores from", align="right"),
-        Column(key="repeats", label="Repeats for .90", align="right"),
-        Column(key="price", label="Price of these an item", align="right"),
-    ]
-    kept = [c for c in columns if any(row[c.key] not in {DASH, ""} for row in rows)]
-    if len(kept) < 2:
-        return Markdown("")
-    note = (
-        "Same again: reliability, 1 where noise plays no part. "
-        if any(row["again"] != DASH for row in rows)
-        else ""
-    )
-    if "pearson" in run.conditions:
-        note += "With people: correlation (Pearson's r) of scores with people's ratings. "
-    priced = any(not math.isnan(_cost_of_one(row)) for row in run.described)
-    if all(row["price"] == DASH for row in rows) and (run.simulated or not priced):
-        note += _SIMULATED_PRICE if run.simulated else _NO_PRICE
-    return Table(
-        columns=tuple(kept),
-        rows=tuple(rows),
-        group="group" if run.by_judge else "",
-        caption="Can this judge be trusted, for what, with how many repeats, at what price?",
-        note=note.strip(),
-        label="tbl-answers",
-    )
-
-
-def _short_row(row: dict[str, Any], run: Run, repeats: dict[str, Any]) -> dict[str, str]:
-    name = next((c for c in ("icc1", "vote_share", "self_agreement") if c in row), "")
-    need = number_of(repeats.get("needed_90"))
-    price = _price(_cost_of_one(row), need)
-    people = next((c for c in ("accuracy", "alignment", "pearson") if c in row), "")
-    apart = number_of(repeats.get("difference_1"))
-    return {
-        "group": str(row.get("judge", "")) if run.by_judge else "",
-        "condition": short_condition(row, run),
-        "again": _told(row, name),
-        "swap": _told(row, "swap_consistency"),
-        "people": _told(row, people),
-        "apart": f"{number(apart)} points" if math.isfinite(apart) else DASH,
-        "repeats": _count(need),
-        "price": DASH if price == "unknown" or run.simulated else price,
-    }
+__all__ = ["not_repeated", "prices", "recommendation", "uses"]
 
 
 def _told(row: dict[str, Any], key: str) -> str:

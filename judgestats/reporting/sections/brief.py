@@ -94,10 +94,11 @@ def by_condition(run: Run) -> Table | None:
     """What describes the conditions and does not stand on page one."""
     from judgestats.reporting.sections.page_one import questions
 
-    above = {c.label.partition("\n")[2] for c in getattr(questions(run), "columns", ())}
+    told = questions(run)
+    above = {str(cell) for row in (told.rows if told else ()) for cell in row.values()}
     scores = ["mean", "sem", "icc1", "omega"]
     keys = [k for k in (*scores, *coefficients_of(run), "unread_share") if k in run.conditions]
-    keys = [k for k in measures(run, keys) if heading(k) not in above]
+    keys = [k for k in measures(run, keys) if not _stands_above(run, k, above)]
     keys = [
         *[k for k in keys if k != "unread_share"][:4],
         *[k for k in keys if k == "unread_share"],
@@ -136,6 +137,13 @@ def by_condition(run: Run) -> Table | None:
         note="Further conditions stand in tables/conditions.csv." if more > 0 else "",
         label="tbl-by-condition",
     )
+
+
+def _stands_above(run: Run, key: str, above: set[str]) -> bool:
+    """Whether page one shows these numbers, of the first condition that has one."""
+    shown = (measured(run, i, key) for i in range(len(run.table(CONDITIONS))))
+    first = next((m for m in shown if m.known), None)
+    return first is not None and "[" in (text := str(first.shown())) and text in above
 
 
 def results(run: Run) -> list[Showable]:

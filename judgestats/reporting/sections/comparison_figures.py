@@ -30,16 +30,19 @@ def critical_differences(run: Run) -> list[Captioned]:
             continue
         apart = tuple((r.a, r.b) for r in pairs if r.p_adjusted < 0.05)
         number = len(shown) + 1
+        spread = record.hypothesis == "spread"
+        ends = ("steadier", "more spread") if spread else ("low", "high")
+        what = "Mean ranks of spread" if spread else "Mean ranks"
         shown.append(
             Captioned(
                 figure=plots.CriticalDifference(
                     labels=tuple(ranks), mean_ranks=tuple(ranks.values()), told_apart=apart,
-                    from_pairs=True, low_label="steadier", high_label="more spread",
+                    from_pairs=True, low_label=ends[0], high_label=ends[1],
                     critical_difference=number_of(record.details.get("critical_difference")),
                 ),
                 label=f"fig-ranks-{number}",
                 caption=(
-                    f"Mean ranks of spread, {judge}. Bars join conditions which lie within the "
+                    f"{what}, {judge}. Bars join conditions which lie within the "
                     "critical difference (CD) of Nemenyi's comparisons: not told apart, which does "
                     "not show that they are equal."
                 ),

@@ -7,10 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.single_shot import NOT_REPEATED
 from judgestats.judgments.settings import as_text, setting_sent
 from judgestats.reporting.escape import (
-    clean,
     escape_html,
     escape_markdown,
     escape_typst,
@@ -24,7 +22,6 @@ from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
 __all__ = [
-    "answer",
     "banner",
     "judges",
     "overview",
@@ -70,42 +67,6 @@ def _what_is_simulated(runs: Sequence[Run]) -> str:
                 "numbers show the method only."
             )
     return _SIMULATED
-
-
-def answer(run: Run) -> Markdown:
-    """The answer and the recommendation, in one box at the top."""
-    text = " ".join(clean(run.records.answer).split())
-    text, once, _ = text.partition(NOT_REPEATED)  # holds for all: not part of the last of a list
-    text = text.strip()
-    said = _clauses(text, run)
-    listed = len(said) > 2 and run.records.kind == "audit"
-    parts = ["\n".join(f"- {escape_markdown(p.rstrip('.'))}" for p in said)
-             if listed else escape_markdown(f"{text} {once}".strip())]  # fmt: skip
-    if listed and once:
-        parts.append(escape_markdown(once))
-    advice = run.records.recommendation
-    if advice is not None and advice.text:
-        parts.append(f"**Recommendation.** {escape_markdown(advice.text)}")
-    body = "\n\n".join(part for part in parts if part)
-    return Markdown(f'::: {{.callout-important title="In short"}}\n\n{body}\n\n:::\n')
-
-
-def _clauses(text: str, run: Run) -> list[str]:
-    """The clauses of an answer, which semicolons part; those inside a name part nothing."""
-    listed = [*run.conditions.get("condition", ()), *_judge_names(run)]
-    names = {" ".join(clean(name).split()) for name in listed}
-    whole = sorted((n for n in names if "; " in n), key=len, reverse=True)
-    for name in whole:
-        text = text.replace(name, name.replace("; ", _WITHIN))
-    return [clause.replace(_WITHIN, "; ") for clause in text.split("; ")]
-
-
-def _judge_names(run: Run) -> list[str]:
-    return [str(j.get("name", "")) for j in run.facts.get("judges") or []]
-
-
-_WITHIN = "\x00"
-"""Stands for a semicolon inside a name while clauses are parted; no cleaned text holds it."""
 
 
 def question(run: Run) -> Markdown:

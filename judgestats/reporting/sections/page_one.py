@@ -16,7 +16,9 @@ from judgestats.results import CONDITIONS, Comparison, Estimate
 
 __all__ = ["page_one", "questions"]
 
-_MOST_ROWS = 10
+_MOST_ROWS, _FEWER_ROWS = 10, 6
+_HIGH = 3.0
+"""Inches of a figure beside which page one has room for fewer rows."""
 _QUESTIONS: dict[str, tuple[str, ...]] = {
     "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
     "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
@@ -45,11 +47,13 @@ def page_one(run: Run) -> list[Showable]:
     """Sentence, figure, recommendation, questions."""
     found = run.records
     parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{words(found, '#answer')}\n\n:::")]
-    parts.append(answer_figure(run))
+    figure = answer_figure(run)
+    parts.append(figure)
     advice = found.recommendation
     if advice is not None and advice.text:
         parts.append(Markdown(_advised(run)))
-    return [*parts, questions(run)]
+    high = figure.figure.size[1] if figure is not None else 0.0
+    return [*parts, questions(run, most=_FEWER_ROWS if high > _HIGH else _MOST_ROWS)]
 
 
 def _advised(run: Run) -> str:
@@ -65,8 +69,15 @@ def _advised(run: Run) -> str:
     return f"::: {{.advice}}\n\n{text}\n\n:::"
 
 
-def questions(run: Run) -> Table | None:
-    """The four questions, a row a condition: steady, right, fair, at what price."""
+def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
+    """The four questions, a row a condition: steady, right, fair, at what price.
+
+    Parameters
+    ----------
+    run : Run
+    most : int
+        Rows; further conditions are named to stand elsewhere.
+    """
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS))]
     kept = {str(r["condition"]) for r in run.compared}
     drawing = run.records.drawing
@@ -90,11 +101,11 @@ def questions(run: Run) -> Table | None:
     if missing:
         asked = " and ".join(m.rstrip("?").lower() for m in missing)
         notes.append(f"Not examined by this run: {asked}.")
-    if len(cells) > _MOST_ROWS:
+    if len(cells) > most:
         notes.append("Further conditions stand in tables/conditions.csv.")
     return Table(
         columns=tuple(columns),
-        rows=tuple(cells[:_MOST_ROWS]),
+        rows=tuple(cells[:most]),
         caption="Can it be trusted, and at what price? Estimates with intervals.",
         note=" ".join(notes),
         label="tbl-questions",
