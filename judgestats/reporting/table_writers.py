@@ -182,7 +182,7 @@ def _kind(value: object, side: str) -> str:
 def _html_cell(value: object, text: str) -> str:
     """A cell's text; line breaks are kept, and long words may break."""
     if isinstance(value, Shown):
-        return value.html
+        return f'<span class="cell">{value.html}</span>'
     shown = escape_html(text).replace("\n", "<br>")
     if not _LONG_WORD.search(text):
         return shown

@@ -64,7 +64,7 @@ def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     edited = Run(two[1].folder, two[1].records)
     edited.__dict__["items"] = ({**two[0].items[0], "turns": ["another question"]},)
     assert "another text" in compare.refusals(two[0], edited)[0]
-    shown = compare.paired([two[0], far])
+    shown = compare.paired(compare.pairs([two[0], far]))
     assert "Not tested" in str(shown[1])
 
 
@@ -86,14 +86,14 @@ def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
 
 
 def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
-    shown = compare.paired(two, n_resamples=99)
+    shown = compare.paired(compare.pairs(two, n_resamples=99))
     table = next(s for s in shown if isinstance(s, Table))
     assert [r["condition"] for r in table.rows] == [
         "sim-typical, T=0", "sim-typical, T=0.5", "sim-typical, T=1",
     ]  # fmt: skip
     assert math.isnan(table.rows[0]["ratio"])  # no spread at T = 0: undefined, not 0
     assert table.rows[1]["ratio"] > 0
-    assert "held to Run 1" in str(shown[1])
+    assert "held to Run 1" in str(compare.in_short(compare.pairs(two, n_resamples=99))[0])
 
 
 def test_apa_of_a_real_test() -> None:

@@ -11,7 +11,7 @@ from judgestats.reporting.formats import interval, percent, positive_interval, w
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.sections.held import Pair, paired, pairs, shifts
+from judgestats.reporting.sections.held import Pair, in_short, paired, pairs, shifts
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
@@ -20,6 +20,7 @@ __all__ = [
     "commands",
     "conditions",
     "differences",
+    "in_short",
     "limits",
     "names_of",
     "paired",

@@ -15,16 +15,17 @@ from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import interval, positive_interval, why_unknown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.comparability import refusals
-from judgestats.reporting.show import Captioned, Markdown, Showable, pointer
+from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test
 from judgestats.results.numbers import bounds_of
 
-__all__ = ["PAIRED_KINDS", "Pair", "paired", "pairs", "shifts"]
+__all__ = ["PAIRED_KINDS", "Pair", "in_short", "paired", "pairs", "shifts"]
 
 PAIRED_KINDS = ("shift", "ratio", "flips")
 """What is shown of `drift`, by the beginning of a result's id."""
 _MANY_SHARED = 20
+_FEWEST_DRAWN = 3
 _FEW_SHARED = (
     " With so few shared items only large differences could be found: give the runs the same "
     "items, and the same seed where responses are drawn."
@@ -100,44 +101,35 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
     return held
 
 
-def paired(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Showable]:
-    """Every later run against the first as `pairs` finds it: sentences, tables, a forest plot.
+def in_short(held: Sequence[Pair]) -> list[Showable]:
+    """What became of each comparison, a sentence each, and the shifts as dots with intervals."""
+    told = [f"- **{pair.title}.** {escape_markdown(pair.told)}" for pair in held]
+    text = "::: {.answer}\n\n" + "\n".join(told) + "\n\n:::"
+    return [Markdown(text), shifts(held)]
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        At least two.
-    n_resamples, seed : int
-        Of permutations and bootstraps.
 
-    Returns
-    -------
-    list
-        A sentence and a table for each, and a forest plot of the shifts of the mean.
-    """
+def paired(held: Sequence[Pair]) -> list[Showable]:
+    """Every later run against the first as `pairs` found it: a table each, or why there is none."""
     shown: list[Showable] = []
-    held = pairs(runs, n_resamples=n_resamples, seed=seed)
     for pair in held:
         shown.append(Markdown(f"## {pair.title}"))
         if pair.found is None:
             told = escape_markdown(pair.refused.rstrip("."))
             shown.append(Markdown(f"**Not tested**, since {told}."))
             continue
-        about = "the conditions that both runs judged"
-        shown += [Markdown(pair.told), pointer(pair.table, about=about), pair.table]
-    figure = shifts(held)
-    if figure is not None:
-        shown += [Markdown("@fig-shifts shows the shifts of the mean."), figure]
+        shown.append(pair.table)
     return shown
 
 
 def shifts(held: Sequence[Pair]) -> Captioned | None:
-    """A forest plot of the shifts of the mean; None where no scores were compared."""
+    """The shifts of the mean with intervals; None where there are fewer than three to draw."""
     rows = [row for pair in held for row in _shift_rows(pair.rows, pair.title)]
-    if not rows:
+    if len(rows) < _FEWEST_DRAWN:
         return None
     return Captioned(
-        figure=plots.Forest(rows=tuple(rows), x_label="Shift of the mean score"),
+        figure=plots.Forest(
+            rows=tuple(rows), x_label="Shift of the mean score (points of the scale)"
+        ),
         label="fig-shifts",
         caption=(
             "Shift of the mean score against Run 1, paired by item, with intervals. An "
