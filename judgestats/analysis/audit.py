@@ -39,6 +39,7 @@ from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
+from judgestats.judgments.readers.frame import in_reading_order
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.stats.inference.result import Comparisons, Result
@@ -214,7 +215,7 @@ def audit(
     >>> found.conditions["n_items"].tolist()
     [12]
     """
-    frame = validate_parsed(judgments)
+    frame = in_reading_order(validate_parsed(judgments))
     options: dict[str, Any] = {
         "n_resamples": n_resamples, "seed": seed, "level": level, "labels_drawn": labels_drawn,
         "omega_model": omega_model,

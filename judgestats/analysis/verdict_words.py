@@ -38,8 +38,12 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     ['a', 'b', 'tie', '']
     >>> outcomes(pd.Series(["yes", "no"])).tolist()
     ['yes', 'no']
+    >>> outcomes(pd.Series(["A", "C"])).tolist()  # options: a tie was read as one before
+    ['a', 'c']
     """
-    lower = values.astype(str).str.strip().str.lower()
+    lower = lower_case(values)
+    if _of_options(lower):
+        return lower
     known = lower.isin([*OUTCOMES, ""])
     if known.all():
         return lower.map(lambda v: OUTCOMES.get(v, ""))
@@ -50,6 +54,15 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
             "usual spellings), which a label needs. Map the column, or leave the labels out."
         )
     return values.astype(str)
+
+
+def _of_options(lower: pd.Series) -> bool:
+    """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
+
+    Readers spell the outcome of a comparison as a, b and tie, so that a c is none of these.
+    """
+    words = set(lower) - {""}
+    return {"c"} <= words <= {"a", "b", "c"} or (bool(words) and all(map(str.isdecimal, words)))
 
 
 def lower_case(values: pd.Series) -> pd.Series:
@@ -70,7 +83,9 @@ def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     and neither agreement nor disagreement. Where most choices are something else, the column is
     the wrong one or coded otherwise, and the caller has to say how.
     """
-    lower = frame["choice"].astype(str).str.strip().str.lower()
+    lower = lower_case(frame["choice"])
+    if _of_options(lower):
+        return frame.assign(choice=lower), ()
     strange = ~lower.isin([*OUTCOMES, ""])
     if 2 * int(strange.sum()) > int((lower != "").sum()):
         raise InputError(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.outcome import Analysis, Recommendation
 from judgestats.reporting.escape import escape_html
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
@@ -175,6 +175,11 @@ class Findings:
     def question(self) -> str:
         """What was understood, and what was asked."""
         return self.analysis.question
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """What to do, where something follows."""
+        return self.analysis.recommendation
 
     @property
     def limitations(self) -> tuple[str, ...]:

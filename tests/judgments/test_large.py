@@ -54,7 +54,8 @@ def test_cells_equal_those_in_memory(tmp_path_factory, seed: int, batch: int, fi
     for f, part in enumerate(np.array_split(np.arange(len(frame)), files)):
         frame.iloc[part].to_parquet(folder / f"{f}.parquet", index=False)
     frame.to_parquet(folder.parent / f"{folder.name}.parquet", index=False)
-    array = score_array(js.read_judgments(folder.parent / f"{folder.name}.parquet"))
+    read = js.read_judgments(folder.parent / f"{folder.name}.parquet")
+    array = score_array(read, conditions=("x", "y"))
     reduced = reduce_parquet(folder, batch_rows=batch)
     assert reduced.items == array.items
     assert tuple(c.label for c in reduced.columns) == array.conditions

@@ -188,9 +188,22 @@ def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
             {"id": f"c{i}", "output": {"scorer": {"passed": i % 2 == 0}}} for i in range(4)
         ]},
     }  # fmt: skip
-    for name, document in exports.items():
+    lines = {
+        "braintrust": [
+            {"id": f"e{i}", "input": {"q": "?"}, "scores": {"Factuality": 0.25 * i}}
+            for i in range(4)
+        ],
+        "langsmith": [
+            {"id": f"r{i}", "run": {"id": i}, "feedback_stats": {"ok": {"n": 1, "avg": 0.5 * i}}}
+            for i in range(4)
+        ],
+    }
+    for name, document in [*exports.items(), *lines.items()]:
         path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps(document))
+        path.write_text(
+            "\n".join(map(json.dumps, document)) if document in lines.values()
+            else json.dumps(document)
+        )  # fmt: skip
         with pytest.raises(InputError) as refused:
             read_judgments(path)
         (line,) = [x for x in str(refused.value).splitlines() if x.startswith("It is read with")]

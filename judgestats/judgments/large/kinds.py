@@ -61,7 +61,10 @@ def read_kind(
     with damaged(opened.path):
         cells, rows = _different(opened, column, batch_rows)
     if any(isinstance(c, float) and math.isinf(c) for c in cells):
-        raise InputError(f"{opened.path}: a score is infinite.")
+        raise InputError(
+            f"{opened.path}: column {column!r} holds an infinite score, which is no point of a "
+            "scale. Leave such cells empty, or use --stream no, which counts them as unread."
+        )
     kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
     if not kept:
         return None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.frame import reading_key
 from judgestats.judgments.shapes import several_orders
 
 __all__ = ["columns_by_label", "joined"]
@@ -17,7 +18,7 @@ __all__ = ["columns_by_label", "joined"]
 def columns_by_label(
     labels: Sequence[str], asked: NDArray[np.int32], scored: NDArray[np.bool_]
 ) -> list[list[int]]:
-    """Columns of the same condition together, in order of appearance.
+    """Columns of the same condition together, as people read conditions.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def columns_by_label(
         several = int(((asked[:, group] > 0).sum(axis=1) > 1).sum())
         if several and scored[group].any():
             raise InputError(f"audit: {several_orders(label, several)}.")
-    return list(groups.values())
+    return [groups[label] for label in sorted(groups, key=reading_key)]
 
 
 def joined(
@@ -69,7 +70,7 @@ def joined(
     >>> joined(np.array([[2, 0, 1], [0, 3, 1]]), [[0, 1], [2]]).tolist()
     [[2, 1], [3, 1]]
     """
-    if len(groups) == array.shape[1]:
+    if [list(g) for g in groups] == [[place] for place in range(array.shape[1])]:
         return array
     parts = [by.reduce(array[:, list(g)], axis=1, dtype=array.dtype) for g in groups]
     return np.stack(parts, axis=1)

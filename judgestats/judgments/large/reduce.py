@@ -28,6 +28,7 @@ from judgestats.judgments.large.reduced import (
     ReducedJudgments,
 )
 from judgestats.judgments.large.tables import Codes, column_codes, grown, text_of
+from judgestats.judgments.readers.frame import reading_key
 from judgestats.judgments.readers.names import VERDICTS
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.protocols.base import Status
@@ -39,6 +40,10 @@ BATCH = 1 << 20
 COUNT_BYTES = 2 << 30
 BOARD_BYTES = 1 << 30
 
+_NO_LABELS = (
+    "Note: people's labels ({}) are not compared in a stream; --stream no, on a sample where the "
+    "whole does not fit, compares them."
+)
 _STATUSES = tuple(s.value for s in Status)
 
 
@@ -267,16 +272,17 @@ class _Pass:
             )
 
     def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
+        names = self.names
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
         counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
-        groups = [[c] for c in range(k)]
+        labels = [self.described([c]).label for c in range(k)]
+        groups = [[c] for c in sorted(range(k), key=lambda c: reading_key(labels[c]))]
         if self.is_score:  # an item's scores stand in one cell, whatever order it came in
-            labels = [self.described(g).label for g in groups]
             scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
             groups = columns_by_label(labels, asked, scored)
-            counts, asked = joined(counts, groups), joined(asked, groups)
+        counts, asked = joined(counts, groups), joined(asked, groups)
         board = None
         if self.board is not None:
             named = self.coder.replicates.values
@@ -303,7 +309,11 @@ class _Pass:
             n_rows=self.rows,
             n_files=self.opened.n_files,
             columns_read=self.names,
-            understood=(f"{self.coder.code.said}.", f"{'; '.join([*self.parts(), *unused])}."),
+            understood=(
+                f"{self.coder.code.said}.",
+                f"{'; '.join([*self.parts(), *unused])}.",
+                *([_NO_LABELS.format(names["label"])] if "label" in names else []),
+            ),
         )
 
     def parts(self) -> list[str]:

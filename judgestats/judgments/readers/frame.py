@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgestats.errors import printable
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.versions import kinds_by_value
 
-__all__ = ["condition_labels", "parsed_frame"]
+__all__ = ["condition_labels", "in_reading_order", "parsed_frame", "reading_key"]
 
 _DEFAULTS: dict[str, Any] = {
     "experiment": "read",
@@ -45,6 +47,38 @@ _DEFAULTS: dict[str, Any] = {
     "explanation": "",
     "reason": "",
 }
+
+
+def reading_key(label: str) -> tuple[object, ...]:
+    """What sorts labels as people read them: words by letter, numbers within them by size.
+
+    Examples
+    --------
+    >>> sorted(["B, T=1", "a, T=10", "a, T=0.3", "a, T=2"], key=reading_key)
+    ['a, T=0.3', 'a, T=2', 'a, T=10', 'B, T=1']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", label)
+    key = tuple(float(p) if i % 2 else p.casefold() for i, p in enumerate(parts))
+    return (*key, label)
+
+
+def in_reading_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their conditions as people read them, else in the order that they had.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"condition": ["A, T=1", "A, T=0.3", "A, T=1"], "n": [1, 2, 3]})
+    >>> in_reading_order(f)["n"].tolist()
+    [2, 1, 3]
+    """
+    codes, labels = pd.factorize(frame["condition"])
+    ranked = sorted(range(len(labels)), key=lambda i: reading_key(str(labels[i])))
+    if ranked == list(range(len(labels))):
+        return frame
+    place = np.argsort(ranked)[codes]
+    ordered = frame.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
+    ordered.attrs.update(frame.attrs)
+    return ordered
 
 
 def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:

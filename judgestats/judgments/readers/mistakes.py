@@ -53,7 +53,14 @@ def check_mistakes(
     out = _as_shown(source, out, options)
     if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
         _two_scales(source, out)
-    notes = []
+    notes = _repeated_rows(table, out, names)
+    infinite = out["reason"].astype(str).str.startswith("an infinite score")
+    if infinite.any():
+        n = int(infinite.sum())
+        notes.append(
+            f"{n:,} infinite score{'s' * (n > 1)} (the first in row {int(infinite.argmax())}) "
+            f"{'are' if n > 1 else 'is'} no point of a scale and counted as unread."
+        )
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
         said = out["choice"].where(out["choice"] != "", out["score"].map(lambda v: f"{v:g}"))
@@ -84,6 +91,27 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
             "a file that was exported twice. Drop them; if the judge did say all of it again, "
             "number the repetitions in a column replicate."
         )
+
+
+def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """A note where every repetition is a row that stands in the file twice, to the letter."""
+    if "replicate" in names:
+        return []
+    key = [c for c in out.columns if c in {"item_id", "judge", "temperature", "order"}]
+    key += [c for c in out.columns if c.startswith("factor_")]
+    again = out.duplicated(key)
+    n = int(again.sum())
+    if not n or int(out.duplicated([*key, "score", "choice"]).sum()) < n:
+        return []
+    if int(table.astype(str).duplicated().sum()) < n:
+        return []
+    said = (
+        f"{n:,} row{'s' * (n > 1)} repeat{'s' * (n == 1)} an earlier one to the letter (the first "
+        f"is row {int(again.argmax())}), and no repetition says anything else. If the file was "
+        "exported twice, drop them; if the judge was asked again, number the repetitions in a "
+        "column replicate."
+    )
+    return [said]
 
 
 def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -260,7 +261,10 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     try:
         return "table", read_table(path, options)
     except NoTableError as error:
-        shown = tree_of(log.document) if log.document is not None else ""
+        listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
+        nested = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
+        document = listed if nested else log.document
+        shown = tree_of(document) if document is not None else ""
         raise NoTableError("\n".join(filter(None, [str(error), shown, _understood()]))) from error
 
 

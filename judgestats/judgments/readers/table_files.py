@@ -17,6 +17,7 @@ from typing import IO, Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.logs import open_log
 from judgestats.judgments.readers.table_stores import sqlite_table, workbook_table
 from judgestats.judgments.readers.trees import projected
 from judgestats.judgments.readers.untrusted import (
@@ -95,7 +96,7 @@ def table_of(
             )
         if opening not in {b"{", b"["}:
             return _separated(path, "\t" if name.endswith(".tsv") else ",", names)
-    if name.endswith((".jsonl", ".ndjson")):
+    if name.endswith((".jsonl", ".ndjson")) or (opening == b"{" and open_log(path).kind == "jsonl"):
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))
         return pd.DataFrame([_cells(row) for _, row in records(path)])

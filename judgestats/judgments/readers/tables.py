@@ -27,6 +27,7 @@ from judgestats.judgments.readers.names import (
     resolve_columns,
 )
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.orders import with_orders
 from judgestats.judgments.readers.ragas import ragas_options
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import Understanding, understand
@@ -111,6 +112,9 @@ def read_frame(
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
     if options.parse:
         table, names = read_texts(source, table, names, options)
+    if not people:
+        table, names, folding = with_orders(source, table, names, options)
+        shapes += [folding] if folding else []
     found = understand(
         source,
         table.drop(columns=list(people)),

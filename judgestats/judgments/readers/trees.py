@@ -18,6 +18,8 @@ _VERDICTS = ("score", "choice", "verdict")
 _IDS = frozenset(
     {"traceid", "runid", "caseid", "spanid", "key", "input", "question", "prompt", "name"}
 )
+_ABOVE = frozenset({"score", "scores", "feedback", "feedbackstats", "evaluation", "evaluations"})
+_COUNTS = frozenset({"n", "count", "latency", "cost", "weight", "id"})
 _VALUES = ("value", "stringvalue", "numericvalue")
 
 
@@ -108,6 +110,7 @@ def suggested_map(found: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     ]
     verdicts += [("verdict", p) for p, e in found.items()
                  if _last(p) in _VALUES and any(_is_verdict(x) for x in e)]  # fmt: skip
+    verdicts = verdicts or _by_place(found)
     inside = [(r, p) for r, p in verdicts if "score" in p.lower() or "feedback" in p.lower()]
     if not verdicts:
         return {}
@@ -132,6 +135,18 @@ def suggested_map(found: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     if names:
         chosen["criterion"] = names[0]
     return chosen | {role: path}
+
+
+def _by_place(found: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
+    """Numbers that stand under something called scores or feedback, whatever their own name."""
+    under = [
+        p
+        for p, examples in found.items()
+        if any(folded(s.removesuffix("[]")) in _ABOVE for s in p.split(".")[:-1])
+        and any(isinstance(e, (bool, int, float)) for e in examples)
+        and _last(p) not in _COUNTS
+    ]
+    return [("verdict", under[0])] if under else []
 
 
 def _last(path: str) -> str:

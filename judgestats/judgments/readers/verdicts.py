@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.judgments.kinds import Kind, kind_of, spelling
+from judgestats.judgments.kinds import NO_VERDICT, Kind, kind_of, spelling
 from judgestats.judgments.numerals import numbers_of
 from judgestats.judgments.readers.names import VERDICTS, folded, no_column
 from judgestats.judgments.readers.options import TableOptions
@@ -176,7 +176,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
                  for n, v, s in zip(read, distinct, spelled, strict=True)], dtype=float,
             )  # fmt: skip
         words = np.full(len(distinct), "", dtype=object)
-        why = [f"not a number: {str(v)[:60]}" if s else "the file has no score here"
+        why = [_no_score(v) if s else "the file has no score here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     else:
         read = np.full(len(distinct), np.nan)
@@ -194,8 +194,15 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     )
 
 
+def _no_score(value: object) -> str:
+    infinite = str(value).strip().lstrip("+-").lower() in {"inf", "infinity", "∞"}
+    return f"an infinite score: {value}" if infinite else f"not a number: {str(value)[:60]}"
+
+
 def _word(value: object) -> str:
     said = spelling(value)
+    if said in NO_VERDICT:
+        return ""
     return str(value).strip() if isinstance(value, str) else said
 
 
