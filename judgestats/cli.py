@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from judgestats import __version__
+from judgestats.commands.show_words import add_show_words
 from judgestats.commands.table_words import add_table_words
 from judgestats.errors import InputError, JudgestatsError, nearest, printable
 from judgestats.spelling import as_typed
@@ -134,6 +135,14 @@ def _parser() -> argparse.ArgumentParser:
         "--detail", choices=("brief", "full"), default="brief", help="of the report"
     )
     analyze.add_argument("--run-name", default="")
+    add_show_words(analyze)
+
+    show = commands.add_parser(
+        "show", help="show a run again, or one of its results in words", allow_abbrev=False
+    )
+    show.add_argument("run", help="an MLflow run id (or how it begins), or a run's folder")
+    show.add_argument("result", nargs="*", metavar="ID", help="a result's id; one that begins so")
+    add_show_words(show)
 
     report = commands.add_parser(
         "report", help="render the report of a run again, or compare several", allow_abbrev=False
@@ -151,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument("--document", default="", help="a document's name, or your own .qmd")
     report.add_argument("--template", default="", help="your own .qmd (judgestats template)")
+    add_show_words(report)
 
     second = commands.add_parser(
         "second-opinion",
@@ -210,6 +220,7 @@ def _parser() -> argparse.ArgumentParser:
     drift.add_argument("--resamples", type=int, default=999)
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")
+    add_show_words(drift)
 
     reread = commands.add_parser(
         "reread", help="read a run's stored replies again; nothing is asked", allow_abbrev=False
@@ -230,6 +241,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="only this condition, judge, or level of a factor, as T=0 (repeat)",
     )
+
+    add_show_words(check, bounds=False)
 
     export = commands.add_parser(
         "export", help="judgments as training data for a judge of your own", allow_abbrev=False
@@ -336,9 +349,10 @@ def _parser() -> argparse.ArgumentParser:
     monitor.add_argument("--max", action="append", default=[], metavar="NAME=NUMBER")
     monitor.add_argument("--level", type=float, default=0.95)
 
-    commands.add_parser(
+    demo = commands.add_parser(
         "demo", help="the answer on recorded judgments of real judges", allow_abbrev=False
     )
+    add_show_words(demo)
 
     endpoint = commands.add_parser(
         "endpoint", help="what an endpoint honours, ignores and refuses", allow_abbrev=False
@@ -433,6 +447,7 @@ _COMMANDS = {
         "analyze": "analyze:analyze_command",
         "report": "report:report_command",
         "template": "template:template_command",
+        "show": "show:show_command",
         "simulate": "simulate:simulate_command",
         "drift": "drift:drift_command",
         "reread": "reread:reread_command",

@@ -93,6 +93,7 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
                     family="position.family" if hypothesis == "position" else hypothesis,
                     p_adjusted=p_small if claim == "equivalent" else p,
                     says=_SAYS[claim].format(_MOVES[hypothesis]),
+                    size=f"{rests[0]}/first_position_share" if hypothesis == "position" else "",
                 )
             )
     return tuple(headlines)

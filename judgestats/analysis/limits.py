@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = ["Limit", "common_limits", "few_questions", "limits_of_conditions"]
+__all__ = ["Limit", "common_limits", "few_questions", "limits_of_conditions", "simulated_judges"]
 
 
 class Limit(str):
@@ -53,6 +55,22 @@ def few_questions(n: int) -> Limit:
         "for others.",
         code="few_questions",
         short=f"{n} questions: intervals are wide",
+    )
+
+
+def simulated_judges(names: Sequence[str]) -> Limit:
+    """That what judged was no model.
+
+    Examples
+    --------
+    >>> simulated_judges(["sim-typical"]).partition(".")[0]
+    'sim-typical: simulated'
+    """
+    return Limit(
+        f"{', '.join(names)}: simulated. The numbers show what the method finds, not how any real "
+        "judge behaves.",
+        code="simulated",
+        short="SIMULATED judges: no model was asked",
     )
 
 
@@ -103,14 +121,7 @@ def limits_of_conditions(
     limits: list[str] = []
     simulated = sorted({j for j in cells["judge"] if str(j).startswith("sim-")})
     if simulated:
-        limits.append(
-            Limit(
-                f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not "
-                "how any real judge behaves.",
-                code="simulated",
-                short="simulated judges: no model was asked",
-            )
-        )
+        limits.append(simulated_judges(simulated))
     if n_clusters < 50:
         limits.append(few_questions(n_clusters))
     worst = cells["unread_share"].to_numpy(float)
@@ -145,7 +156,7 @@ def limits_of_conditions(
                 f"replications (as few as {int(sizes.min())}): their variances are estimated from "
                 "very little.",
                 code="few_repeats",
-                short=f"some items with {int(sizes.min())} repeats only",
+                short=f"as few as {int(sizes.min())} repeats an item",
             )
         )
     related = cells["mean_spread_correlation"].to_numpy(float)

@@ -211,23 +211,6 @@ def summary(
     return "\n".join([*lines, "", *_wrapped(analysis.sentence), ""])
 
 
-def brief(analysis: Analysis) -> str:
-    """The conditions, the recommendation and the answer, without the results one by one.
-
-    Parameters
-    ----------
-    analysis : Analysis
-
-    Returns
-    -------
-    str
-    """
-    lines = ["", _table(analysis.conditions)]
-    if analysis.recommendation:
-        lines += ["", *_wrapped(f"Recommendation: {analysis.recommendation.text}")]
-    return "\n".join([*lines, "", *_wrapped(analysis.sentence), ""])
-
-
 def _wrapped(text: str, *, indent: str = "", first: str | None = None) -> list[str]:
     return textwrap.wrap(
         text,

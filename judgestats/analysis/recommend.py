@@ -147,10 +147,9 @@ def recommend_best(
             text=text, tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
     i = names.index(found.recommended)
-    reason = (
-        f"the cheapest ({spent.told(i)} {each}) that is shown to lie at most "
-        f"{apa_number(margin, bounded=True)} below the best"
-    )
+    alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
+    cheapest = "" if alike else f"the cheapest ({spent.told(i)} {each}) that is "
+    reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
     return Recommendation(
         text=f"{found.recommended} is {reason}. {among}.",
         cost_usd=spent.usd(i),

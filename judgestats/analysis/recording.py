@@ -22,6 +22,7 @@ from judgestats.results import (
     Condition,
     Family,
     Figure,
+    Headline,
     Note,
     Recommendation,
     Record,
@@ -63,7 +64,7 @@ def results_of(analysis: Analysis) -> Results:
         answer=analysis.sentence,
         results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
         families=tuple(families),
-        headlines=tuple(analysis.headlines),
+        headlines=tuple(_sized(analysis.headlines, {record.id for record in records})),
         conditions=analysis.condition_records or tuple(_conditions(analysis.conditions)),
         rows=tuple(_rows(analysis.rows, {record.id for record in records})),
         recommendation=_recommendation(analysis),
@@ -178,6 +179,12 @@ def _rows(declared: Sequence[Row], known: set[str]) -> Iterable[Row]:
         if cells:
             beside = {words: i for words, i in row.beside.items() if i in known}
             yield replace(row, cells=cells, beside=beside)
+
+
+def _sized(headlines: Sequence[Headline], known: set[str]) -> Iterable[Headline]:
+    """The headlines; one whose size could not be computed names none."""
+    for headline in headlines:
+        yield headline if headline.size in known else replace(headline, size="")
 
 
 def _limitation(text: str) -> Note:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.limits import few_questions
+from judgestats.analysis.limits import Limit, few_questions, simulated_judges
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
@@ -221,28 +221,33 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     -------
     list of str
     """
-    limits = []
+    limits: list[str] = []
     simulated = sorted({j for j in table["judge"] if str(j).startswith("sim-")})
     if simulated:
-        limits.append(
-            f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not how "
-            "any real judge behaves."
-        )
+        limits.append(simulated_judges(simulated))
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
     worst = table.iloc[int(np.argmax(table["unread_share"].to_numpy(float)))]
     if worst["unread_share"] > 0:
         limits.append(
-            f"Up to {100 * worst['unread_share']:.3g} % of the judgments of a condition "
-            f"({worst['condition']}) gave no verdict. They are shown as missing and as a category "
-            "of their own; where the two differ, failures carry the result."
+            Limit(
+                f"Up to {100 * worst['unread_share']:.3g} % of the judgments of a condition "
+                f"({worst['condition']}) gave no verdict. They are shown as missing and as a "
+                "category of their own; where the two differ, failures carry the result.",
+                code="unread",
+                short=f"up to {100 * worst['unread_share']:.3g} % unread ({worst['condition']})",
+            )
         )
     cold = sorted(set(table.loc[table["temperature"] == 0, "judge"]))
     if cold:
         limits.append(
-            f"T = 0 ({', '.join(cold)}): the same draw is repeated, so a reliability near 1 there "
-            "says that sampling was switched off, not that the judge is right or would agree with "
-            "itself if asked differently."
+            Limit(
+                f"T = 0 ({', '.join(cold)}): the same draw is repeated, so a reliability near 1 "
+                "there says that sampling was switched off, not that the judge is right or would "
+                "agree with itself if asked differently.",
+                code="no_sampling",
+                short="T = 0 repeats the same draw",
+            )
         )
     own = _own_answers(frame)
     if own:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
@@ -39,9 +40,11 @@ __all__ = [
     "with_people",
 ]
 
-NOT_REPEATED = (
+NOT_REPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so nothing can be said "
-    "about consistency: whether asking again would give the same is not known."
+    "about consistency: whether asking again would give the same is not known.",
+    code="not_repeated",
+    short="nothing was asked twice: consistency is not known",
 )
 _OF_REPEATS = (
     "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "omega",

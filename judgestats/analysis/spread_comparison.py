@@ -291,6 +291,16 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
                 f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
             )
         )
+        if result.distance_ratios is not None:
+            results.append(
+                secondary(
+                    f"distance.{name}",
+                    f"Ratios of mean distances, {name}",
+                    result.distance_ratios,
+                    hypothesis="ratio",
+                    stratum=stratum,
+                )
+            )
         if result.shifts is not None:
             results.append(
                 secondary(
@@ -404,7 +414,8 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
                 estimand="variance_ratio",
                 direction=_direction(question.spreads[name]),
                 rests_on=tuple(
-                    question.result_id(kind, name) for kind in ("spread", "equivalence", "ratio")
+                    question.result_id(kind, name)
+                    for kind in ("spread", "equivalence", "ratio", *_compared(question, name))
                 ),
                 family=FAMILY if len(placed) > 1 else "",
                 p_adjusted=p_alike if claim == "equivalent" else p,
@@ -421,6 +432,12 @@ _SAYS: Mapping[Claim, str] = {
     "open": "neither a difference in scatter between {across} nor equality is shown",
     "undefined": "the scatter of {across} could not be compared",
 }
+
+
+def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
+    """The ratios of what the test compares, where these are not variances."""
+    first = question.id == "spread"
+    return ("distance",) if first and question.spreads[name].distance_ratios is not None else ()
 
 
 def nothing_claimed(why: str) -> Headline:

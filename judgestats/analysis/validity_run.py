@@ -316,11 +316,17 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 family=family,
                 p_adjusted=p,
                 reason=result.reason,
+                says=_SAYS.get(claim, ""),
             )
         )
     return tuple(out)
 
 
+_SAYS: Mapping[Claim, str] = {
+    "differs": "verdicts go with people's labels, more than by chance",
+    "open": "no relation to people's labels is shown",
+    "undefined": "could not be held to people's labels",
+}
 _SAID = (
     ("sensitivity", "passes {} of what people pass", worded_coefficient),
     ("specificity", "fails {} of what people fail", worded_coefficient),

@@ -13,7 +13,7 @@ from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import people_rows, true_row, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
-from judgestats.analysis.limits import few_questions
+from judgestats.analysis.limits import Limit, few_questions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
 from judgestats.analysis.people import people_results
@@ -377,7 +377,7 @@ def _compare(
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:
-    limits = []
+    limits: list[str] = []
     if strange:
         named = ", ".join(repr(s[:30]) for s in strange[:3]) + (" ..." if len(strange) > 3 else "")
         limits.append(
@@ -389,8 +389,12 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
     worst = table.sort_values("unread_share").iloc[-1]
     if worst["unread_share"] > 0:
         limits.append(
-            f"Up to {100 * worst['unread_share']:.3g} % of the verdicts of a condition "
-            f"({worst['condition']}) could not be read; they count neither for nor against it."
+            Limit(
+                f"Up to {100 * worst['unread_share']:.3g} % of the verdicts of a condition "
+                f"({worst['condition']}) could not be read; they count neither for nor against it.",
+                code="unread",
+                short=f"up to {100 * worst['unread_share']:.3g} % unread ({worst['condition']})",
+            )
         )
     if len(set(frame["order"])) > 1 and "fleiss_kappa" in table:
         limits.append(
@@ -399,7 +403,11 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
         )
     if frame["order"].nunique() < 2 and set(frame["choice"]) <= {"a", "b", "tie", ""}:
         limits.append(
-            "One order only: a preference for a place cannot be told from a preference for a "
-            "response."
+            Limit(
+                "One order only: a preference for a place cannot be told from a preference for a "
+                "response.",
+                code="one_order",
+                short="one order only: places and responses are not told apart",
+            )
         )
     return limits

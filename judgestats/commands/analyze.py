@@ -18,6 +18,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
+from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
@@ -61,11 +62,22 @@ def analyze_command(arguments: argparse.Namespace) -> int:
             f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name one, or "
             "the folder that holds one tool's logs. Several MLflow runs may be named."
         )
+    with console.showing(console.asked_for(arguments)):
+        return _analyze(arguments, path, words, formats)
+
+
+def _analyze(
+    arguments: argparse.Namespace, path: Path, words: dict[str, Any], formats: tuple[str, ...]
+) -> int:
     streamed = _streams(arguments, path)
-    judged = (_streamed if streamed else _in_memory)(arguments, path, words)
+    with working(f"Reading and analysing {path.name}"):
+        judged = (_streamed if streamed else _in_memory)(arguments, path, words)
     found = judged.found
-    console.say(judged.line)
+    console.at_length(judged.line)
     command = _command(arguments)
+    facts = _about(arguments, path, judged, command)
+    results = found.records(facts)
+    show(results, full=lambda: summary(found))
     from judgestats.experiment.record import render_into
     from judgestats.tracking.readings import readings
     from judgestats.tracking.runs import RunWriter, run_files
@@ -83,9 +95,8 @@ def analyze_command(arguments: argparse.Namespace) -> int:
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
         )
-        about = _about(arguments, path, judged, command)
-        write_results(folder, found, about)
-        run.answered(found.records(about))
+        write_results(folder, found, facts)
+        run.answered(results)
         if judged.whole is not None:
             (folder / "data").mkdir()
             judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
@@ -119,17 +130,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
                 child.metrics({**asked.get(label, {}), **found.condition_metrics.get(label, {})})
         run.artifacts(folder)
         reports = render_into(run, folder, formats=formats, detail=arguments.detail)
-        console.say(summary(found))
-        console.say(
-            *console.store_lines(
-                run_id=run.run_id,
-                experiment_id=store.experiment_id,
-                experiment_name=store.experiment_name,
-                uri=store.uri,
-                conditions=run.children,
-            ),
-            *(f"Report ({kind}): {where}" for kind, where in reports.items()),
-        )
+        finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
 
 
@@ -201,6 +202,8 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
             "replicates": int(frame["replicate"].nunique()),
             "columns": to_plain(frame.attrs.get("columns_read", {})),
             "scale": to_plain(frame.attrs.get("scale")),
+            "scale_assumed": not words["scale"],
+            "understood": to_plain(frame.attrs.get("understood", [])),
             "notes": to_plain(frame.attrs["notes"]),
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
@@ -258,6 +261,7 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
             "replicates": reduced.n_replicates,
             "columns": to_plain(dict(reduced.columns_read)),
             "scale": to_plain(scale),
+            "understood": to_plain(list(reduced.understood)),
             "streamed": True,
         },
         head=pd.DataFrame(

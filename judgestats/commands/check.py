@@ -10,7 +10,9 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.experiment.showing import write_json
 from judgestats.results import Condition
+from judgestats.results.values import plain
 
 __all__ = [
     "WHOLE_RUN",
@@ -282,26 +284,60 @@ def check_command(arguments: argparse.Namespace) -> int:
         findings += judge_run(of_its_kind(own, demand.metric), [demand], whole=whole)
         if own is not runs:
             left.setdefault(demand.metric)
-    width = max(len(f.where) for f in findings)
-    for f in findings:
-        sign = ">=" if f.demand.side == "min" else "<="
-        said = f"{f.estimate:.4g}; {f.basis} {f.decided_on:.4g}"
-        if math.isnan(f.decided_on):
-            said = f.basis if math.isnan(f.estimate) else f"{f.estimate:.4g}; {f.basis}"
-        console.say(
-            f"{'pass' if f.passed else 'FAIL'}  {f.where:<{width}}  {f.demand.metric} = "
-            f"{said} (demanded: {sign} {f.demand.bound:g})"
-        )
+    with console.showing(console.asked_for(arguments)):
+        _say(arguments.run, findings, left=list(left), still=still)
+    return int(any(not f.passed for f in findings))
+
+
+_MOST_FINDINGS = 16
+_LONGEST_NAME = 40
+
+
+def _say(run: str, findings: Sequence[Finding], *, left: list[str], still: list[str]) -> None:
+    """What was demanded and found, what failed first; a screen of it, all, or JSON."""
+    failed = sum(not f.passed for f in findings)
+    form = console.shown_as().form
+    if form == "json":
+        listed = [{**plain(f), "passed": f.passed} for f in findings]
+        write_json({"run": run, "passed": not failed, "demands": listed, "left_out": still})
+        return
+    ordered = list(findings)
+    if form == "screen":
+        ordered.sort(key=lambda f: f.passed)
+        ordered = ordered[:_MOST_FINDINGS]
+    width = max(len(f.where) for f in ordered)
+    width = min(width, _LONGEST_NAME) if form == "screen" else width
+    for f in ordered:
+        console.say(_line(f, width))
+    if more := len(findings) - len(ordered):
+        console.say(f"and {more} more: judgestats check {run[: console.SHORT]} ... --full")
     if left and still:
-        console.say(
+        text = (
             f"left out (sampling is off there, so repeating says nothing of {', '.join(left)}): "
             f"{'; '.join(still)}"
         )
+        console.say(*(console.wrapped(text)[:3] if form == "screen" else [text]))
     failed = sum(not f.passed for f in findings)
     console.say(f"{len(findings) - failed} of {len(findings)} demands hold.")
     if any(math.isnan(f.estimate) for f in findings):
         console.say(
-            "A number that is undefined in a condition fails there. Where it cannot exist (the "
-            "order of a single response), name the conditions meant: --condition NAME."
+            *console.wrapped(
+                "A number that is undefined in a condition fails there. Where it cannot exist (the "
+                "order of a single response), name the conditions meant: --condition NAME."
+            )
         )
-    return 1 if failed else 0
+
+
+def _line(found: Finding, width: int) -> str:
+    """``pass  gpt-4o  reliability/icc1 = 0.91; lower bound 0.87 (demanded: >= 0.8)``."""
+    sign = ">=" if found.demand.side == "min" else "<="
+    said = f"{found.estimate:.4g}; {found.basis} {found.decided_on:.4g}"
+    if math.isnan(found.decided_on):
+        said = found.basis
+        if not math.isnan(found.estimate):
+            said = f"{found.estimate:.4g}; {found.basis}"
+    name = found.where if len(found.where) <= width else f"{found.where[: width - 3]}..."
+    return (
+        f"{'pass' if found.passed else 'FAIL'}  {name:<{width}}  {found.demand.metric} = {said} "
+        f"(demanded: {sign} {found.demand.bound:g})"
+    )

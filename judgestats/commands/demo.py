@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.outcome import brief
 from judgestats.experiment import console
+from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.demo import demo_file, demo_judgments
 
 __all__ = ["demo_command"]
@@ -18,25 +18,41 @@ def demo_command(arguments: argparse.Namespace) -> int:
     Parameters
     ----------
     arguments : Namespace
-        Empty.
+        ``full``, ``json`` and thresholds.
 
     Returns
     -------
     int
         0.
     """
-    del arguments
-    frame = demo_judgments()
-    console.say(
-        "Three GPT-5.4 judges scored four responses to each of 100 questions of RewardBench 2, "
-        "eight times",
-        f"(recorded by Composo, MIT; {demo_file().name}). No judge is asked.",
-        "",
-        *frame.attrs["understood"],
-        brief(audit(frame, n_resamples=99)),
-        "On your own judgments (any table with an item and a verdict, or a tool's log):",
-        "  judgestats doctor my.csv      what the file holds, and what it can answer",
-        "  judgestats analyze my.csv     the audit, as a run of MLflow with a report",
-        "  judgestats run temperature --judges gpt-4o-mini     ask a judge, by design",
-    )
+    with console.showing(console.asked_for(arguments)):
+        frame = demo_judgments()
+        with working("Analysing the recorded judgments"):
+            found = audit(frame, n_resamples=99)
+        results = found.records(
+            {
+                "kind": "audit",
+                "title": "Recorded judgments of RewardBench 2 (Composo, MIT)",
+                "design": {
+                    "items": int(frame["item_id"].nunique()),
+                    "replicates": int(frame["replicate"].nunique()),
+                    "scale": list(frame.attrs["scale"]),
+                },
+            }
+        )
+        show(results, full=lambda: "\n".join([_ABOUT, *frame.attrs["understood"], str(found)]))
+        finish(
+            results,
+            following=(
+                "judgestats doctor my.csv",
+                "judgestats analyze my.csv",
+                "judgestats run temperature",
+            ),
+        )
     return 0
+
+
+_ABOUT = (
+    "Three GPT-5.4 judges scored four responses to each of 100 questions of RewardBench 2, eight "
+    f"times\n(recorded by Composo, MIT; {demo_file().name}). No judge is asked.\n"
+)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judgestats.analysis.outcome import summary
+from judgestats.analysis.outcome import Analysis, summary
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.experiment.showing import finish, show, working
 from judgestats.results import write_results
 from judgestats.tracking.fetch import run_judgments
 
@@ -33,8 +34,6 @@ def drift_command(arguments: argparse.Namespace) -> int:
     InputError
         The runs cannot be compared; or nothing could be tested where `fail_if_changed` asks.
     """
-    from judgestats.analysis.drift import drift
-
     pairs = {}
     for text in arguments.pair:
         # Conditions hold '=' themselves (T=0.5), so that a pair is split at ' -> '.
@@ -42,23 +41,42 @@ def drift_command(arguments: argparse.Namespace) -> int:
         if not sign or not one.strip() or not two.strip():
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
-    found = drift(
-        run_judgments(arguments.first),
-        run_judgments(arguments.second),
-        baseline=run_judgments(arguments.baseline) if arguments.baseline else None,
-        anchors=run_judgments(arguments.anchors) if arguments.anchors else None,
-        pairs=pairs or None,
-        n_resamples=arguments.resamples,
-        seed=arguments.seed,
-    )
-    written = f"stand in {arguments.out}" if arguments.out else "are written by --out FILE"
-    console.say(summary(found, elsewhere=written))
-    if arguments.out:
-        write_results(Path(arguments.out), found.records({"kind": "drift"}))
-        console.say(f"Results: {arguments.out}")
+    with console.showing(console.asked_for(arguments)):
+        found = _drift(arguments, pairs)
     if not arguments.fail_if_changed:
         return 0
     claims = {headline.claim for headline in found.headlines}
     if claims == {"undefined"}:
         raise InputError(f"drift: --fail-if-changed: nothing could be tested. {found.sentence}")
     return int("differs" in claims)
+
+
+def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
+    """Compare, print, and write where that is asked for."""
+    from judgestats.analysis.drift import drift
+
+    with working("Comparing the runs"):
+        found = drift(
+            run_judgments(arguments.first),
+            run_judgments(arguments.second),
+            baseline=run_judgments(arguments.baseline) if arguments.baseline else None,
+            anchors=run_judgments(arguments.anchors) if arguments.anchors else None,
+            pairs=pairs or None,
+            n_resamples=arguments.resamples,
+            seed=arguments.seed,
+        )
+    names = [_short(run) for run in (arguments.first, arguments.second)]
+    results = found.records({"kind": "drift", "title": f"drift: {names[0]} to {names[1]}"})
+    written = f"stand in {arguments.out}" if arguments.out else "are written by --out FILE"
+    show(results, full=lambda: summary(found, elsewhere=written))
+    following = [f"judgestats drift {names[0]} {names[1]} --full"]
+    if arguments.out:
+        write_results(Path(arguments.out), results)
+        following.append(f"Results: {arguments.out}")
+    finish(results, following=following)
+    return found
+
+
+def _short(run: str) -> str:
+    """A run's id by its beginning; a folder by its name."""
+    return run[: console.SHORT] if not Path(run).exists() else Path(run).name

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 
+from judgestats.commands.show_words import SHOW_HELP, add_show_words
 from judgestats.errors import InputError
-from judgestats.experiment.design import ReplicationDesign, experiment_names, load_design
+from judgestats.experiment import console
+from judgestats.experiment.design import (
+    Design,
+    ReplicationDesign,
+    experiment_names,
+    load_design,
+)
 from judgestats.experiment.parameters import read_truth, split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
 
@@ -38,22 +46,40 @@ def run_command(words: list[str]) -> int:
     names = {p.name: p for p in design.all_parameters}
     # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
     spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.read is read_truth])
+    shown_as, rest = _shown_as(rest[1:])
+    given = split_arguments(rest, flags=[n for n, p in names.items() if p.read is read_truth])
+    with console.showing(shown_as):
+        _run(design, given)
+    return 0
+
+
+def _shown_as(words: list[str]) -> tuple[console.ShownAs, list[str]]:
+    """How the results are to be shown, and the words that are not about that."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_show_words(parser)
+    try:
+        arguments, rest = parser.parse_known_args(words)
+    except argparse.ArgumentError as error:
+        raise InputError(f"run: {error}.") from None
+    return console.asked_for(arguments), rest
+
+
+def _run(design: Design | ReplicationDesign, given: dict[str, str]) -> None:
     if isinstance(design, ReplicationDesign):
         from judgestats.experiment.replication import run_replication
 
         run_replication(design, given)
-        return 0
+        return
     from judgestats.experiment.run import run_experiment
 
     run_experiment(design, given)
-    return 0
 
 
 def _help(name: str) -> str:
     if not name:
+        width = max(map(len, experiment_names())) + 2
         lines = ["usage: judgestats run EXPERIMENT [--parameter value ...]", "", "experiments:"]
-        lines += [f"  {n:<18}{load_design(n).title}" for n in experiment_names()]
+        lines += [f"  {n:<{width}}{load_design(n).title}" for n in experiment_names()]
         return "\n".join([*lines, "", "judgestats run EXPERIMENT --help lists its parameters.\n"])
     design = load_design(name)
     lines = [
@@ -69,6 +95,7 @@ def _help(name: str) -> str:
         default = design.defaults.get(parameter.name, parameter.default)
         shown = f" [{default}]" if default else ""
         lines.append(f"  {parameter.name:<{width}} {parameter.help}{shown}")
+    lines += ["", *SHOW_HELP]
     if design.presets:
         lines += ["", f"presets: {', '.join(design.presets)}"]
     return "\n".join([*lines, ""])

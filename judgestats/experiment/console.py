@@ -6,9 +6,12 @@ import json
 import shlex
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TextIO
 from urllib.parse import quote
 
 from judgestats.errors import printable
@@ -17,23 +20,96 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.spelling import as_typed
 
 __all__ = [
+    "ShownAs",
     "account_lines",
+    "asked_for",
+    "at_length",
+    "judges_line",
     "judges_lines",
     "note_lines",
     "notice_lines",
     "repeat_command",
     "say",
+    "show_command",
+    "showing",
+    "shown_as",
     "store_lines",
+    "tell",
+    "ui_command",
+    "wrapped",
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownAs:
+    """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
+
+    `least` and `most` are thresholds as they were typed, ``reliability=.8``.
+    """
+
+    form: Literal["screen", "full", "json"] = "full"
+    least: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
+
+
+_SHOWN_AS: ContextVar[ShownAs | None] = ContextVar("shown_as", default=None)
+
+
+def shown_as() -> ShownAs:
+    """What the user asked for; in full where nobody did."""
+    return _SHOWN_AS.get() or ShownAs()
+
+
+def asked_for(arguments: Any) -> ShownAs:
+    """What the options ``--full``, ``--json``, ``--min`` and ``--max`` of a command say."""
+    form: Literal["screen", "full", "json"] = "screen"
+    if arguments.json:
+        form = "json"
+    elif arguments.full:
+        form = "full"
+    return ShownAs(
+        form=form,
+        least=tuple(getattr(arguments, "at_least", ())),
+        most=tuple(getattr(arguments, "at_most", ())),
+    )
+
+
+@contextmanager
+def showing(chosen: ShownAs) -> Iterator[None]:
+    """Show results so while a command works."""
+    token = _SHOWN_AS.set(chosen)
+    try:
+        yield
+    finally:
+        _SHOWN_AS.reset(token)
 
 
 def say(*lines: str) -> None:
     """Print lines on standard output at once, so that they stay in order with the progress bar.
 
-    Names of items, conditions and judges come from files: they must not move the cursor.
+    Names of items, conditions and judges come from files: they must not move the cursor. Where
+    standard output is for one JSON document, standard error.
     """
-    sys.stdout.write(printable(as_typed("\n".join(lines))) + "\n")
-    sys.stdout.flush()
+    _print(sys.stderr if shown_as().form == "json" else sys.stdout, lines)
+
+
+def tell(*lines: str) -> None:
+    """Print what is said on the way: on standard error, unless all is to be shown.
+
+    What it says that matters stands in the results too: nothing of it is lost to a screen.
+    """
+    _print(sys.stdout if shown_as().form == "full" else sys.stderr, lines)
+
+
+def at_length(*lines: str) -> None:
+    """Print what only those want who asked for everything."""
+    if shown_as().form == "full":
+        say(*lines)
+
+
+def _print(stream: TextIO, lines: Sequence[str]) -> None:
+    stream.write(printable(as_typed("\n".join(lines))) + "\n")
+    stream.flush()
 
 
 def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
@@ -56,6 +132,20 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
             "    server: vLLM, Ollama, llama.cpp, LM Studio",
         ]
     return [*lines, ""]
+
+
+def judges_line(specs: Mapping[str, JudgeSpec]) -> str:
+    """Which judges are asked, in one line.
+
+    Examples
+    --------
+    >>> from judgestats.judges.spec import parse_judge
+    >>> judges_line({"sim-typical": parse_judge("sim-typical")})
+    'Judging: sim-typical (SIMULATED)'
+    """
+    named = [f"{name} ({'SIMULATED' if s.simulated else s.base_url})" for name, s in specs.items()]
+    more = f" and {len(named) - 4} more" if len(named) > 4 else ""
+    return f"Judging: {', '.join(named[:4])}{more}"
 
 
 def account_lines(
@@ -108,16 +198,24 @@ def notice_lines(notices: Sequence[str]) -> list[str]:
     >>> notice_lines(["One scale: scales are not compared."])[0]
     'Note: One scale: scales are not compared.'
     """
-    lines = [line for notice in notices for line in _wrapped(f"Note: {notice}")]
+    lines = [line for notice in notices for line in wrapped(f"Note: {notice}")]
     return [*lines, ""] if lines else []
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str, *, indent: str = "") -> list[str]:
+    """Text in lines of at most 96 columns, the further ones set in."""
     return textwrap.wrap(
-        text, width=96, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        text,
+        width=96,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
+SHORT = 8
+"""Characters of a run's id that name it."""
 _MOST_NOTES = 12
 _MOST_COMPARED = 40
 
@@ -129,6 +227,7 @@ def store_lines(
     experiment_name: str,
     uri: str,
     conditions: Sequence[str] = (),
+    reported: bool = True,
 ) -> list[str]:
     """The MLflow run, and how to open the UI at the page that compares its conditions.
 
@@ -137,6 +236,8 @@ def store_lines(
     run_id, experiment_id, experiment_name, uri : str
     conditions : sequence of str
         Ids of the child runs, one a condition.
+    reported : bool
+        Whether a report lies among the run's artifacts.
 
     Returns
     -------
@@ -146,8 +247,7 @@ def store_lines(
         base, command = uri.rstrip("/"), []
     else:
         base = "http://127.0.0.1:5000"
-        store = "" if uri.endswith("/mlflow.db") and _beside(uri) else f" --backend-store-uri {uri}"
-        command = [f"  mlflow ui{store}      then open:"]
+        command = [f"  {ui_command(uri)}      then open:"]
     page = (
         f"{base}/#/experiments/{experiment_id}/runs"
         "?workflowType=machine_learning&compareRunsMode=CHART"
@@ -161,9 +261,32 @@ def store_lines(
         f"  {page}",
         "  (the conditions side by side)",
         f"  {base}/#/experiments/{experiment_id}/runs/{run_id}",
-        "  (this run, with the report under Artifacts)",
+        "  (this run, with the report under Artifacts)" if reported else "  (this run)",
         "",
     ]
+
+
+def show_command(run_id: str) -> str:
+    """The command that shows a run again, by the beginning of its id.
+
+    Examples
+    --------
+    >>> show_command("d3fce2f6a0")
+    'judgestats show d3fce2f6'
+    """
+    return f"judgestats show {run_id[:SHORT]}"
+
+
+def ui_command(uri: str) -> str:
+    """The command that opens a store in the browser.
+
+    Examples
+    --------
+    >>> ui_command("sqlite:////data/runs.db")
+    'mlflow ui --backend-store-uri sqlite:////data/runs.db'
+    """
+    beside = uri.endswith("/mlflow.db") and _beside(uri)
+    return "mlflow ui" if beside else f"mlflow ui --backend-store-uri {uri}"
 
 
 def _beside(uri: str) -> bool:

@@ -25,6 +25,7 @@ from judgestats.items.sets import layout_of
 from judgestats.judges.model_answers import AnswerPlan, foreseen_answers
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.settings import heat
 from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 
@@ -144,7 +145,11 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         plan=with_omega_model(analysis.plan(parameters, conditions), parameters["omega_model"]),
         questions=tuple(questions),
         answering=answering,
-        notices=(*_other_items(design, given, parameters, len(questions)), *notices),
+        notices=(
+            *_other_items(design, given, parameters, len(questions)),
+            *_further_temperatures(given, parameters, conditions),
+            *notices,
+        ),
     )
 
 
@@ -153,6 +158,21 @@ def _shipped(name: str) -> Path:
     own = Path(name)
     shipped = project_folder("experiments") / name
     return shipped if own.name == name and not own.exists() and shipped.is_file() else own
+
+
+def _further_temperatures(
+    given: Mapping[str, str], parameters: Mapping[str, Any], conditions: Sequence[Condition]
+) -> tuple[str, ...]:
+    """That the design asks at temperatures beside those that the user named."""
+    if "temperatures" not in given:
+        return ()
+    named = set(parameters["temperatures"])
+    others = sorted({c.temperature for c in conditions if c.temperature is not None} - named)
+    if not others:
+        return ()
+    also = ", ".join(heat(t) for t in others)
+    how = f" (methods_at={others[0]:g} sets it)" if "methods_at" in parameters else ""
+    return (f"Beside the temperatures named, {also} is asked too: all are compared there{how}.",)
 
 
 def _other_items(

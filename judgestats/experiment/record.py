@@ -18,6 +18,7 @@ from judgestats.experiment import console
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.parameters import settings_of
+from judgestats.experiment.showing import working
 from judgestats.judges.account import Collected
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
@@ -28,7 +29,7 @@ from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
-__all__ = ["about", "log_children", "record", "render_into"]
+__all__ = ["about", "completed", "log_children", "record", "render_into"]
 
 
 def record(
@@ -38,7 +39,7 @@ def record(
     frame: pd.DataFrame,
     analysis: Analysis,
     collected: Collected,
-    command: str,
+    facts: Mapping[str, Any],
 ) -> dict[str, Path | str]:
     """Write results, judgments, children and the report to the run.
 
@@ -51,25 +52,16 @@ def record(
     frame : DataFrame
         The parsed judgments.
     analysis : Analysis
+        As `completed` leaves it.
     collected : Collected
-    command : str
+    facts : mapping
+        From `about`.
 
     Returns
     -------
     mapping of format to path or name
         As `render_into`.
     """
-    facts = about(prepared, frame, collected, command)
-    analysis = supplemented(analysis, frame, level=prepared.plan.level)
-    units = {condition.label: listed for condition, listed in prepared.units.items()}
-    analysis = with_flagged_texts(analysis, units)
-    analysis = with_people_error(
-        analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
-        scale=prepared.parameters["scale"], level=prepared.plan.level,
-    )  # fmt: skip
-    analysis = with_disagreements(
-        analysis, frame, texts_of(prepared.items), texts=prepared.parameters["texts"] == "on"
-    )
     write_results(folder, analysis, facts)
     run.answered(analysis.records(facts))
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
@@ -92,6 +84,20 @@ def record(
     run.artifacts(folder)
     p = prepared.parameters
     return render_into(run, folder, formats=p["report"], detail=p["detail"])
+
+
+def completed(prepared: Prepared, frame: pd.DataFrame, analysis: Analysis) -> Analysis:
+    """The analysis with what stands beside every answer, and with texts that need care named."""
+    analysis = supplemented(analysis, frame, level=prepared.plan.level)
+    units = {condition.label: listed for condition, listed in prepared.units.items()}
+    analysis = with_flagged_texts(analysis, units)
+    analysis = with_people_error(
+        analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
+        scale=prepared.parameters["scale"], level=prepared.plan.level,
+    )  # fmt: skip
+    return with_disagreements(
+        analysis, frame, texts_of(prepared.items), texts=prepared.parameters["texts"] == "on"
+    )
 
 
 def about(
@@ -222,13 +228,16 @@ def render_into(
     from judgestats.errors import RenderError
     from judgestats.reporting.report import render_report
 
-    with tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
+        working("Rendering the report"),
+    ):
         try:
             made: Mapping[str, Path] = render_report(
                 folder, to=tuple(formats), out_dir=Path(scratch), detail=detail, figures=True
             )
         except RenderError as error:
-            console.say(
+            console.tell(
                 f"No report was made: {error} The run is complete without it; "
                 f"`judgestats report {run.run_id}` tries again.",
                 "",

@@ -17,6 +17,7 @@ from judgestats.experiment.design import ReplicationDesign
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.run import Outcome
+from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.results import read_results
 from judgestats.stats.inference.result import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
@@ -55,7 +56,8 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
             records = shipped_records(study.name, folder)
             return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
         options = Options(n_resamples=parameters["resamples"], seed=parameters["seed"])
-        found = examined(study, Path(parameters["data"]), options)
+        with working(f"Re-examining {study.title}"):
+            found = examined(study, Path(parameters["data"]), options)
         records = write_records_of(found, options, folder)
         return _log(design, given, parameters, study, records, folder, found.analysis())
 
@@ -133,7 +135,7 @@ def _log(
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
 
-    console.say(
+    console.tell(
         f"Study: {study.title} ({study.source}). Data: {records['source']}. No judge is asked.", ""
     )
     store = open_store()
@@ -151,24 +153,20 @@ def _log(
         )
         run.params(records["params"])
         run.metrics(records["metrics"])
+        results = read_results(folder / "results.json")
+        show(
+            results,
+            full=lambda: "\n".join([*_claim_lines(records["claims"]), records["summary"]]),
+            more=console.show_command(run.run_id),
+        )
         run.artifacts(folder)
-        run.answered(read_results(folder / "results.json"))
+        run.answered(results)
         reports = render_into(
             run, folder, formats=parameters["report"], detail=parameters["detail"]
         )
-        console.say(*_claim_lines(records["claims"]))
-        console.say(records["summary"], "")
         if not parameters["data"]:
-            console.say(*_how_to_repeat(study))
-        console.say(
-            *console.store_lines(
-                run_id=run.run_id,
-                experiment_id=store.experiment_id,
-                experiment_name=store.experiment_name,
-                uri=store.uri,
-            ),
-            *(f"Report ({kind}): {where}" for kind, where in reports.items()),
-        )
+            console.tell(*_how_to_repeat(study))
+        finish(results, Links(run.run_id, store, reports=reports))
         return Outcome(
             run_id=run.run_id,
             experiment_id=store.experiment_id,

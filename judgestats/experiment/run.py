@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, summary
 from judgestats.engine import Engine
 from judgestats.errors import BudgetError, JudgeError
@@ -19,8 +20,9 @@ from judgestats.experiment.declare import declare, run_name, tags
 from judgestats.experiment.design import Design
 from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
-from judgestats.experiment.record import record
+from judgestats.experiment.record import about, completed, record
 from judgestats.experiment.rendered import prompt_lines, rendered
+from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.model_answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
@@ -70,9 +72,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         After Ctrl-C; everything answered is in the journal.
     """
     prepared = prepare(design, given)
-    if prepared.answering is not None:
-        console.say(*answer_lines(prepared.answering))
-    console.say(*console.judges_lines(prepared.judges), *console.notice_lines(prepared.notices))
+    _announce(prepared)
     if prepared.parameters["dry_run"]:
         _dry_run(prepared)
         return None
@@ -86,7 +86,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     engine: Engine = prepared.parameters["engine"]
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
-            console.say(
+            console.tell(
                 f"Engine: {engine} with {engine.size()} workers."
                 if _is_shared_out(prepared)
                 else f"Engine: {engine} with {engine.size()} workers, for resampling. Batches and "
@@ -115,7 +115,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.staging is not None:
             known["pipelines"] = validate_pipelines(prepared.staging.table(frame))
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
-        with engine.running():
+        with engine.running(), working(f"Analysing {len(frame):,} judgments"):
             analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
             analysis = with_published(analysis, frame)
         if prepared.answers:
@@ -128,31 +128,48 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-        reports = record(prepared, run, folder, frame, analysis, collected, command)
+        analysis = completed(prepared, frame, analysis)
+        facts = about(prepared, frame, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)
-        console.say(*told, *console.note_lines(collected.notes))
+        console.at_length(*told)
+        if collected.notes:
+            console.tell(*console.note_lines(collected.notes))
         replies = frame[frame["transport"].eq("answered")]
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unread_causes(replies, limit):
-            console.say(f"Replies not read: {causes}.")
-        console.say(summary(analysis))
-        lines = console.store_lines(
-            run_id=run.run_id,
-            experiment_id=store.experiment_id,
-            experiment_name=store.experiment_name,
-            uri=store.uri,
+            console.tell(f"Replies not read: {causes}.")
+        found = analysis.records(facts)
+        show(found, full=lambda: summary(analysis), more=console.show_command(run.run_id))
+        reports = record(prepared, run, folder, frame, analysis, collected, facts)
+        links = Links(
+            run.run_id,
+            store,
             conditions=run.children,
+            reports=reports,
+            files=_further_files(run, analysis),
         )
-        console.say(*lines, *(f"Report ({kind}): {path}" for kind, path in reports.items()))
-        if analysis.files:
-            console.say(*_further_files(run, analysis))
+        finish(found, links)
     return Outcome(
         run_id=run.run_id,
         experiment_id=store.experiment_id,
         analysis=analysis,
         reports=reports,
     )
+
+
+def _announce(prepared: Prepared) -> None:
+    """Who is asked, and what the design leaves open: all that is asked of a dry run."""
+    dry = bool(prepared.parameters["dry_run"])
+    tell = console.say if dry else console.tell
+    if prepared.answering is not None:
+        tell(*answer_lines(prepared.answering))
+    if dry or console.shown_as().form == "full":
+        console.say(*console.judges_lines(prepared.judges))
+    else:
+        tell(console.judges_line(prepared.judges))
+    if prepared.notices:
+        tell(*console.notice_lines(prepared.notices))
 
 
 def _answered(
@@ -169,8 +186,9 @@ def _answered(
     )
     account = given.record["account"]
     unknown = bool(account.get("cost_unknown"))
-    told = console.account_lines(account, unknown_price=unknown, what="answers")
-    console.say(*told, *console.note_lines(given.record["notes"]))
+    console.at_length(*console.account_lines(account, unknown_price=unknown, what="answers"))
+    if given.record["notes"]:
+        console.tell(*console.note_lines(given.record["notes"]))
     return with_given_answers(prepared, given)
 
 
@@ -180,7 +198,7 @@ def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
 
     local = artifact_folder(run.store, run.run_id)
     where = f"{local}/" if local is not None else f"{run.run_id}/"
-    return ["Files:", *(f"  {where}{name}" for name in analysis.files)]
+    return [f"{where}{name}" for name in analysis.files]
 
 
 def _dry_run(prepared: Prepared) -> None:
@@ -272,7 +290,7 @@ def _checked(collected: Collected) -> pd.DataFrame:
             "name, its address and its key with `judgestats doctor`."
         )
     for said in _not_answered(raw):
-        console.say(said, "")
+        console.tell(said, "")
     return raw
 
 
@@ -325,5 +343,7 @@ def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) ->
     what = f"{done} of {len(prepared.tasks)} planned judgments"
     if prepared.staging is not None:
         what = f"{prepared.staging.settled} of {len(prepared.staging)} planned verdicts"
-    text = f"Incomplete: {what}. {collected.message}"
+    text = Limit(
+        f"Incomplete: {what}. {collected.message}", code="incomplete", short=f"INCOMPLETE: {what}"
+    )
     return dataclasses.replace(analysis, limitations=(text, *analysis.limitations))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgestats.results.conclusions import Headline
-from judgestats.results.estimands import estimand_of, name_of
-from judgestats.results.numbers import apa_p, estimate_parts
+from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
+from judgestats.results.numbers import MINUS, apa_p, estimate_parts
 from judgestats.results.records import Comparison, Estimate, ResultSet, Test
 from judgestats.results.results import Results
 
@@ -70,7 +70,7 @@ def _count(value: float) -> str:
 
 def _safe(value: float, high: float) -> str:
     """The end of the interval that more judgments cover."""
-    if math.isnan(high) or math.isinf(value):
+    if math.isnan(high) or math.isinf(value) or high <= value:
         return ""
     return "(perhaps none)" if math.isinf(high) else f"({high:,.0f} to be safe)"
 
@@ -87,6 +87,7 @@ _CLAIMS: Mapping[str, str] = {
     "differs": "a difference is shown: {}",
     "equivalent": "shown to be alike within the margin: {}",
     "open": "no difference is shown: {}",
+    "described": "described: {}",
     "undefined": "could not be computed: {}",
 }
 _NAMED = 3
@@ -103,12 +104,13 @@ def answers_of(found: Results) -> list[Answer]:
     Returns
     -------
     list of Answer
-        Empty where nothing is claimed: what is only described stands in the table.
+        Empty where nothing is claimed: what is only described stands in the table, unless its
+        headline says what to say of it.
     """
     groups: dict[tuple[str, str], list[Headline]] = {}
     for claim in _CLAIMS:
         for headline in found.headlines:
-            if headline.claim == claim:
+            if headline.claim == claim and (claim != "described" or headline.says):
                 groups.setdefault((claim, _says(headline)), []).append(headline)
     return [_answer(claim, says, told, found) for (claim, says), told in groups.items()]
 
@@ -127,7 +129,9 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
     for headline in ordered[:_NAMED]:
         numbers, size = _numbers(headline, found)
         records += [size] if size else []
-        subject = headline.about.stratum or headline.about.judge
+        about = headline.about
+        one = about.conditions[0] if len(about.conditions) == 1 else ""
+        subject = about.stratum or about.judge or one
         told.append(f"{subject} ({numbers})" if subject and numbers else subject or numbers)
     more = len(ordered) - _NAMED
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
@@ -137,7 +141,7 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
         text += f"; and {more} more" if more > 0 else ""
     return Answer(
         claim=claim,
-        text=text,
+        text=f"{text[0].upper()}{text[1:]}",
         headlines=tuple(h.id for h in ordered),
         records=tuple(records),
     )
@@ -146,30 +150,56 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
 def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
     """Size, p and reason of a claim, and the id of the result that tells the size."""
     told: list[str] = []
-    size = _size(headline, found)
+    size = None if headline.claim == "described" else _size(headline, found)
     if size is not None and math.isfinite(size.estimate):
-        told.append(_pair(size) + " ".join(filter(None, shown(size))) + _unit(size))
+        told.append(_pair(size) + " ".join(filter(None, shown(size))) + _unit(size, headline))
     else:
         size = None
     if not math.isnan(headline.p_adjusted):
         told.append(apa_p(headline.p_adjusted))
-    if headline.reason and headline.claim in {"undefined", "open"}:
+    if headline.claim == "open" and size is not None:
+        told += _ruled_out(size)
+    if headline.reason and (
+        headline.claim == "undefined" or (headline.claim == "open" and size is None)
+    ):
         told.append(headline.reason)
     return ", ".join(told), size.id if size is not None else ""
+
+
+def _ruled_out(record: Estimate | Comparison) -> list[str]:
+    """Which differences of scores the interval leaves out, to the digits that it has."""
+    interval, entry = record.interval, estimand_of(record.estimand)
+    if interval is None or entry.unit != "points" or not math.isfinite(interval.high):
+        return []
+    most = max(interval.high, -interval.low)
+    number, _ = estimate_parts(most, interval.low, interval.high, bounded=entry.bounded)
+    return [f"more than {number} is ruled out"]
 
 
 def _pair(record: Estimate | Comparison) -> str:
     """What is compared, where its levels must be named: not the subject with its opposite."""
     if isinstance(record, Comparison) and record.part_of and "(" not in record.a:
-        return f"{record.a} / {record.b} "
+        ratio = estimand_of(record.estimand).is_ratio
+        return f"{record.a} {'/' if ratio else MINUS} {record.b} "
     return ""
 
 
-def _unit(record: Estimate | Comparison) -> str:
+def _unit(record: Estimate | Comparison, headline: Headline) -> str:
+    """The unit behind a size: points only where the claim is about scores."""
     entry = estimand_of(record.estimand)
-    if entry.key in {"variance_ratio", "sd_ratio"}:
-        return " times the variance" if entry.key == "variance_ratio" else " times the SD"
-    return {"points": " points", "ratio": " times"}.get(entry.unit, "")
+    subject = ESTIMANDS.get(headline.estimand)
+    if subject is not None and subject.unit == "probability":
+        return ""
+    if entry.unit == "ratio":
+        return _TIMES.get(entry.key, " times")
+    return " points" if entry.unit == "points" else ""
+
+
+_TIMES = {
+    "variance_ratio": " times the variance",
+    "distance_ratio_mean": " times the scatter",
+    "distance_ratio_median": " times the scatter",
+}
 
 
 def _size(headline: Headline, found: Results) -> Estimate | Comparison | None:

@@ -14,8 +14,8 @@ renderer's to decide (`judgestats.results.screen` does it by the width).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, shown
 from judgestats.results.conclusions import Condition, Row
@@ -25,7 +25,17 @@ from judgestats.results.records import Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Mark, Threshold
 
-__all__ = ["Answer", "Beside", "Brief", "Cell", "Column", "Line", "brief_of", "shown"]
+__all__ = [
+    "Answer",
+    "Beside",
+    "Brief",
+    "Cell",
+    "Column",
+    "Line",
+    "brief_of",
+    "brief_of_runs",
+    "shown",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +152,7 @@ def brief_of(found: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
         columns=columns,
         lines=tuple(lines),
         answers=tuple(answers_of(found) or _range(columns, lines, found)),
-        use=tuple(_use(found)),
+        use=tuple(_use(found, columns)),
         mind=tuple(_mind(found)),
         read=tuple(map(str, (found.facts.get("design") or {}).get("understood") or ())),
         thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in found.rows)),
@@ -156,6 +166,62 @@ def _columns(found: Results) -> tuple[str, tuple[Column, ...]]:
     if len(conditions) == len(used):
         return named(conditions)
     return "", tuple(Column(label=label, name=label) for label in used)
+
+
+def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold] = ()) -> Brief:
+    """The abstract of several runs side by side: their conditions are the columns.
+
+    Parameters
+    ----------
+    runs : mapping of name to Results
+    thresholds : sequence of Threshold
+
+    Returns
+    -------
+    Brief
+        Of the rows that several runs have, those of the first run first. Its cells name the
+        records of their own run; nothing is claimed of differences, which no result is about.
+    """
+    briefs = {name: brief_of(found, thresholds=thresholds) for name, found in runs.items()}
+    columns = tuple(
+        Column(label=f"{name}: {column.label}", name=f"{name}: {_whole_name(brief, column)}")
+        for name, brief in briefs.items()
+        for column in brief.columns
+    )
+    lines: dict[tuple[str, str], list[Line]] = {}
+    for brief in briefs.values():
+        for line in brief.lines:
+            lines.setdefault((line.key, line.ask), []).append(line)
+    kept = [key for key, found in lines.items() if len(found) > 1] or list(lines)
+    return Brief(
+        title=f"{len(runs)} runs side by side",
+        facts=tuple(f"{name}: {', '.join(brief.facts[:2])}" for name, brief in briefs.items()),
+        shared="",
+        columns=columns,
+        lines=tuple(_side_by_side(key, briefs) for key in kept),
+        answers=(),
+        use=(),
+        mind=("whether runs differ is not tested here: judgestats drift tests it",),
+        thresholds=next((b.thresholds for b in briefs.values() if b.thresholds), ()),
+    )
+
+
+def _whole_name(brief: Brief, column: Column) -> str:
+    return column.name if not brief.shared else column.label
+
+
+def _side_by_side(key: tuple[str, str], briefs: Mapping[str, Brief]) -> Line:
+    """One question over all runs; a run that does not ask it leaves its cells empty."""
+    own = {n: next((k for k in b.lines if (k.key, k.ask) == key), None) for n, b in briefs.items()}
+    cells = [
+        replace(line.cells[i], column=f"{name}: {column.label}")
+        if (line := own[name]) is not None
+        else Cell(column=f"{name}: {column.label}")
+        for name, brief in briefs.items()
+        for i, column in enumerate(brief.columns)
+    ]
+    first = next(line for line in own.values() if line is not None)
+    return replace(first, cells=tuple(cells), beside=())
 
 
 def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
@@ -174,7 +240,15 @@ def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
     common = [n for n in names if len({part.get(n, "") for part in parts}) == 1]
     if len(conditions) == 1:
         common = common[1:] if "judge" in common else []
-    own = [", ".join(v for k, v in part.items() if k not in common) for part in parts]
+    varied = [n for n in names if n not in common]
+    spelled = [n for n in varied if n not in {"judge", "temperature"}]
+    if len(spelled) == 1:  # one factor needs no name at each of its levels
+        [factor] = spelled
+        parts = [
+            part | ({factor: part[factor].removeprefix(f"{factor}=")} if factor in part else {})
+            for part in parts
+        ]
+    own = [", ".join(part[k] for k in varied if k in part) for part in parts]
     if len(set(own)) < len(own) or not all(own):  # told apart by more than factors
         return "", tuple(Column(label=c.label, name=c.label) for c in conditions)
     shared = ", ".join(parts[0][n] for n in common if parts[0].get(n)) if parts else ""
@@ -210,14 +284,16 @@ def _facts(found: Results) -> list[str]:
         read = sum(c.counts.get("ok", 0) for c in found.conditions if not c.derived)
         facts.append(f"{asked - read:,} of {asked:,} unread" if asked > read else "0 unread")
     scale = design.get("scale")
-    if isinstance(scale, (list, tuple)) and len(scale) == 2:
+    scored = any(estimand_of(row.estimand).unit == "points" for row in found.rows)
+    if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
         assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
         facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
     account = found.facts.get("account") or {}
     if account.get("requests") is not None:
         known = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
         unknown = bool(account.get("cost_unknown"))
-        facts.append("cost unknown" if unknown and not known else f"${known:.4f}")
+        cost = f"${known:.4f}" if known else "nothing paid"
+        facts.append("cost unknown" if unknown and not known else cost)
     return facts
 
 
@@ -275,7 +351,10 @@ def _chance(ids: Sequence[str], found: Results) -> list[Beside]:
     nulls = [
         (record.null.q95, record)
         for record in (number_of(found, i) for i in ids)
-        if isinstance(record, Estimate) and record.null and not math.isnan(record.null.q95)
+        if isinstance(record, Estimate)
+        and record.null
+        and not math.isnan(record.null.q95)
+        and estimand_of(record.estimand).better == "higher"
     ]
     if not nulls:
         return []
@@ -301,12 +380,18 @@ def _range(columns: Sequence[Column], lines: Sequence[Line], found: Results) -> 
     told = [
         f"{names[c.column]} ({' '.join(filter(None, (c.number, c.bounds)))})" for c in (low, high)
     ]
-    text = f"{line.ask}: from {told[0]} to {told[1]}; whether they differ is not claimed"
+    ask = f"{line.ask[0].upper()}{line.ask[1:]}"
+    text = f"{ask}: from {told[0]} to {told[1]}; whether they differ is not claimed"
     return [Answer(claim="described", text=text, records=(low.record, high.record))]
 
 
-def _use(found: Results) -> list[str]:
+def _use(found: Results, columns: Sequence[Column]) -> list[str]:
     """The recommendation with its ties, as its fields say it."""
+    names = {c.label: c.name for c in columns}
+
+    def called(label: str) -> str:
+        return names.get(label, label)
+
     given = found.recommendation
     if given is None:
         return []
@@ -314,18 +399,18 @@ def _use(found: Results) -> list[str]:
         each = "one judgment each" if given.replicates == 1 else ""
         if given.replicates and given.replicates > 1:
             each = f"average {given.replicates} judgments"
-        text = ", ".join(filter(None, (given.chosen, each)))
+        text = ", ".join(filter(None, (called(given.chosen), each)))
         use = [f"{text}: {given.reason}" if given.reason else text]
-        if others := [label for label in given.tied if label != given.chosen]:
+        if others := [called(label) for label in given.tied if label != given.chosen]:
             use.append(f"not told from it: {'; '.join(others)}")
         return use
     if len(given.tied) > 1:
-        why = f": {given.reason}" if given.reason else ""
-        return [f"any of {'; '.join(given.tied)}{why}"]
+        why = given.reason or "not told apart"
+        return [f"{why[0].upper()}{why[1:]}: {'; '.join(called(t) for t in given.tied)}"]
     return [given.text]
 
 
-_GRAVE = ("incomplete", "unread", "few_questions", "no_sampling", "few_repeats")
+_GRAVE = ("incomplete", "not_repeated", "unread", "few_questions", "no_sampling", "few_repeats")
 
 
 def _mind(found: Results) -> list[str]:
@@ -334,4 +419,12 @@ def _mind(found: Results) -> list[str]:
         found.limitations,
         key=lambda n: _GRAVE.index(n.code) if n.code in _GRAVE else len(_GRAVE),
     )
-    return list(dict.fromkeys(str(n.values.get("short") or n.message) for n in notes))
+    minds = [str(n.values.get("short") or n.message) for n in notes]
+    keys = {row.key for row in found.rows}
+    if "reliability" in keys and not keys & _VALID:
+        minds.append("reliability is not validity")
+    return list(dict.fromkeys(minds))
+
+
+_VALID = frozenset({"people", "accuracy", "kappa", "bias", "right", "preferred"})
+"""Rows that hold verdicts to what people say."""

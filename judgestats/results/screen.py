@@ -17,9 +17,9 @@ from judgestats.results.brief import Brief, Cell, Line
 __all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of"]
 
 HEIGHT, WIDTH = 24, 100
-_MARKS = {"": "", "kept": " ok", "missed": " LOW"}
+_MARKS = {"": "", "kept": " ok", "missed": " NO"}
 _LABEL = 7
-_LONGEST_NAME = 34
+_LONGEST_NAME = 40
 
 
 class Span(NamedTuple):
@@ -41,7 +41,13 @@ class _Share(NamedTuple):
     notes: int
 
 
-_SHARES = (_Share(5, 3, 3, 3), _Share(4, 3, 2, 2), _Share(3, 2, 2, 1), _Share(3, 2, 1, 0))
+_SHARES = (
+    _Share(8, 4, 4, 4),
+    _Share(5, 3, 3, 3),
+    _Share(4, 3, 2, 2),
+    _Share(3, 2, 2, 1),
+    _Share(3, 2, 1, 0),
+)
 
 
 def screen_of(
@@ -95,8 +101,7 @@ def plain_text(lines: Lines) -> str:
 
 
 def _head(brief: Brief, width: int) -> Lines:
-    parts = [brief.title, *brief.facts]
-    lines = _fitted(" · ".join(_clean(p) for p in parts), width, 2)
+    lines = _joined([_clean(part) for part in (brief.title, *brief.facts)], width, 2)
     first, *rest = lines or [""]
     title = _clean(brief.title)
     if first.startswith(title):
@@ -105,7 +110,7 @@ def _head(brief: Brief, width: int) -> Lines:
         head = [[Span(first, "bold")]]
     out: Lines = [*head, *([Span(text)] for text in rest)]
     if brief.read:
-        out += _labelled("READ", "; ".join(brief.read), width, 2)
+        out += _labelled("READ", " ".join(brief.read), width, 2)
     return [*out, []]
 
 
@@ -114,11 +119,12 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
     out: Lines = []
     answers: Lines = []
     for i, answer in enumerate(brief.answers):
-        room = share.answers - len(answers)
-        lines = _fitted(_clean(answer.text), width - 1, max(1, room), indent=3)
-        if len(lines) > room or (room <= 0):
-            answers[-1:] = [[Span(_more(len(brief.answers) - i, "answer", more), "dim")]]
+        further = i < len(brief.answers) - 1
+        room = share.answers - len(answers) - further  # a line to say that there are more
+        if room < 1:
+            answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
+        lines = _fitted(_clean(answer.text), width - 1, room, indent=3)
         answers += [[Span(f" {line}" if j == 0 else line)] for j, line in enumerate(lines)]
     if brief.lines and answers:
         out.append([])
@@ -126,7 +132,7 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
     if brief.use or brief.mind or brief.thresholds:
         out += [[]] if out or brief.lines else []
     if brief.thresholds:
-        told = f"{'; '.join(brief.thresholds)} (ok: so is the interval; LOW: it may not be)"
+        told = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
         out += _labelled("MARKS", told, width, 1)
     out += _labelled("USE", "; ".join(brief.use), width, share.use) if brief.use else []
     out += _labelled("MIND", " · ".join(brief.mind), width, share.mind) if brief.mind else []
@@ -153,13 +159,29 @@ def _fitted(text: str, width: int, most: int, *, indent: int = 0) -> list[str]:
     )
 
 
+def _joined(parts: Sequence[str], width: int, most: int) -> list[str]:
+    """Parts with points between them, broken between parts where that is possible."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(lines[-1]) + 3 + len(part) <= width:
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    if len(lines) > most or any(len(line) > width for line in lines):
+        return _fitted(" · ".join(parts), width, most)
+    return lines
+
+
 def _clean(text: str) -> str:
     return printable(text, one_line=True)
 
 
 def _name(text: str, longest: int = _LONGEST_NAME) -> str:
     text = _clean(text)
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    if len(text) <= longest:
+        return text
+    end = longest // 3  # levels differ at the end more often than in the middle
+    return f"{text[: longest - end - 3]}...{text[-end:]}"
 
 
 def _cell(cell: Cell, *, bounds: bool = True) -> str:
@@ -213,8 +235,8 @@ def _notes(brief: Brief, width: int) -> Lines:
 
 def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     """A row a condition, as many questions beside it as fit, the first ones with intervals."""
-    names = [_name(c.name, max(12, width // 3)) for c in brief.columns]
-    first = max([*map(len, names), len(_name(brief.shared, width // 3))]) + 2
+    names = [_name(c.name, max(16, 2 * width // 5)) for c in brief.columns]
+    first = max([*map(len, names), len(_name(brief.shared, 2 * width // 5))]) + 2
     columns: list[tuple[Line, list[str], int]] = []
     used = 1 + first
     for line in brief.lines:
@@ -227,7 +249,7 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
                 break
     lines: Lines = [
         [
-            Span(f" {_name(brief.shared, width // 3):<{first}}", "dim"),
+            Span(f" {_name(brief.shared, 2 * width // 5):<{first}}", "dim"),
             *(Span(f"{line.short:<{wide}}", "bold") for line, _, wide in columns),
         ]
     ]

@@ -239,4 +239,5 @@ def _headline(claim: Claim) -> Headline:
         about=About(varied=claim.claim),
         rests_on=tuple(r.id for r in claim.results if not isinstance(r.result, Family)),
         reason=f"{claim.verdict}: {claim.because}",
+        says=f"{claim.verdict}: {claim.claim}",
     )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, nearest
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.versions import read_frame
 from judgestats.results import Results, read_results
 from judgestats.tracking.runs import INCOMPLETE
-from judgestats.tracking.store import open_store, store_faults
+from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = ["metrics_of", "results_of_run", "run_folder", "run_judgments"]
+__all__ = ["metrics_of", "results_of_run", "run_folder", "run_judgments", "whole_run"]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -40,6 +41,7 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
     InputError
         There is no such run, or it was not made by judgestats.
     """
+    run = whole_run(run)
     folder = Path(run)
     if (folder / "artifacts" / "results.json").is_file():
         folder /= "artifacts"
@@ -72,6 +74,50 @@ def run_judgments(run: str) -> pd.DataFrame:
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
         return validate_parsed(read_frame(file), what=f"judgments of run {run}")
+
+
+def whole_run(run: str) -> str:
+    """A run's whole id, from how it begins.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, the beginning of one, or a folder, which is given back as it is.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        No run begins so, or several do.
+    """
+    if Path(run).exists() or not _BEGINNING.fullmatch(run):
+        return run
+    store = open_store(existing=True)
+    with store_faults("a run was looked up"):
+        experiments = [e.experiment_id for e in store.client.search_experiments()]
+        runs = store.client.search_runs(
+            experiments, filter_string=f"attributes.run_id LIKE '{run}%'", max_results=20
+        )
+    ids = [r.info.run_id for r in runs]
+    if not ids:
+        recent = [r.info.run_id for r in _recent(store, experiments)]
+        known = f" The last ones: {', '.join(recent)}." if recent else ""
+        raise InputError(f"no run begins with {run!r} in {store.uri}.{nearest(run, recent)}{known}")
+    if len(ids) > 1:
+        raise InputError(f"{len(ids)} runs begin with {run!r}: {', '.join(ids)}. Name one.")
+    return str(ids[0])
+
+
+_BEGINNING = re.compile(r"[0-9a-f]{4,31}")
+
+
+def _recent(store: Store, experiments: list[str]) -> list[Any]:
+    """The last runs that judgestats made, conditions left out."""
+    runs = store.client.search_runs(experiments, max_results=50)
+    return [r for r in runs if "mlflow.parentRunId" not in r.data.tags][:3]
 
 
 def _download(run: str, scratch: Path) -> Path:
@@ -110,6 +156,7 @@ def results_of_run(run: str) -> Results:
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         if Path(run).is_dir():
             return read_results(run_folder(run, Path(scratch))[0] / "results.json")
+        run = whole_run(run)
         client = open_store(existing=True).client
         with store_faults("a run's results were read"):
             return read_results(Path(client.download_artifacts(run, "results.json", scratch)))
@@ -132,6 +179,7 @@ def metrics_of(run: str) -> dict[str, dict[str, float]]:
     InputError
         There is no such run, or it is not complete.
     """
+    run = whole_run(run)
     store = open_store(existing=True)
     from mlflow.exceptions import MlflowException
 

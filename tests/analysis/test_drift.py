@@ -170,7 +170,7 @@ def test_the_command(workplace, capsys):
         (workplace / name / "results.json").write_text("{}")
         folders[name] = str(workplace / name)
     words = ["drift", folders["a"], folders["b"], "--resamples", "99"]
-    assert main([*words, "--out", "drift.json"]) == 0
+    assert main([*words, "--out", "drift.json", "--full"]) == 0
     out = capsys.readouterr().out
     assert "The judge has changed" in out
     assert "further results stand in drift.json" in out

@@ -138,6 +138,12 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     words += ["--replicates", "2", "--limit", "6", "--resamples", "99", "--report", "none"]
     assert main(words) == 0
     said = capsys.readouterr().out
+    assert len(said.splitlines()) <= 24
+    assert max(map(len, said.splitlines())) <= 100
+    places = [said.index(p) for p in ("asked again", "SIMULATED", "judgestats show", "mlflow ui")]
+    assert places == sorted(places)
+    assert main([*words, "--full"]) == 0
+    said = capsys.readouterr().out
     parts = [
         "SIMULATED",
         "OPENAI_API_KEY",
@@ -149,6 +155,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
     places = [said.index(p) for p in parts]
     assert places == sorted(places)
     assert "compare-runs?runs=" in said
+    assert "report under Artifacts" not in said  # none was made
 
 
 def test_a_fault_after_the_start_leaves_a_failed_run(workplace, monkeypatch, capsys):

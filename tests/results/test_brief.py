@@ -94,7 +94,7 @@ def test_any_number_of_judges_fits(n: int, width: int) -> None:
     assert max(map(len, lines)) <= width
     if n == 40:
         assert "more conditions: judgestats show RUN" in text
-    elif n == 15:
+    elif n == 15 and width == 100:
         assert "more" not in text
 
 
@@ -142,7 +142,7 @@ def test_headlines_alike_are_one_sentence() -> None:
         for k in range(5)
     )
     [answer] = brief_of(replace(found, headlines=headlines)).answers
-    assert answer.text.startswith("no change is shown: mean score, for 5 of 5 - j0 (0.50 [0.41,")
+    assert answer.text.startswith("No change is shown: mean score, for 5 of 5 - j0 (0.50 [0.41,")
     assert answer.text.endswith("; and 2 more")
     assert answer.records == tuple(f"sem.judge-{k}, T=1" for k in range(3))
 

@@ -1,0 +1,158 @@
+"""``judgestats show RUN [ID]``: a run's screen again, or one of its results with all it holds."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator
+
+from judgestats.errors import InputError, nearest
+from judgestats.experiment import console
+from judgestats.experiment.showing import finish, show, write_json
+from judgestats.results import Results, estimand_of
+from judgestats.results.numbers import format_number
+from judgestats.results.prints import print_of
+from judgestats.results.records import Comparison, Estimate, Record
+from judgestats.results.sentences import words_of
+from judgestats.results.values import plain
+
+__all__ = ["full_text", "record_text", "show_command"]
+
+
+def show_command(arguments: argparse.Namespace) -> int:
+    """Show a run, or one of its results.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        ``run``, ``result`` (words of an id), ``full``, ``json`` and thresholds.
+
+    Returns
+    -------
+    int
+        0.
+
+    Raises
+    ------
+    InputError
+        There is no such run, or no such result in it.
+    """
+    from judgestats.tracking.fetch import results_of_run, whole_run
+
+    run = whole_run(arguments.run)
+    found = results_of_run(run)
+    with console.showing(console.asked_for(arguments)):
+        if not arguments.result:
+            show(
+                found, full=lambda: full_text(found), more=f"judgestats show {arguments.run} --full"
+            )
+            following = [f"judgestats show {arguments.run} {_an_id(found)}", "--full", "--json"]
+            finish(found, following=following)
+            return 0
+        record = _record(found, " ".join(arguments.result))
+        if arguments.json:
+            write_json({"record": plain(record)})
+        else:
+            console.say(record_text(record, found))
+    return 0
+
+
+def _an_id(found: Results) -> str:
+    """The id of something that the screen shows, for a start."""
+    ids = [next(iter(row.cells.values())) for row in found.rows]
+    return shlex.quote(ids[0]) if ids else "ID"
+
+
+def _record(found: Results, name: str) -> Record:
+    """The result of this id, or the only one whose id begins so."""
+    if name in found:
+        return found[name]
+    ids = [record.id for record in found.results]
+    begin = [i for i in ids if i.startswith(name)]
+    if len(begin) == 1:
+        return found[begin[0]]
+    if begin:
+        few = "; ".join(begin[:8]) + (f"; and {len(begin) - 8} more" if len(begin) > 8 else "")
+        raise InputError(f"show: {len(begin)} results begin with {name!r}: {few}. Name one.")
+    hint = nearest(name, ids) or f" There are: {'; '.join(ids[:8])} ..."
+    raise InputError(f"show: the run has no result {name!r}.{hint}")
+
+
+def record_text(record: Record, found: Results) -> str:
+    """A result with everything it holds: what it is, its words, its print, notes and null.
+
+    Parameters
+    ----------
+    record : Record
+    found : Results
+        Holds its family, effects and members.
+
+    Returns
+    -------
+    str
+    """
+    lines = [record.title, f"id: {record.id}  ({type(record).__name__.lower()}, {record.role})"]
+    if isinstance(record, (Estimate, Comparison)):
+        entry = estimand_of(record.estimand)
+        unit = f", in {entry.unit}" if entry.unit not in {"number", "coefficient"} else ""
+        lines.append(f"{entry.label}: {entry.meaning}{unit}")
+        if entry.function:
+            lines.append(f"computed by judgestats.stats.{entry.function}")
+    lines += _subject(record)
+    lines += ["", print_of(record, found)]
+    if words := str(words_of(record, found)):
+        lines += ["", *console.wrapped(words)]
+    if numbers := list(_details(record)):
+        lines += ["", "details:", *numbers]
+    return "\n".join(lines)
+
+
+def _subject(record: Record) -> Iterator[str]:
+    about = record.about
+    parts = [about.judge, about.stratum, *about.conditions[:4], about.slice]
+    if told := "; ".join(dict.fromkeys(filter(None, parts))):
+        yield f"about: {told}"
+    if record.part_of:
+        yield f"part of: {record.part_of}"
+
+
+def _details(record: Record) -> Iterator[str]:
+    """Named numbers of its method; tables of them stay in the file."""
+    for name, value in record.details.items():
+        if isinstance(value, float):
+            yield f"  {name}: {format_number(value)}"
+        elif isinstance(value, (int, str, bool)):
+            yield f"  {name}: {value}"
+
+
+def full_text(found: Results) -> str:
+    """Every result of the plan's hypotheses, printed, each test explained once in a footnote.
+
+    Parameters
+    ----------
+    found : Results
+
+    Returns
+    -------
+    str
+    """
+    lines = [found.title or found.experiment, "", *console.wrapped(found.question), ""]
+    why: dict[str, int] = {}
+    heads = {i for h in found.headlines for i in h.rests_on}
+    for record in found.select(Record, top=True):
+        if record.role in {"replicated", "descriptive"} and record.id not in heads:
+            continue
+        worded = words_of(record, found)
+        if not worded.numbers:
+            continue
+        mark = ""
+        if worded.why:
+            mark = f" [{why.setdefault(worded.why, len(why) + 1)}]"
+        lines += [f"{record.title}:", *console.wrapped(worded.numbers + mark, indent="  ")]
+    lines += ["", *(t for k, n in why.items() for t in console.wrapped(f"[{n}] {k}"))]
+    if found.limitations:
+        lines += ["", "Limits of these data:"]
+        lines += [t for n in found.limitations for t in console.wrapped(f"- {n.message}")]
+    if found.recommendation:
+        lines += ["", *console.wrapped(f"Recommendation: {found.recommendation.text}")]
+    return "\n".join([*lines, "", *console.wrapped(found.answer), ""])

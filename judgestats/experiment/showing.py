@@ -1,0 +1,215 @@
+"""How results reach the terminal: a screen, all of it (``--full``), or JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgestats.errors import printable
+from judgestats.experiment import console
+from judgestats.results import Results, to_plain
+from judgestats.results.brief import Brief, brief_of
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, next_line, screen_of
+from judgestats.results.thresholds import read_thresholds
+from judgestats.results.values import plain
+from judgestats.spelling import as_typed
+
+if TYPE_CHECKING:
+    from judgestats.tracking.store import Store
+
+__all__ = ["Links", "finish", "show", "show_brief", "working", "write_json"]
+
+_STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
+_LATE_S = 2.0
+"""Seconds after which one is told what is being done."""
+
+
+class Links:
+    """Where a run's things are, for what is printed last.
+
+    Parameters
+    ----------
+    run_id : str
+    store : Store
+    conditions : sequence of str
+        Ids of the child runs.
+    reports : mapping of format to path
+    files : sequence of str
+        Further files, as they are to be named.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        store: Store,
+        *,
+        conditions: Sequence[str] = (),
+        reports: Mapping[str, Path | str] | None = None,
+        files: Sequence[str] = (),
+    ) -> None:
+        self.run_id, self.store = run_id, store
+        self.conditions, self.reports = tuple(conditions), dict(reports or {})
+        self.files = tuple(files)
+
+    def full(self) -> list[str]:
+        """All of them, one a line."""
+        return [
+            *console.store_lines(
+                run_id=self.run_id,
+                experiment_id=self.store.experiment_id,
+                experiment_name=self.store.experiment_name,
+                uri=self.store.uri,
+                conditions=self.conditions,
+                reported=bool(self.reports),
+            ),
+            *(f"Report ({kind}): {path}" for kind, path in self.reports.items()),
+            *(["Files:", *(f"  {name}" for name in self.files)] if self.files else []),
+        ]
+
+    def short(self) -> list[str]:
+        """The commands and the page that come next."""
+        parts = [console.show_command(self.run_id), console.ui_command(self.store.uri)]
+        if self.store.uri.startswith("http"):
+            base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
+            parts[1] = f"{base}/#/experiments/{experiment}/runs/{self.run_id}"
+        return [*parts, *_paths(self.reports), *self.files[:1]]
+
+
+def _paths(reports: Mapping[str, Path | str]) -> list[str]:
+    """The first report, seen from here, and which others lie beside it."""
+    if not reports:
+        return []
+    first, *others = reports.values()
+    shown = str(first)
+    if isinstance(first, Path) and first.resolve().is_relative_to(Path.cwd()):
+        shown = str(first.resolve().relative_to(Path.cwd()))
+    beside = [Path(str(path)).suffix for path in others]
+    return [f"{shown} (and {', '.join(beside)})" if beside else shown]
+
+
+def show(found: Results, *, full: Callable[[], str], more: str = "") -> None:
+    """Print what was found, before anything is rendered or logged.
+
+    Parameters
+    ----------
+    found : Results
+    full : callable
+        The long print.
+    more : str
+        The command that shows what a screen cuts.
+    """
+    chosen = console.shown_as()
+    thresholds = read_thresholds(chosen.least, chosen.most, found.rows)
+    if chosen.form == "full":
+        console.say(full())
+    elif chosen.form == "screen":
+        show_brief(brief_of(found, thresholds=thresholds), more=more or "--full shows all")
+
+
+def show_brief(brief: Brief, *, more: str, closing: int = 3) -> None:
+    """Print an abstract as a screen."""
+    width, height = _size()
+    _write(screen_of(brief, width=width, height=height, more=more, closing=closing))
+
+
+def finish(
+    found: Results | None, links: Links | None = None, *, following: Sequence[str] = ()
+) -> None:
+    """Print where things are and what comes next; or, for programs, the one JSON document.
+
+    Parameters
+    ----------
+    found : Results or None
+    links : Links, optional
+        Where nothing was logged there are none.
+    following : sequence of str
+        Commands that come next.
+    """
+    chosen = console.shown_as()
+    if chosen.form == "json":
+        if found is not None:
+            _json(found, links)
+        return
+    if chosen.form == "full":
+        console.say(*(links.full() if links else following))
+        return
+    parts = [*(links.short() if links else ()), *following]
+    if links is not None and found is not None and found.facts.get("simulated") is True:
+        parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
+    if parts:
+        _write(next_line(parts, _size()[0]))
+
+
+def _json(found: Results, links: Links | None) -> None:
+    chosen = console.shown_as()
+    thresholds = read_thresholds(chosen.least, chosen.most, found.rows)
+    document: dict[str, Any] = {
+        "brief": plain(brief_of(found, thresholds=thresholds)),
+        "results": to_plain(found),
+    }
+    if links is not None:
+        document["run_id"] = links.run_id
+        document["reports"] = {kind: str(path) for kind, path in links.reports.items()}
+    write_json(document)
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """The one document of ``--json``; NaN is null."""
+    text = json.dumps(plain(document), ensure_ascii=False, indent=1, allow_nan=False)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _size() -> tuple[int, int]:
+    """Columns and lines of the screen; what is piped is as wide as it may be."""
+    if not sys.stdout.isatty():
+        return WIDTH, HEIGHT
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
+
+
+def _write(lines: Lines) -> None:
+    colour = (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "") != "dumb"
+    )
+    out = []
+    for line in lines:
+        text = ""
+        for span in line:
+            own = printable(span.text)
+            styled = colour and span.style and own.strip()
+            text += f"\x1b[{_STYLES[span.style]}m{own}\x1b[0m" if styled else own
+        out.append(text if colour else text.rstrip())
+    sys.stdout.write("\n".join(out) + "\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on standard error what is being done, where it takes more than two seconds.
+
+    Parameters
+    ----------
+    what : str
+        ``Analysing 4,800 judgments``.
+    """
+
+    def say() -> None:
+        sys.stderr.write(f"{printable(what, one_line=True)} ...\n")
+        sys.stderr.flush()
+
+    timer = threading.Timer(_LATE_S, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,165 @@
+"""What the commands print: one screen, in order; the rest when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from judgestats.analysis.audit import audit
+from judgestats.analysis.drift import drift
+from judgestats.api import read_judgments
+from judgestats.cli import main
+from judgestats.experiment import console
+from judgestats.experiment.showing import finish, show, show_brief, working
+from judgestats.results.brief import brief_of, brief_of_runs
+from judgestats.results.screen import plain_text, screen_of
+from tests.results.screens import assert_screen
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def table(
+    path: Path, judges: int, *, shift: float = 0.0, repeats: int = 4, score: str = ""
+) -> Path:
+    """Scores of so many judges on 15 items, each judge a little noisier than the one before."""
+    draw = random.Random(7)
+    rows = ["judge,item_id,replicate,score"]
+    for j in range(judges):
+        for i in range(15):
+            for r in range(repeats):
+                drawn = 3 + i % 5 + shift + draw.gauss(0, 0.4 + j / 5)
+                rows.append(f"judge-{j},i{i},{r},{score or round(min(10, max(1, drawn)))}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def audited(path: Path):
+    found = audit(read_judgments(path, scale=(1, 10)), n_resamples=99)
+    return found.records({"kind": "audit", "title": path.name})
+
+
+def golden(name: str, text: str) -> None:
+    """Hold a screen to its committed text; what changed is seen in the file's difference."""
+    expected = (GOLDEN / f"{name}.txt").read_text("utf-8")
+    assert text.rstrip("\n") == expected.rstrip("\n")
+
+
+def test_the_screen_of_an_audit(tmp_path):
+    found = audited(table(tmp_path / "two.csv", 2))
+    golden("audit", plain_text(screen_of(assert_screen(found))))
+
+
+def test_the_screen_of_drift(tmp_path):
+    runs = [
+        read_judgments(table(tmp_path / f"{s}.csv", 2, shift=s), scale=(1, 10)) for s in (0.0, 0.6)
+    ]
+    found = drift(*runs, n_resamples=99).records({"kind": "drift", "title": "drift: a to b"})
+    golden("drift", plain_text(screen_of(assert_screen(found))))
+
+
+def test_the_screen_of_runs_side_by_side(tmp_path):
+    runs = {
+        name: audited(table(tmp_path / f"{name}.csv", 2, shift=shift))
+        for name, shift in (("may", 0.0), ("june", 0.5))
+    }
+    golden("compare", plain_text(screen_of(brief_of_runs(runs))))
+
+
+@pytest.mark.parametrize(
+    ("judges", "options"),
+    [(1, {}), (13, {}), (2, {"repeats": 1}), (1, {"score": "7"})],
+    ids=["one judge", "many judges", "asked once", "everything constant"],
+)
+def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
+    brief = assert_screen(audited(table(tmp_path / "t.csv", judges, **options)))
+    text = plain_text(screen_of(brief))
+    if options.get("repeats") == 1:
+        assert "nothing was asked twice" in text
+    if "score" in options:
+        assert "one score's reliability  -" in text
+
+
+def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
+    found = audited(table(tmp_path / "two.csv", 2))
+    with console.showing(console.ShownAs(form="screen", least=("reliability=.9",))):
+        console.tell("on the way")
+        console.at_length("the account")
+        show(found, full=lambda: "all", more="judgestats show X")
+        finish(found, following=["judgestats show X"])
+    said, on_the_way = capsys.readouterr()
+    assert on_the_way == "on the way\n"
+    assert said.startswith("two.csv · 2 judges x 15 items x 4 repeats")
+    assert "MARKS  reliability at least 0.9" in said
+    assert said.endswith("NEXT   judgestats show X\n")
+    assert "\x1b" not in said
+
+
+def test_colours_on_a_terminal_only_and_none_where_none_is_wanted(capsys, monkeypatch, tmp_path):
+    brief = brief_of(audited(table(tmp_path / "two.csv", 1)))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    show_brief(brief, more="")
+    assert "\x1b[1mtwo.csv" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    show_brief(brief, more="")
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert max(map(len, said.splitlines())) <= 60
+
+
+def test_programs_get_one_document(capsys, tmp_path):
+    found = audited(table(tmp_path / "two.csv", 2))
+    with console.showing(console.ShownAs(form="json")):
+        console.say("on the way")
+        show(found, full=lambda: "all")
+        finish(found)
+    said = json.loads(capsys.readouterr().out)
+    assert said["brief"]["title"] == "two.csv"
+    [line] = [li for li in said["brief"]["lines"] if li["key"] == "reliability"]
+    records = {r["id"]: r for r in said["results"]["results"]}
+    assert records[line["cells"][0]["record"]]["estimand"] == "icc_1_1"
+
+
+def test_what_takes_long_is_said(capsys, monkeypatch):
+    monkeypatch.setattr("judgestats.experiment.showing._LATE_S", 0.0)
+    with working("Analysing 10 judgments"):
+        import threading
+
+        [timer] = [t for t in threading.enumerate() if isinstance(t, threading.Timer)] or [None]
+        if timer is not None:
+            timer.join()
+    assert capsys.readouterr().err == "Analysing 10 judgments ...\n"
+
+
+def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
+    file = table(tmp_path / "two.csv", 2)
+    words = ["analyze", str(file), "--report", "none", "--resamples", "99"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) <= 24
+    [run] = [line.split()[3] for line in said.splitlines() if line.startswith("NEXT")]
+    assert main(["show", run]) == 0
+    again = capsys.readouterr().out
+    assert again.splitlines()[:12] == said.splitlines()[:12]
+    assert main(["show", run, "reliability.icc1.judge-1"]) == 0
+    shown = capsys.readouterr().out
+    assert "ICC(1,1): reliability of one judgment" in shown
+    assert "95 percent confidence interval" in shown
+    assert main(["show", run, "--full"]) == 0
+    assert "Limits of these data:" in capsys.readouterr().out
+    [folder] = workplace.glob(f"mlruns/*/{run}*/artifacts")
+    assert main(["show", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["brief"]["title"] == "Audit of two.csv"
+    assert main(["show", run, "relability.icc1"]) == 2
+    assert "Did you mean reliability.icc1" in capsys.readouterr().err
+    assert main(["show", "0000"]) == 2
+    assert "no run begins with '0000'" in capsys.readouterr().err
+    assert main([*words, "--min", "reliabilty=.8"]) == 2
+    assert "Did you mean reliability?" in capsys.readouterr().err
+    assert main(["check", run, "--min", "reliability/icc1=.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] is True

@@ -1,0 +1,56 @@
+"""What holds of every screen: its bounds, and that each of its numbers is a record's field."""
+
+from __future__ import annotations
+
+import re
+
+from judgestats.results import Results
+from judgestats.results.answers import number_of, shown
+from judgestats.results.brief import Brief, brief_of
+from judgestats.results.estimands import name_of
+from judgestats.results.numbers import apa_p
+from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
+
+COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
+
+
+def assert_screen(found: Results) -> Brief:
+    """Hold the screen of an analysis to its promises, and return its abstract."""
+    brief = brief_of(found)
+    assert brief.lines, "no row was declared, or none has a result"
+    for line in brief.lines:
+        assert any(cell.record for cell in line.cells), line.ask
+        for cell in line.cells:
+            if cell.record:
+                assert (cell.number, cell.bounds) == shown(number_of(found, cell.record))
+    for answer in brief.answers:
+        assert not re.search(r"\d", _rest(answer.text, answer.headlines, answer.records, found))
+    for width in (60, 80, 100):
+        lines = screen_of(brief, width=width, more="judgestats show 01234567", closing=2)
+        text = plain_text([*lines, *next_line(["judgestats show 01234567", "mlflow ui"], width)])
+        assert len(text.splitlines()) <= HEIGHT, text
+        assert max(map(len, text.splitlines())) <= width, text
+    return brief
+
+
+def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found: Results) -> str:
+    """An answer without what is a record's field, a name, or a count of what is named."""
+    known: list[str] = []
+    for record in (number_of(found, i) for i in records):
+        known += [part for part in shown(record) if part]
+        known += shown(record)[1].strip("[]").replace("−", "").split(", ")
+        known += [getattr(record, "a", ""), getattr(record, "b", "")]
+    for headline in found.headlines:
+        if headline.id in headlines:
+            about = headline.about
+            known += [headline.says, headline.reason, apa_p(headline.p_adjusted)]
+            known += [about.stratum, about.judge, *about.conditions]
+            known.append(name_of(headline.estimand) if headline.estimand else "")
+    if not headlines:  # the range of a row
+        known += [c.label for c in found.conditions]
+        known += [v for c in brief_of(found).columns for v in (c.name, c.label)]
+        known += [line.ask for line in brief_of(found).lines]
+    known += [f"{part[0].upper()}{part[1:]}" for part in known if part]
+    for part in sorted(filter(None, known), key=len, reverse=True):
+        text = text.replace(part, "")
+    return COUNTED.sub("", text)
