@@ -14,8 +14,8 @@ from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import benchmarks
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
-from judgestats.experiment.selection_parameters import OPTION_TEMPLATE, PER_CATEGORY, options_shown
+from judgestats.experiment.own_prompts import own_reasoning, prompt_of
+from judgestats.experiment.selection_parameters import BEST_OF_FIVE
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import Selection
 
@@ -27,6 +27,7 @@ def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
         template=template,
         reasoning=own_reasoning(parameters, template, "after"),
         option_template=parameters["option_template"],
+        reading=parameters["reading"],
         options=parameters["options"],
         seed=parameters["seed"],
     )
@@ -42,13 +43,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="best_of_n",
     items=benchmarks,
-    parameters=(
-        options_shown("5"),
-        PER_CATEGORY,
-        OWN_REASONING,
-        OPTION_TEMPLATE,
-        *ANSWERING,
-    ),
+    parameters=(*BEST_OF_FIVE, *ANSWERING),
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0,0.5,1",
@@ -63,6 +58,7 @@ DESIGN = Design(
         "paper": {
             "items": "bbh,squad,mt_bench",
             "reply": "text",
+            "reading": "study",
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
             "temperatures": "0,0.25,0.5,0.75,1",

@@ -117,7 +117,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
         with engine.running(), working(f"Analysing {len(frame):,} judgments"):
             analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
-            analysis = with_published(analysis, frame)
+            analysis = with_published(analysis, frame, preset=given.get("preset", ""))
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)

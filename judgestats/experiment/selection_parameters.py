@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from judgestats.experiment.levels import Levels
+from judgestats.experiment.own_prompts import OWN_REASONING
 from judgestats.experiment.parameters import (
     Parameter,
+    read_choice,
     read_choices,
     read_names,
     read_optional_whole,
     read_whole,
 )
-from judgestats.protocols.selection import SELECTION_PROMPTS
+from judgestats.protocols.selection import READINGS, SELECTION_PROMPTS
 
 __all__ = [
+    "BEST_OF_FIVE",
     "ONE_REPLICATE",
     "OPTION_TEMPLATE",
     "PER_CATEGORY",
     "PROMPTS",
+    "READING",
     "SELECTION_LEVELS",
     "UNRELATED",
     "options_shown",
@@ -55,6 +59,13 @@ OPTION_TEMPLATE = Parameter(
     "between the marks of the frame by default",
 )
 
+READING = Parameter(
+    name="reading",
+    default="judgestats",
+    read=read_choice(*READINGS),
+    help="study: only a letter behind 'Best Response:' is read, as arXiv 2412.12509 does",
+)
+
 SELECTION_LEVELS = (
     Levels(
         parameter="prompts",
@@ -76,3 +87,7 @@ def options_shown(default: str) -> Parameter:
         read=read_optional_whole(2),
         help="responses shown of each item (drawn by seed where there are more), or all",
     )
+
+
+BEST_OF_FIVE = (options_shown("5"), PER_CATEGORY, OWN_REASONING, OPTION_TEMPLATE, READING)
+"""What the experiment on the best of several answers takes beyond who answers."""

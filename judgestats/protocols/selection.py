@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -21,9 +22,11 @@ from judgestats.protocols.template import PromptTemplate, put_in
 __all__ = [
     "LABELS",
     "MOST_OPTIONS",
+    "READINGS",
     "SELECTION_PROMPTS",
     "UNRELATED",
     "Selection",
+    "best_response_letters",
     "option_labels",
     "option_names",
 ]
@@ -41,11 +44,26 @@ SELECTION_PROMPTS = {
 """The four bundled judge prompts, and whether each has the judge explain itself before it selects:
 plain; evaluate each option first; a warning against position; points for each option first."""
 
+READINGS = ("judgestats", "study")
+"""How a reply is read: by judgestats' grammar, or by the pattern of arXiv 2412.12509 alone."""
+_BEST = re.compile(r"Best Response:\W*([A-Ea-e])")
+
 UNRELATED = "unrelated"
 """The author of the option that answers another question."""
 
 _OFFERED = (*BARE, "question", "options", "context", "count", "reply")
 _OPTION_OFFERED = ("label", "n", "text")
+
+
+def best_response_letters(text: str) -> frozenset[str]:
+    """The distinct letters behind ``Best Response:``, as arXiv 2412.12509 reads a reply.
+
+    Examples
+    --------
+    >>> sorted(best_response_letters("Best Response: [[b]] ... Best Response: C"))
+    ['B', 'C']
+    """
+    return frozenset(letter.upper() for letter in _BEST.findall(text))
 
 
 def option_labels(count: int, labels: str = "letters") -> tuple[str, ...]:
@@ -97,6 +115,9 @@ class Selection:
         position p (from 0) shows option (p + s - 1) mod N of the first order.
     options : int or None
         Responses shown, drawn by `seed` where an item has more; None shows all.
+    reading : {"judgestats", "study"}
+        ``study``: one distinct letter behind ``Best Response:`` is the verdict, none and several
+        are non-responses, whatever else the reply says.
     option_template : str
         How an option is written, with ``{text}`` and ``{label}`` (``A``, ``Option 1``) or ``{n}``
         (1); between the marks of the frame where it is empty. Options are set apart by an empty
@@ -128,6 +149,7 @@ class Selection:
     reasoning: str = "after"
     rotations: bool = False
     options: int | None = None
+    reading: str = "judgestats"
     option_template: str = ""
     unrelated: bool = False
     seed: int = 0
@@ -136,6 +158,7 @@ class Selection:
         for what, value, known in (
             ("labels", self.labels, LABELS),
             ("reasoning", self.reasoning, REASONING),
+            ("reading", self.reading, READINGS),
         ):
             if value not in known:
                 raise InputError(
@@ -274,8 +297,11 @@ class Selection:
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply selects, or the reason why there is none."""
         del mode  # read the same way in every mode
-        form = OptionForm(len(unit.shown), self.labels)
-        found = read_reply(text, form, tool="submit_choice", finish_reason=finish_reason)
+        if self.reading == "study":
+            found = _as_the_study_reads(text, len(unit.shown))
+        else:
+            form = OptionForm(len(unit.shown), self.labels)
+            found = read_reply(text, form, tool="submit_choice", finish_reason=finish_reason)
         if found.status is not Status.OK or found.choice is None:
             return found
         chosen = unit.shown[int(found.choice) - 1]
@@ -304,6 +330,16 @@ class Selection:
                 known["chosen_right"] = str(int(bool(right.get(chosen, False))))
                 known["right"] = "|".join(names[i] for i in own if right[i])
         return known
+
+
+def _as_the_study_reads(text: str, count: int) -> Verdict:
+    letters = best_response_letters(text)
+    places = sorted(LETTERS.index(letter) + 1 for letter in letters)
+    if len(places) == 1 and places[0] <= count:
+        return Verdict(status=Status.OK, choice=str(places[0]), explanation=text)
+    status = Status.AMBIGUOUS if len(places) > 1 else Status.UNPARSEABLE
+    named = ", ".join(sorted(letters)) or "no letter"
+    return Verdict(status=status, reason=f"{named} behind 'Best Response:'")
 
 
 def _rng(seed: int, item: Item, what: str) -> random.Random:

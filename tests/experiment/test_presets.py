@@ -13,7 +13,8 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.rendered import rendered
-from judgestats.experiment.run import prepare
+from judgestats.experiment.run import prepare, run_experiment
+from judgestats.protocols.base import ReplyMode
 
 SIX = ("alpaca-13b", "claude-v1", "gpt-3.5-turbo", "gpt-4", "llama-13b", "vicuna-13b-v1.3")
 
@@ -200,3 +201,28 @@ def test_other_items_are_said_to_be_other_items(sets):
     copy = paper("temperature", items="mt_bench:data/mt_bench")
     assert not copy.notices
     assert copy.parameters["item_options"]["models"] == ("gpt-4",)
+
+
+def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkeypatch):
+    monkeypatch.setattr("judgestats.studies.beside._SHUFFLINGS", 9)
+    given = {"items": "bank", "judges": "sim-coarse", "answerers": "", "temperatures": "1"}
+    given |= {"replicates": "8", "limit": "9", "report": "none", "resamples": "99"}
+    design = load_design("omega")
+    given |= {"preset": "paper", "per_category": "all"}
+    found = run_experiment(design, given).analysis
+    [omega] = [r for r in found.results if r.id.startswith("published.omega.")]
+    assert omega.role == "replicated"
+    assert not omega.headline
+    assert omega.result.null is not None
+    assert "omega" not in found.sentence.lower()
+    protocol = next(iter(prepare(design, given | {"dry_run": "true"}).protocols.values()))
+    [unit] = protocol.units(prepare(design, given).items)[:1]
+    read = {
+        text: protocol.read(unit, ReplyMode.TEXT, text).status.value
+        for text in (
+            "Best Response: [[A]]",
+            "The best is [[A]].",
+            "Best Response: A. Or Best Response: B",
+        )
+    }
+    assert list(read.values()) == ["ok", "unparseable", "ambiguous"]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.items.files import read_source
+from judgestats.protocols.selection import best_response_letters
 
 __all__ = ["BENCHMARKS", "authors_verdict", "cell_of", "items_of", "read_schroeder2024"]
 
@@ -25,7 +26,6 @@ BENCHMARKS: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Benc
 
 _COLUMNS = ("judge", "temperature", "benchmark", "item", "replicate", "verdict")
 _VERDICTS = {"A", "B", "C", "D", "E", "no_answer", "multiple"}
-_LETTER = re.compile(r"Best Response:\W*([A-Ea-e])")
 _TEMPERATURE = re.compile(r"^temperature:\s*([0-9.eE+-]+)$")
 _COLDEST = 1e-6  # the authors write T = 0 as machine epsilon
 
@@ -43,10 +43,10 @@ def authors_verdict(text: str) -> str:
     >>> authors_verdict("Best Response: [[A]] ... Best Response: C")
     'multiple'
     """
-    letters = {letter.upper() for letter in _LETTER.findall(text)}
+    letters = best_response_letters(text)
     if not letters:
         return "no_answer"
-    return letters.pop() if len(letters) == 1 else "multiple"
+    return next(iter(letters)) if len(letters) == 1 else "multiple"
 
 
 def read_schroeder2024(folder: str | Path) -> tuple[pd.DataFrame, str]:
