@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,21 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
+from judgestats.errors import InputError
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = ["FAIL", "PASS", "in_pass_and_fail", "is_pass_fail", "pass_fail_results", "pass_rate"]
+__all__ = [
+    "FAIL",
+    "PASS",
+    "in_pass_and_fail",
+    "is_pass_fail",
+    "pass_fail_results",
+    "pass_rate",
+    "told_strange",
+    "with_known_labels",
+]
 
 PASS, FAIL = "pass", "fail"
 FloatArray = NDArray[np.float64]
@@ -58,6 +70,61 @@ def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
     out = frame.assign(choice=choice)
     label = _coded(frame["label"]) if "label" in frame else None
     return out if label is None else out.assign(label=label)
+
+
+def with_known_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Labels of pass and fail verdicts as ``pass`` and ``fail``; others are left out and named.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``choice`` in pass and fail.
+
+    Returns
+    -------
+    tuple of DataFrame and tuple of str
+
+    Raises
+    ------
+    InputError
+        There are labels, and none of them says pass or fail.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"choice": ["pass", "fail", "pass"], "label": ["Yes", "no", "maybe"]})
+    >>> out, strange = with_known_labels(f)
+    >>> out["label"].tolist(), strange
+    (['pass', 'fail', ''], ('maybe',))
+    """
+    told = frame["label"].astype(str).str.strip()
+    words = {w: spelling(w) for w in dict.fromkeys(told) if w}
+    if not words or set(words) <= {PASS, FAIL}:
+        return frame, ()
+    spelled = list(dict.fromkeys(words.values()))
+    found = [p for w in combinations(spelled, 2) if (p := pass_fail(w)) is not None]
+    found += [p for w in spelled if (p := pass_fail([w])) is not None]
+    if not found:
+        raise InputError(
+            f"audit: the verdicts are pass and fail, and no label is ({_named(words)}). Put the "
+            "labels into the verdicts' words, or leave them out."
+        )
+    codes = {found[0][0]: PASS, found[0][1]: FAIL}
+    strange = tuple(w for w, s in words.items() if s not in codes)
+    known = {w: codes.get(s, "") for w, s in words.items()} | {"": ""}
+    return frame.assign(label=told.map(known).astype(object)), strange
+
+
+def _named(words: Iterable[str]) -> str:
+    listed = [repr(w[:30]) for w in words]
+    return ", ".join(listed[:3]) + (" ..." if len(listed) > 3 else "")
+
+
+def told_strange(strange: Sequence[str]) -> list[str]:
+    """What is said of labels outside the verdicts' words; nothing where there are none."""
+    if not strange:
+        return []
+    said = f"Labels outside the verdicts' words ({_named(strange)}) are left out"
+    return [f"{said}: such items count as not labelled."]
 
 
 def _coded(values: pd.Series) -> pd.Series | None:

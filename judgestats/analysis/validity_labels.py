@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.pass_fail import told_strange, with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
@@ -62,7 +63,8 @@ def labelled_frame(
         label = pd.to_numeric(words.where(words != ""), errors="coerce")
         if label.notna().sum() == 0 and (words != "").any():
             if verdicts:
-                return asked, said
+                asked, strange = with_known_labels(asked)
+                return asked, [*said, *told_strange(strange)]
             name = asked["condition"].iloc[0]
             told = f"{name}: the labels are words, which scores are not held to."
             return asked.drop(columns="label"), [*said, told]

@@ -15,7 +15,13 @@ from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.limits import Limit, few_questions
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail, pass_fail_results
+from judgestats.analysis.pass_fail import (
+    in_pass_and_fail,
+    is_pass_fail,
+    pass_fail_results,
+    told_strange,
+    with_known_labels,
+)
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetition
@@ -127,6 +133,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     strange: tuple[str, ...] = ()
     frame = in_pass_and_fail(frame)
+    odd: tuple[str, ...] = ()
+    if "label" in frame and is_pass_fail(frame):
+        frame, odd = with_known_labels(frame)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
         if in_same_words(frame):
             frame = frame.assign(**{c: lower_case(frame[c]) for c in ("choice", "label")})
@@ -202,6 +211,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),
+            *told_strange(odd),
         ),
         recommendation=repetition(frame, verdicts=True)
         if all(once.values())

@@ -184,7 +184,10 @@ def joined_labels(
         part = table[PART].set_axis(joined_ids(table, tuple(keys)))
         part = part[~part.index.duplicated()].reindex(own).fillna("")
         out = out.assign(**{PART: part.astype(str).to_numpy(object)})
-    return with_people(out, matched, read), notes
+    labelled = with_people(out, matched, read)
+    if labelled["label"].eq("").all():
+        notes.append(f"No label in {name} is filled in, or people say two things equally often.")
+    return labelled, notes
 
 
 def _table(path: Path) -> pd.DataFrame:

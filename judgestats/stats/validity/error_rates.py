@@ -256,6 +256,7 @@ def error_rates(
         )
         rates[name] = _undefined(out, reason) if reason else _within(out)
     notes += _class_notes(y, words)
+    notes += _no_better(rates)
     share = float(np.sum(w * y) / w.sum())
     constant = {
         "accuracy": max(share, 1 - share),
@@ -384,6 +385,18 @@ _COEFFICIENTS = (
     ),
     ("cohen_kappa", "Cohen's kappa", _kappa, "judge and people give one and the same verdict"),
 )
+
+
+def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
+    """Where the judge passes as much of what people fail as of what they pass."""
+    youden = rates["sensitivity"].estimate + rates["specificity"].estimate - 1
+    if math.isnan(youden) or youden > 0:
+        return []
+    message = (
+        f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: the verdicts tell no more of "
+        "people's than a coin, or they are coded the other way round."
+    )
+    return [Note(code="no_better_than_chance", message=message)]
 
 
 def _class_notes(y: FloatArray, words: Mapping[str, str]) -> list[Note]:
