@@ -24,6 +24,7 @@ from judgestats.judges.budget import Budget
 from judgestats.judges.journal import Journal
 from judgestats.judges.model_answers import Answered, AnswerPlan, collect_answers, price_answers
 from judgestats.judges.prices import PriceTable
+from judgestats.judgments.schemas import validate_answers
 from judgestats.judgments.settings import as_text
 from judgestats.protocols.answer_prompt import AnswerPrompt
 from judgestats.protocols.template import PromptTemplate
@@ -252,7 +253,7 @@ def _write(folder: Path, answered: Answered, plan: AnswerPlan) -> None:
     prompts.mkdir(parents=True, exist_ok=True)
     lines = (
         json.dumps(to_plain(row), ensure_ascii=False, allow_nan=False)
-        for row in answered.table.to_dict("records")
+        for row in validate_answers(answered.table).to_dict("records")
     )
     (data / _FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
     template = plan.protocol.template

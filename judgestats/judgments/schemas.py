@@ -22,9 +22,11 @@ from judgestats.protocols.base import Status
 
 __all__ = [
     "BECAME",
+    "answers_schema",
     "parsed_schema",
     "pipelines_schema",
     "raw_schema",
+    "validate_answers",
     "validate_parsed",
     "validate_pipelines",
     "validate_raw",
@@ -159,6 +161,47 @@ def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
     what = "pipelines"
     keys = ("condition", "item_id", "order", "replicate")
     return _validate(frame, pipelines_schema(), what, keys=keys)
+
+
+def answers_schema() -> pa.DataFrameSchema:
+    """Schema of ``answers.jsonl``: one row an answer that a model gave to all turns of an item.
+
+    Examples
+    --------
+    >>> "turns" in answers_schema().columns
+    True
+    """
+    columns = {name: _column(name) for name in _ANSWER_KNOWN}
+    columns |= {name: pa.Column(str, nullable=False) for name in _ANSWER_TEXT}
+    columns["sample"] = _column("replicate")
+    columns["turns"] = pa.Column(
+        object,
+        pa.Check(_all_texts, element_wise=True, error="must be a list of the answers to all turns"),
+        nullable=False,
+    )
+    return pa.DataFrameSchema(columns, strict=False)
+
+
+_ANSWER_KNOWN = (
+    *("item_id", "temperature", "status", "reason", "model_reported"),
+    *("tokens_out", "cost_usd", "cached", "asked_at"),
+)
+_ANSWER_TEXT = ("author", "answer", "model", "answerer")
+
+
+def _all_texts(turns: object) -> bool:
+    return isinstance(turns, list) and bool(turns) and all(isinstance(t, str) for t in turns)
+
+
+def validate_answers(table: pd.DataFrame) -> pd.DataFrame:
+    """Check the table of models' answers, before it is written.
+
+    Raises
+    ------
+    InputError
+        With a capped list of the failing rows.
+    """
+    return _validate(table, answers_schema(), "answers", keys=("item_id", "author"))
 
 
 def validate_raw(frame: pd.DataFrame, *, what: str = "raw judgments") -> pd.DataFrame:

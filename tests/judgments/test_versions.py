@@ -9,6 +9,7 @@ from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.schemas import (
     BECAME,
+    validate_answers,
     validate_parsed,
     validate_pipelines,
     validate_raw,
@@ -79,3 +80,18 @@ def test_pipelines_are_checked_before_they_are_written():
         validate_pipelines(table.assign(calls=-1))
     with pytest.raises(InputError, match=r"the same \(condition, item, order, replicate\)"):
         validate_pipelines(table.assign(replicate=1))
+
+
+def test_answers_are_checked_before_they_are_written():
+    row = {
+        **dict.fromkeys(("item_id", "author", "model", "answerer"), "a"),
+        **dict.fromkeys(("reason", "model_reported", "asked_at"), ""),
+        **dict.fromkeys(("temperature", "tokens_out", "cost_usd"), 1.0),
+        "answer": "", "turns": ["first", ""], "sample": 1, "status": "ok", "cached": False,
+    }  # fmt: skip
+    table = pd.DataFrame([row, {**row, "author": "b"}])
+    assert validate_answers(table)["turns"].tolist() == [["first", ""]] * 2
+    with pytest.raises(InputError, match="turns: must be a list of the answers to all turns"):
+        validate_answers(table.assign(turns="first"))
+    with pytest.raises(InputError, match=r"the same \(item, author\)"):
+        validate_answers(table.assign(author="b"))
