@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
@@ -22,10 +22,7 @@ from judgestats.stats.validity.label_plan import (
     split_labels,
 )
 
-__all__ = ["OWN_COLUMNS", "labels_command", "read_table", "write_table"]
-
-OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
-"""What a file of labels holds beside the texts."""
+__all__ = ["labels_command"]
 
 
 def labels_command(arguments: argparse.Namespace) -> int:
@@ -55,45 +52,6 @@ def labels_command(arguments: argparse.Namespace) -> int:
         choices=[c.strip() for c in arguments.choices.split(",") if c.strip()],
         port=arguments.port,
     )
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A table with every value as text, empty where there is none.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV, JSON lines or Parquet.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    InputError
-        The file is not there or cannot be read.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file.")
-    try:
-        if path.suffix in {".jsonl", ".ndjson"}:
-            frame = pd.read_json(path, lines=True, dtype=False)
-        elif path.suffix == ".parquet":
-            frame = pd.read_parquet(path)
-        else:
-            tab = "\t" if path.suffix == ".tsv" else ","
-            return pd.read_csv(path, sep=tab, dtype=str, keep_default_na=False)
-    except (ValueError, OSError) as error:
-        raise InputError(f"{path}: cannot be read as a table: {error}.") from error
-    return frame.astype(object).where(frame.notna(), "").astype(str)
-
-
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a CSV whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    frame.to_csv(beside, index=False)
-    beside.replace(path)
 
 
 def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
-from judgestats.commands.labels import OWN_COLUMNS, read_table, write_table
+from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.commands.labels import read_table
+from judgestats.commands.label_files import read_table
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands.labels import read_table
+from judgestats.commands.label_files import read_table
 from judgestats.commands.labels_page import LabelFile, label_server
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"

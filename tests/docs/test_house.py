@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import importlib
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import grimp
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -78,3 +80,11 @@ def test_steps_are_read_from_what_ci_prints(house: ModuleType, tmp_path: Path) -
     log.write_text("make: nothing\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="is it a log of"):
         house.steps(log)
+
+
+def test_no_module_imports_one_that_imports_it():
+    graph = grimp.build_graph("judgestats", exclude_type_checking_imports=True)
+    # The package offers what stands in api, imported when it is first used.
+    graph.remove_import(importer="judgestats", imported="judgestats.api")
+    uses = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
+    graphlib.TopologicalSorter(uses).prepare()  # raises with the circle

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgestats.commands.labels import read_table, write_table
+from judgestats.commands.label_files import read_table, write_table
 from judgestats.errors import InputError
 from judgestats.experiment.folder import write_tables
 from judgestats.results import (

@@ -1,0 +1,54 @@
+"""Files of labels: tables of texts with a column for what a person said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from judgestats.errors import InputError
+
+__all__ = ["OWN_COLUMNS", "read_table", "write_table"]
+
+OWN_COLUMNS = ("item_id", "chance", "annotator", "label")
+"""What a file of labels holds beside the texts."""
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A table with every value as text, empty where there is none.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV, JSON lines or Parquet.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        The file is not there or cannot be read.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        if path.suffix in {".jsonl", ".ndjson"}:
+            frame = pd.read_json(path, lines=True, dtype=False)
+        elif path.suffix == ".parquet":
+            frame = pd.read_parquet(path)
+        else:
+            tab = "\t" if path.suffix == ".tsv" else ","
+            return pd.read_csv(path, sep=tab, dtype=str, keep_default_na=False)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: cannot be read as a table: {error}.") from error
+    return frame.astype(object).where(frame.notna(), "").astype(str)
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a CSV whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    frame.to_csv(beside, index=False)
+    beside.replace(path)
