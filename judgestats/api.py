@@ -146,7 +146,7 @@ def audit(data: Any, **options: Any) -> Findings:
 
 def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
     """What a run says beside its results: who judged, what, on which scale."""
-    judges = list(dict.fromkeys(frame["judge"]))
+    judges = list(frame["judge"].unique())
     return {
         "kind": "audit",
         "title": f"Audit of {_name(data, 'a frame')}",
@@ -154,7 +154,7 @@ def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
         "judges": [{"name": j, "model": j, "simulated": False} for j in judges],
         "design": {
             "experiment": "audit",
-            "conditions": list(dict.fromkeys(frame["condition"])),
+            "conditions": list(frame["condition"].unique()),
             "items": int(frame["item_id"].nunique()),
             "clusters": int(frame["cluster"].nunique()),
             "replicates": int(frame["replicate"].nunique()),

@@ -96,7 +96,7 @@ def score_conditions(
     summary = condition_summary(
         array.scores, conditions=array.conditions, cluster=array.clusters, level=level
     )
-    known = sorted(set(frame["status"]))
+    known = sorted(set(frame["status"].unique()))
     clustered = len(set(array.clusters)) < len(array.items)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []

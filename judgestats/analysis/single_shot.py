@@ -62,7 +62,7 @@ def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     read = frame[frame["score"].notna() & (frame["stage"] == "final")]
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
     most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
-    return {str(c): int(most.get(c, 0)) < 2 for c in dict.fromkeys(frame["condition"])}
+    return {str(c): int(most.get(c, 0)) < 2 for c in frame["condition"].unique()}
 
 
 def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
@@ -302,7 +302,7 @@ def repeat_limits(frame: pd.DataFrame) -> list[str]:
                 f"{name}: only {repeated} of {items} items were judged more than once. What is "
                 "said about consistency rests on these; they may not be like the others."
             )
-    return [*not_repeated(never, of=len(set(frame["condition"]))), *limits]
+    return [*not_repeated(never, of=len(set(frame["condition"].unique()))), *limits]
 
 
 def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
@@ -409,7 +409,7 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
     )
     if not verdicts:
         text += "How much that tells depends on the reliability, which is not known yet. "
-    pairs = set(frame["choice"]) <= {"a", "b", "tie", ""}
+    pairs = set(frame["choice"].unique()) <= {"a", "b", "tie", ""}
     if verdicts and pairs and frame["order"].nunique() < 2:
         text += "Judge pairs in both orders too: repeats cannot average out a liking for a place. "
     for assumed in () if verdicts else _ASSUMED:

@@ -236,10 +236,10 @@ def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
 def _condition_results(
     asked: pd.DataFrame, declared: AnalysisPlan
 ) -> list[tuple[str, str, Result]]:
-    items = pd.Index(dict.fromkeys(asked["item_id"]))
+    items = pd.Index(asked["item_id"].unique())
     clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
     cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
-    orders = list(dict.fromkeys(asked["order"]))
+    orders = list(asked["order"].unique())
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
     first = by_order[orders[0]]
     found: list[tuple[str, str, Result]] = []
@@ -277,7 +277,7 @@ def _condition_results(
                     fleiss_kappa(np.where(first == "", "(unread)", first), **common),
                 )
             )
-    if len(orders) == 2 and set(asked["choice"]) <= {"a", "b", "tie", ""}:
+    if len(orders) == 2 and set(asked["choice"].unique()) <= {"a", "b", "tie", ""}:
         found += _order_results(by_order, orders, cluster, declared)
     if "label" in asked and (asked["label"] != "").any():
         found += people_results(asked, declared)
@@ -406,12 +406,12 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
                 short=f"up to {100 * worst['unread_share']:.3g} % unread ({worst['condition']})",
             )
         )
-    if len(set(frame["order"])) > 1 and "fleiss_kappa" in table:
+    if len(set(frame["order"].unique())) > 1 and "fleiss_kappa" in table:
         limits.append(
             "Repetitions are compared within the order named in the title; the other order is used "
             "in the results on position."
         )
-    if frame["order"].nunique() < 2 and set(frame["choice"]) <= {"a", "b", "tie", ""}:
+    if frame["order"].nunique() < 2 and set(frame["choice"].unique()) <= {"a", "b", "tie", ""}:
         limits.append(
             Limit(
                 "One order only: a preference for a place cannot be told from a preference for a "

@@ -195,7 +195,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         found=found,
         line=_read_lines(path, frame),
         reader=str(frame.attrs["reader"]),
-        judges=tuple(dict.fromkeys(frame["judge"])),
+        judges=tuple(frame["judge"].unique()),
         design={
             "items": int(frame["item_id"].nunique()),
             "clusters": int(frame["cluster"].nunique()),

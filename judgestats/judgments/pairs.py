@@ -33,7 +33,7 @@ def both_orders(asked: pd.DataFrame, pairs: Sequence[str]) -> tuple[Objects, Obj
     tuple of ndarray of object
         Orders ``ab`` and ``ba``.
     """
-    replicates = sorted(set(asked["replicate"]))
+    replicates = sorted(set(asked["replicate"].unique()))
     tables = []
     for order in ("ab", "ba"):
         own = asked[asked["order"] == order]

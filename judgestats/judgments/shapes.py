@@ -65,7 +65,7 @@ def score_array(
     [[[7.0, nan]]]
     """
     frame = frame[frame["stage"] == stage]
-    present = tuple(dict.fromkeys(frame["condition"]))
+    present = tuple(frame["condition"].unique())
     chosen = present if conditions is None else conditions
     unknown = [c for c in chosen if c not in present]
     if unknown:
@@ -168,7 +168,7 @@ def status_table(frame: pd.DataFrame) -> pd.DataFrame:
     np.float64(0.5)
     """
     table = pd.crosstab(frame["condition"], frame["status"])
-    table = table.reindex(list(dict.fromkeys(frame["condition"])))
+    table = table.reindex(list(frame["condition"].unique()))
     ok = table.get("ok", pd.Series(0, index=table.index))
     total = table.sum(axis=1)
     return table.assign(n=total, unread_share=1 - ok / total)

@@ -116,14 +116,14 @@ def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, s
 
 def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
     """Verdicts on pairs in two orders, as the response that is meant."""
-    if "order" not in out or not set(out["choice"]) <= {"a", "b", "tie", ""}:
+    if "order" not in out or not set(out["choice"].unique()) <= {"a", "b", "tie", ""}:
         if options.as_shown:
             raise InputError(
                 f"{source}: --as-shown is about preferences in two orders, and needs a column with "
                 "the order (--map order=COLUMN)."
             )
         return out
-    orders = [o for o in dict.fromkeys(out["order"]) if o != ""]
+    orders = [o for o in out["order"].unique() if o != ""]
     if len(orders) != 2:
         return out
     first = next((o for o in orders if str(o).lower() in _FIRST), orders[0])
