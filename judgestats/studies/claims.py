@@ -9,11 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.drawings import against
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
-from judgestats.results import About, Headline
+from judgestats.results import About, Drawing, Headline
 from judgestats.results import Claim as ClaimKind
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result
@@ -148,6 +147,8 @@ class Replication:
         Which data were read.
     margins : mapping
         Equivalence margins.
+    drawing : Drawing or None
+        The figure that answers.
     """
 
     study: str
@@ -158,6 +159,7 @@ class Replication:
     data_source: str
     limitations: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
+    drawing: Drawing | None = None
 
     def counts(self) -> dict[str, int]:
         """Number of claims by verdict, in the order of `VERDICTS`."""
@@ -214,12 +216,7 @@ class Replication:
         return Analysis(
             experiment=f"replicate {self.study}",
             question=self.question,
-            drawing=against(
-                "temperature",
-                "within_variance",
-                caption="Spread of repeated scores by temperature, from the study's data.",
-                only={"factor_guideline": ("none",), "factor_reasoning": ("none",)},
-            ),
+            drawing=self.drawing,
             sentence=self.sentence(),
             conditions=self.conditions,
             headlines=tuple(map(_headline, self.claims)),

@@ -26,7 +26,7 @@ from judgestats.results import (
 
 __all__ = ["answer_figure", "is_drawn"]
 
-_MOST_ROWS = 20
+_MOST_ROWS = 12
 _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
@@ -49,14 +49,14 @@ def answer_figure(run: Run) -> Captioned | None:
     drawing = run.records.drawing or _by_default(run)
     if drawing is None:
         return None
-    figure: plots.Curves | plots.Dots | None = (
-        _curves(run, drawing) if drawing.kind == "curve" else None
-    )
-    if figure is None:
-        figure = _dots(run, drawing)
-    if figure is None:
+    curves = _curves(run, drawing) if drawing.kind == "curve" else None
+    if curves is not None:
+        return Captioned(figure=curves, label="fig-answer", caption=drawing.caption)
+    drawn = _dots(run, drawing)
+    if drawn is None:
         return None
-    return Captioned(figure=figure, label="fig-answer", caption=drawing.caption or figure.caption)
+    dots, left_out = drawn
+    return Captioned(figure=dots, label="fig-answer", caption=drawing.caption + left_out)
 
 
 def _by_default(run: Run) -> Drawing | None:
@@ -142,12 +142,14 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
     return all(str(row.get(key)) in values for key, values in drawing.only.items())
 
 
-def _dots(run: Run, drawing: Drawing) -> plots.Dots | None:
+def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     rows, keys = _declared_rows(run, drawing)
     if len(rows) < 2 and len(keys) < 2:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
+    known = len(rows)
     rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
+    left = f" The first {len(rows)} of {known} are drawn." if known > len(rows) else ""
     brackets = _brackets(run, rows, drawing)
     for line in references:
         values = (Measured.of(line), *(Measured() for _ in keys[1:]))
@@ -166,13 +168,14 @@ def _dots(run: Run, drawing: Drawing) -> plots.Dots | None:
         (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
         for k, key in enumerate(keys)
     ]
-    return plots.Dots(
+    figure = plots.Dots(
         labels=tuple(r.name for r in rows),
         panels=tuple(panels),
         brackets=tuple(brackets),
         quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
         caption=_alt(told),
     )
+    return figure, left
 
 
 def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
@@ -189,7 +192,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
             for e, n in zip(kept, names, strict=True)
         ]
         return rows, [entry.label[:1].upper() + entry.label[1:]]
-    keys = measures(run, drawing.estimands)
+    keys = [k for k in measures(run, drawing.estimands) if k != "unread_share" or _any(run, k)]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
     strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
     compared = {str(r.get("condition")) for r in run.compared}
@@ -202,6 +205,11 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
                 _Row(name=full_condition(row, run), stratum=strata.get(name, ""), values=values)
             )
     return rows, keys
+
+
+def _any(run: Run, key: str) -> bool:
+    """Whether a share is more than 0 anywhere."""
+    return any(measured(run, i, key).value > 0 for i in range(len(run.table(CONDITIONS))))
 
 
 def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Row]:

@@ -29,6 +29,8 @@ _LABELS = {
     "reliability": "Reliability",
     "cost_usd": "Cost",
     "k": "Judgments averaged",
+    "printed_omega": "Omega as printed",
+    "published_omega": "Recomputed (marks: shuffled)",
 }
 _SHARES = frozenset({"unread_share", "tie_share"})
 
@@ -83,7 +85,7 @@ def _is_bounded(key: str, unit: str) -> bool:
     try:
         return estimand_of(_COLUMNS.get(key, key)).bounded
     except InputError:
-        return key in {"alignment", "accuracy", "pearson"}
+        return key in {"alignment", "accuracy", "pearson", "printed_omega", "published_omega"}
 
 
 def heading(key: str) -> str:

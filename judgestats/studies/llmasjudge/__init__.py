@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.drawings import against
 from judgestats.studies.claims import Claim, Options, Replication, Study
 from judgestats.studies.llmasjudge.alignment import (
     alignment_methods,
@@ -64,6 +65,12 @@ def examine(folder: Path, options: Options) -> Replication:
         ),
         claims=tuple(claims),
         conditions=_conditions(data),
+        drawing=against(
+            "temperature",
+            "within_variance",
+            caption="Spread of repeated scores by temperature, from the study's data.",
+            only={"factor_guideline": ("none",), "factor_reasoning": ("none",)},
+        ),
         data_source=data.source,
         limitations=_limitations(data),
         margins={"variance_ratio": MARGIN},

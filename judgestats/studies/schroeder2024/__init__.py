@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from judgestats.analysis.drawings import ranked
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.application import application
@@ -60,6 +61,14 @@ def examine(folder: Path, options: Options) -> Replication:
         ),
         claims=claims,
         conditions=conditions_of(cells),
+        drawing=ranked(
+            "printed_omega",
+            "published_omega",
+            "vote_share",
+            caption="Omega as the study printed it; recomputed, with what the same computation "
+            "stays below in 95 of 100 shuffled data sets (grey marks); and the reliability of one "
+            "verdict, which gives letters no order.",
+        ),
         data_source=source,
         limitations=_limitations(cells),
     )
