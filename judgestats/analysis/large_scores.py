@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import score_rows
 from judgestats.analysis.audit import comparison_results
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
@@ -18,8 +19,9 @@ from judgestats.analysis.limits import limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
-from judgestats.analysis.scores import condition_metrics, condition_row
+from judgestats.analysis.scores import condition_metrics, condition_row, described_line
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
+from judgestats.results import About
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.layouts.cell_statistics import Cells
@@ -48,6 +50,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     summary = condition_summary(cells, level=declared.level)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
+    described: list[NamedResult] = []
     for place, column in enumerate(reduced.columns):
         name = column.label
         single = icc_of_cells(cells, name, level=declared.level)
@@ -63,6 +66,8 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
                 omega=found["omega"],
             )
         )
+        subject = About(judge=column.judge, conditions=(name,))
+        described += described_line(name, summary[name], single, subject)
         results.append(named("icc1", "Reliability of one judgment", name, single))
         results += [named(kind, _TITLES[kind], name, value) for kind, value in found.items()]
     table = whole_counts(pd.DataFrame(rows))
@@ -87,6 +92,8 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         headlines=headlines,
         conditions=table,
         results=(*results, *compared, *rests_on),
+        described=tuple(described),
+        rows=score_rows(labels),
         limitations=(
             *limits_of_conditions(
                 table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]

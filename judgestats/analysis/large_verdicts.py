@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.large_parts import left_out, named, whole_counts
@@ -139,6 +140,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),
+        rows=verdict_rows(table_of["condition"]),
         limitations=tuple(limits),
         metrics={
             "quality/unread_share": float((table_of["unread_share"] * table_of["n"]).sum() / total)

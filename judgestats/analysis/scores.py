@@ -27,6 +27,7 @@ __all__ = [
     "cell_figures",
     "condition_metrics",
     "condition_row",
+    "described_line",
     "score_conditions",
 ]
 
@@ -161,25 +162,7 @@ def score_conditions(
         ]
         results += own
         line = summary[name]
-        shown = [
-            NamedResult(
-                id=f"condition.{value.name}.{name}",
-                title=f"{value.label}",
-                role="descriptive",
-                result=value,
-                about=subject,
-            )
-            for value in (line.mean, line.variance, line.sem, line.between_item_variance)
-        ]
-        shown.append(
-            NamedResult(
-                id=f"repeats.needed.{name}",
-                title="Judgments for a reliability of .90",
-                role="descriptive",
-                result=repeats_needed(reliability),
-                about=subject,
-            )
-        )
+        shown = described_line(name, line, reliability, subject)
         estimates += shown
         statuses = {s: int(asked["status"].eq(s).sum()) for s in known}
         conditions.append(
@@ -209,6 +192,30 @@ def score_conditions(
         estimates=tuple(estimates),
         conditions=tuple(conditions),
     )
+
+
+def described_line(
+    name: str, line: ConditionRow, reliability: Estimate, subject: About
+) -> list[NamedResult]:
+    """Mean, spread and SEM of a condition, and the judgments that its reliability asks for."""
+    shown = [
+        NamedResult(
+            id=f"condition.{value.name}.{name}",
+            title=f"{value.label}",
+            role="descriptive",
+            result=value,
+            about=subject,
+        )
+        for value in (line.mean, line.variance, line.sem, line.between_item_variance)
+    ]
+    needed = NamedResult(
+        id=f"repeats.needed.{name}",
+        title="Judgments for a reliability of .90",
+        role="descriptive",
+        result=repeats_needed(reliability),
+        about=subject,
+    )
+    return [*shown, needed]
 
 
 def _subject(name: str, asked: pd.DataFrame) -> About:

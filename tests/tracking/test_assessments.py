@@ -79,7 +79,7 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     assert sorted(several["replicate"]) == [0] * 6 + [1] * 6
     assert several["choice"].tolist() == whole["choice"].tolist()
     assert several["choice"].value_counts().to_dict() == {"yes": 8, "no": 4}
-    words = ["--report", "none", "--resamples", "99"]
+    words = ["--report", "none", "--resamples", "99", "--full"]
     assert main(["analyze", *evaluations, *words]) == 0
     said = capsys.readouterr().out
     assert "Read 12 judgments of 6 items" in said
