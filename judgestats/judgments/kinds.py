@@ -347,5 +347,7 @@ def _words(words: list[str], column: str, kind: str) -> Kind:
             f"the column {column!r} holds {len(words):,} different entries; that is no {kind}. Map "
             "the verdict's column (--map verdict=COLUMN)."
         )
+    if not words:
+        return Kind(name=kind, said="no verdict in any row")
     article = "a choice" if kind == "choice" else "a category"
     return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(words[:6])})")

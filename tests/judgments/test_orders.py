@@ -86,6 +86,7 @@ def test_a_row_that_stands_twice_is_named() -> None:
 def test_words_for_no_verdict_are_unread_alone_too() -> None:
     frame = js.read_judgments([{"item": i, "score": "error"} for i in range(9)])
     assert set(frame["status"]) == {"unparseable"}
+    assert frame.attrs["understood"][0] == "verdict = `score`: no verdict in any row."
 
 
 def test_options_a_b_c_hold_no_tie() -> None:
