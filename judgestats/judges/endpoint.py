@@ -64,16 +64,16 @@ class Endpoint:
         self._experiment = experiment
         self.earlier: Spend = journal.ledger.spent(experiment, *spec.address)
         self.reserve = Reserve(price, self.earlier)
-        known = journal.abilities(*spec.address)
-        self.met = known is not None
+        learned = journal.abilities(*spec.address)
+        self.met = learned is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
-            self.abilities = known or Abilities()
+            self.abilities = learned or Abilities()
             for (name, value), words in self.abilities.refused.items():
-                said = f"{label(name, value)} was refused ({words}); its conditions are invalid"
-                self.notes[f"{spec.name}: {said}"] = None
+                sentence = f"{label(name, value)} was refused ({words}); its conditions are invalid"
+                self.notes[f"{spec.name}: {sentence}"] = None
         else:
-            self._found_out = known or Abilities()
+            self._found_out = learned or Abilities()
             self.abilities = Abilities(
                 mode=reply_mode,
                 proven=True,

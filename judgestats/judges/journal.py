@@ -139,10 +139,10 @@ class Journal:
             db.close()
             if isinstance(error, StoreError):
                 raise
-            said = store_error(error, self.path)
+            failure = store_error(error, self.path)
             if new and not is_busy(error):
                 self._remove_half_made()
-            raise said from None
+            raise failure from None
         if self.path is not None:
             self._sign(self.path)
         return db
@@ -274,9 +274,9 @@ class Journal:
 
         Each is reported once: the caller asks it again, possibly billed a second time.
         """
-        found = self._lost.intersection(keys)
-        self._lost -= found
-        return len(found)
+        lost_keys = self._lost.intersection(keys)
+        self._lost -= lost_keys
+        return len(lost_keys)
 
     def begin(self, keys: Sequence[bytes], *, line: int | None = None, hold: float = 0.0) -> int:
         """Record a request before it is sent; returns its number, the record being committed.

@@ -144,8 +144,8 @@ def store_error(error: sqlite3.Error, path: Path | None) -> StoreError:
     kept = "Everything stored before is kept; the same command goes on from there."
     if is_busy(error):
         owner = "" if path is None else _owner(path)
-        said = f"{name}: in use by another process{owner}. "
-        return StoreError(said + "Wait for it to end, or name another journal.")
+        sentence = f"{name}: in use by another process{owner}. "
+        return StoreError(sentence + "Wait for it to end, or name another journal.")
     if "full" in lower:
         return StoreError(f"{name}: the disk is full. {kept} Free some space first.")
     if "readonly" in lower or "read-only" in lower:

@@ -83,13 +83,13 @@ def read_judges_file(
     listed = value.get("judges") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not listed:
         raise InputError(f"judges: {file} holds no list of judges. Write for example {_EXAMPLE}")
-    found: dict[str, JudgeSpec] = {}
+    specs: dict[str, JudgeSpec] = {}
     for number, entry in enumerate(listed, 1):
         spec = _judge(entry, f"{file.name}, judge {number}", env)
-        if spec.name in found:
+        if spec.name in specs:
             raise InputError(f"judges: {file.name} has {spec.name!r} twice. Give each a name.")
-        found[spec.name] = spec
-    return found
+        specs[spec.name] = spec
+    return specs
 
 
 def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:

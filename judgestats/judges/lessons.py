@@ -90,18 +90,18 @@ def _lesson(about: str, sent: Sent, learned: Abilities) -> str:
 
 def why_fatal(spec: JudgeSpec, outcome: Outcome) -> str:
     """Why asking a judge on is of no use; empty where it may be."""
-    told = f"(HTTP {outcome.status}: {outcome.detail})"
+    status = f"(HTTP {outcome.status}: {outcome.detail})"
     head = f"judge {spec.name!r}: {spec.base_url}"
     if outcome.kind is Kind.KEY_REFUSED:
-        return f"{head} refuses the key {told}. Check {key_hint(spec.base_url)}."
+        return f"{head} refuses the key {status}. Check {key_hint(spec.base_url)}."
     if outcome.kind is Kind.NO_PERMISSION:
-        return f"{head} does not permit it {told}. The key may be right and still lack the right."
+        return f"{head} does not permit it {status}. The key may be right and still lack the right."
     if outcome.kind is Kind.UNKNOWN_MODEL:
-        return f"{head} does not know the model {spec.model!r} {told}. Check name and base URL."
+        return f"{head} does not know the model {spec.model!r} {status}. Check name and base URL."
     if outcome.kind is Kind.WRONG_PATH:
         path = urlsplit(spec.base_url).path.rstrip("/")
         hint = f" Most servers want {spec.base_url}/v1." if not path.endswith("/v1") else ""
-        return f"{head} has no chat completions there {told}. Check the base URL.{hint}"
+        return f"{head} has no chat completions there {status}. Check the base URL.{hint}"
     if outcome.kind is Kind.NO_QUOTA:
         return f"judge {spec.name!r}: the quota is used up ({outcome.detail})."
     return ""

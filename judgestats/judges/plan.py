@@ -181,13 +181,13 @@ def _sampled(
     tokens = {
         c: sum(p.tokens_in[1] + p.tokens_out[1] for p in by.values()) for c, by in by_cell.items()
     }
-    known = all(price.known for price in prices.values()) and any(dollars.values())
+    priced = all(price.known for price in prices.values()) and any(dollars.values())
     return Sampled(
         pairs=part.pairs,
         all_pairs=stages.pairs,
         sets=len(strata),
         requests=relative_margin(strata, requests),
-        tokens=relative_margin(strata, dollars if known else tokens),
+        tokens=relative_margin(strata, dollars if priced else tokens),
     )
 
 

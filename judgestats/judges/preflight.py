@@ -50,8 +50,8 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
 
 
 async def _ask_all(endpoints: Mapping[str, JudgeSpec], timeout_s: float) -> dict[str, str]:
-    said = await asyncio.gather(*(_ask(s, timeout_s) for s in endpoints.values()))
-    return dict(zip(endpoints, said, strict=True))
+    answers = await asyncio.gather(*(_ask(s, timeout_s) for s in endpoints.values()))
+    return dict(zip(endpoints, answers, strict=True))
 
 
 async def _ask(spec: JudgeSpec, timeout_s: float) -> str:

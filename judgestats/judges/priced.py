@@ -124,8 +124,8 @@ class PricePlan:
         return "\n".join(lines)
 
     def _price(self) -> str:
-        told = _dollars(self.cost_usd)
-        return f"price {told}" if told == _UNKNOWN else told
+        price_range = _dollars(self.cost_usd)
+        return f"price {price_range}" if price_range == _UNKNOWN else price_range
 
     def _requests(self) -> str:
         if self.sampled is None:

@@ -83,8 +83,8 @@ class Price:
             return 0.0
         if tokens_in is None or tokens_out is None or tokens_in > self.up_to:
             return math.nan
-        known = 0.0 if cached is None or math.isnan(self.cached) else min(cached, tokens_in)
-        saved = known * (self.input - self.cached) if known else 0.0
+        from_cache = 0.0 if cached is None or math.isnan(self.cached) else min(cached, tokens_in)
+        saved = from_cache * (self.input - self.cached) if from_cache else 0.0
         return (tokens_in * self.input - saved + tokens_out * self.output) / _MILLION
 
     def age(self, *, today: date | None = None) -> str:

@@ -360,12 +360,12 @@ class RequestSender:
         if outcome.kind is not Kind.UNREACHABLE:
             most = max(_HOPELESS, 2 * endpoint.limit.ceiling)
             endpoint.streaks.gave_up(outcome, condition)
-            said = f"judgments in a row failed, the last one as {outcome.kind.value}"
-            said = f"{said} ({outcome.detail})"
+            sentence = f"judgments in a row failed, the last one as {outcome.kind.value}"
+            sentence = f"{sentence} ({outcome.detail})"
             if count := endpoint.streaks.model_fails(most=most):
-                endpoint.end(Stop.FAILING, f"{name}: {count} {said}")
+                endpoint.end(Stop.FAILING, f"{name}: {count} {sentence}")
             elif count := endpoint.streaks.condition_fails(condition, most=most):
-                endpoint.leave_out(condition, f"{condition}: {count} {said}")
+                endpoint.leave_out(condition, f"{condition}: {count} {sentence}")
             return
         if not endpoint.contacted:
             endpoint.refuse(

@@ -47,11 +47,11 @@ def _frame(rows: list[Row], factors: list[str]) -> pd.DataFrame:
 
 
 def _factors(rows: list[Row]) -> list[str]:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for row in rows:
         if len(row) > len(RAW_COLUMNS):
-            found.update(dict.fromkeys(k for k in row if k.startswith("factor_")))
-    return list(found)
+            names.update(dict.fromkeys(k for k in row if k.startswith("factor_")))
+    return list(names)
 
 
 class FrameSink:
@@ -105,13 +105,13 @@ class PartSink:
             self._write()
 
     def _write(self) -> None:
-        found = _factors(self._rows)
+        factors = _factors(self._rows)
         if self._factors is None:
-            self._factors = found
-        elif set(found) - set(self._factors):
+            self._factors = factors
+        elif set(factors) - set(self._factors):
             raise InputError(
                 "stream_to: conditions of one collection must have the same factors; "
-                f"{', '.join(sorted(set(found) - set(self._factors)))} came later."
+                f"{', '.join(sorted(set(factors) - set(self._factors)))} came later."
             )
         part = self._folder / f"part-{len(self._parts):05d}.parquet"
         beside = part.with_suffix(".tmp")

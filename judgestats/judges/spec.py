@@ -208,12 +208,12 @@ def parse_judge(
             f"Write {bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}."
         )
     if match is None and name.startswith("sim-"):
-        known = simulated_answerers() if answers else simulated_judges()
-        if name not in known:
+        models = simulated_answerers() if answers else simulated_judges()
+        if name not in models:
             parameter, kind = ("answerers", "answerer") if answers else ("judges", "judge")
             raise InputError(
-                f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, known)} "
-                f"There are: {', '.join(known)}."
+                f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, models)} "
+                f"There are: {', '.join(models)}."
             )
         return JudgeSpec(
             name=name,

@@ -71,5 +71,5 @@ def wait_in_words(text: str) -> float | None:
     >>> wait_in_words("Please try again in 1m9.5s."), wait_in_words("Slow down")
     (69.5, None)
     """
-    found = _IN_WORDS.search(text)
-    return None if found is None else seconds_until(found[1])
+    match = _IN_WORDS.search(text)
+    return None if match is None else seconds_until(match[1])

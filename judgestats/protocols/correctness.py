@@ -137,11 +137,11 @@ class Correctness:
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Which of the two words a reply says, or the reason why it says neither."""
         del mode  # read the same way in every mode
-        found = read_reply(
+        verdict = read_reply(
             text, WordForm(self.words), tool="submit_verdict", finish_reason=finish_reason
         )
         author = unit.item.responses[unit.shown[0]].author
-        return replace(found, extra={"author": author}) if author else found
+        return replace(verdict, extra={"author": author}) if author else verdict
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,7 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"examples: there is no file {str(path)!r}.")
-    found = []
+    examples = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip():
             continue
@@ -64,12 +64,12 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
                 f"examples: {path.name}, line {number}: choice must be one of "
                 f"{', '.join(_VERDICTS)}, got {example.choice!r}."
             )
-        found.append(example)
-    if not 1 <= len(found) <= _MAX_EXAMPLES:
+        examples.append(example)
+    if not 1 <= len(examples) <= _MAX_EXAMPLES:
         raise InputError(
-            f"examples: {path.name} must hold 1 to {_MAX_EXAMPLES} examples, got {len(found)}."
+            f"examples: {path.name} must hold 1 to {_MAX_EXAMPLES} examples, got {len(examples)}."
         )
-    return tuple(found)
+    return tuple(examples)
 
 
 def examples_text(examples: Sequence[Example], *, reasoning: str) -> str:
@@ -83,9 +83,9 @@ def examples_text(examples: Sequence[Example], *, reasoning: str) -> str:
     """
     blocks = []
     for number, e in enumerate(examples, start=1):
-        told = [f"Explanation: {e.explanation}"] if e.explanation and reasoning != "none" else []
+        reasons = [f"Explanation: {e.explanation}"] if e.explanation and reasoning != "none" else []
         verdict = [f"Verdict: {e.choice}"]
-        order = told + verdict if reasoning == "before" else verdict + told
+        order = reasons + verdict if reasoning == "before" else verdict + reasons
         blocks.append(
             "\n".join(
                 [

@@ -223,16 +223,16 @@ class Pairwise:
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply prefers, or the reason why there is none."""
         del mode  # read the same way in every mode
-        found = read_reply(
+        verdict = read_reply(
             text, PairForm(self.ties), tool="submit_choice", finish_reason=finish_reason
         )
-        if found.status is not Status.OK:
-            return found
-        if found.choice == "tie":
-            return replace(found, extra={"position": "tie"})
-        place = 0 if found.choice == "A" else 1
+        if verdict.status is not Status.OK:
+            return verdict
+        if verdict.choice == "tie":
+            return replace(verdict, extra={"position": "tie"})
+        place = 0 if verdict.choice == "A" else 1
         return replace(
-            found,
+            verdict,
             choice="a" if unit.shown[place] == min(unit.shown) else "b",
             extra={"position": ("first", "second")[place]},
         )

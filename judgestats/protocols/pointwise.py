@@ -177,5 +177,5 @@ def _earlier(item: Item, answers: tuple[str, ...]) -> str:
     """The turns before the last, framed so that a judge reads them as context only."""
     if len(item.turns) < 2:
         return ""
-    said = conversation(item, answers[:-1], turns=item.turns[:-1])
-    return f"[Earlier conversation, for context only]\n{said}"
+    turns = conversation(item, answers[:-1], turns=item.turns[:-1])
+    return f"[Earlier conversation, for context only]\n{turns}"

@@ -298,17 +298,17 @@ class Selection:
         """The response that a reply selects, or the reason why there is none."""
         del mode  # read the same way in every mode
         if self.reading == "study":
-            found = _as_the_study_reads(text, len(unit.shown))
+            verdict = _as_the_study_reads(text, len(unit.shown))
         else:
             form = OptionForm(len(unit.shown), self.labels)
-            found = read_reply(text, form, tool="submit_choice", finish_reason=finish_reason)
-        if found.status is not Status.OK or found.choice is None:
-            return found
-        chosen = unit.shown[int(found.choice) - 1]
+            verdict = read_reply(text, form, tool="submit_choice", finish_reason=finish_reason)
+        if verdict.status is not Status.OK or verdict.choice is None:
+            return verdict
+        chosen = unit.shown[int(verdict.choice) - 1]
         return replace(
-            found,
+            verdict,
             choice=option_names(unit.item)[chosen],
-            extra={"position": found.choice, **self._known(unit, chosen)},
+            extra={"position": verdict.choice, **self._known(unit, chosen)},
         )
 
     @staticmethod
@@ -379,5 +379,5 @@ def _earlier(item: Item) -> str:
     """The questions before the last, for context only."""
     if len(item.turns) < 2:
         return ""
-    said = "\n\n".join(item.turns[:-1])
-    return f"[Earlier question, for context only]\n{said}"
+    turns = "\n\n".join(item.turns[:-1])
+    return f"[Earlier question, for context only]\n{turns}"

@@ -84,8 +84,8 @@ class PromptTemplate:
     def bundled(cls, name: str) -> PromptTemplate:
         """A prompt text that ships with judgestats, by name."""
         if name not in bundled_prompts():
-            known = ", ".join(bundled_prompts())
-            raise InputError(f"prompt: no bundled prompt is called {name!r}. There are: {known}.")
+            names = ", ".join(bundled_prompts())
+            raise InputError(f"prompt: no bundled prompt is called {name!r}. There are: {names}.")
         file = resources.files("judgestats.protocols").joinpath("prompts", f"{name}.txt")
         return cls(text=file.read_text(encoding="utf-8"), name=name, ours=True)
 

@@ -103,8 +103,8 @@ class Writing:
         if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
             return no_verdict(text, finish_reason, "the reply is too long")
         if mode is not ReplyMode.TEXT and text.lstrip().startswith("{"):
-            found = reply_object(text, self.what, tool=self.schema().name)
-            written = found.text(self.what).strip() if found is not None else ""
+            reply = reply_object(text, self.what, tool=self.schema().name)
+            written = reply.text(self.what).strip() if reply is not None else ""
             missing = f"the reply's JSON has no text {self.what!r}"
         else:
             written, missing = without_reasoning(text.strip()), "the reply is empty"

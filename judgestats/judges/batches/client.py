@@ -251,7 +251,7 @@ class BatchClient:
 
     def _error(self, doing: str, outcome: Outcome) -> BatchCallError:
         url = self._spec.base_url
-        said = f"HTTP {outcome.status}: {outcome.detail}" if outcome.status else outcome.detail
+        words = f"HTTP {outcome.status}: {outcome.detail}" if outcome.status else outcome.detail
         if outcome.kind is Kind.KEY_REFUSED:
             what = f"refuses the key. Check {key_hint(url)}"
         elif outcome.kind in {Kind.UNKNOWN_MODEL, Kind.WRONG_PATH} and outcome.status == 404:
@@ -262,7 +262,7 @@ class BatchClient:
         else:
             what = "failed"
         return BatchCallError(
-            f"batch mode: {url} {what}, while {doing} ({said}). What was handed in before is in "
+            f"batch mode: {url} {what}, while {doing} ({words}). What was handed in before is in "
             "the journal; the same command goes on from there.",
             outcome,
         )
@@ -282,12 +282,16 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _id(value: dict[str, Any]) -> str:
-    found = value.get("id")
-    if not isinstance(found, str) or not 0 < len(found) <= _MAX_ID or not found.isascii():
+    identifier = value.get("id")
+    if (
+        not isinstance(identifier, str)
+        or not 0 < len(identifier) <= _MAX_ID
+        or not identifier.isascii()
+    ):
         raise _MalformedError("the reply names no id")
-    if not found.replace("-", "").replace("_", "").isalnum():
+    if not identifier.replace("-", "").replace("_", "").isalnum():
         raise _MalformedError("the reply's id is none that can stand in an address")
-    return found
+    return identifier
 
 
 def _state(value: dict[str, Any]) -> BatchState:
@@ -316,13 +320,13 @@ def _state(value: dict[str, Any]) -> BatchState:
 
 def _states(data: list[Any]) -> list[BatchState]:
     """The readable batches of a list: others may have handed in what we do not understand."""
-    found = []
+    errors_read = []
     for value in data:
         try:
-            found.append(_state(value))
+            errors_read.append(_state(value))
         except (_MalformedError, AttributeError):
             continue  # no object, or one without id or status: not a batch of ours
-    return found
+    return errors_read
 
 
 def _said(error: dict[str, Any]) -> str:

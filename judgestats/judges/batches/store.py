@@ -139,22 +139,22 @@ class BatchStore:
             "SELECT custom_id, keys, sent, tried FROM batch_requests WHERE batch = ?",
             (name,),
         )
-        found = {}
+        requests_by_id = {}
         for custom_id, keys, sent, tried in rows:
-            found[str(custom_id)] = BatchRequest(
+            requests_by_id[str(custom_id)] = BatchRequest(
                 custom_id=str(custom_id),
                 keys=split_keys(keys),  # type: ignore[arg-type]
                 sent=Sent.from_json(str(sent)),
                 tried=int(tried),  # type: ignore[call-overload]
             )
-        return found
+        return requests_by_id
 
     def waiting(self) -> set[bytes]:
         """Judgments in batches that have not ended."""
-        found: set[bytes] = set()
+        waiting_keys: set[bytes] = set()
         for (keys,) in self._rows("SELECT keys FROM batch_requests", ()):
-            found.update(split_keys(keys))  # type: ignore[arg-type]
-        return found
+            waiting_keys.update(split_keys(keys))  # type: ignore[arg-type]
+        return waiting_keys
 
     def end(
         self,

@@ -125,9 +125,9 @@ def answer_text(
     if hot > 0:
         quality += answerer.heat * hot * normal_of("draw", answerer.name, question, seed)
     quality = min(max(quality, _LOWEST), _HIGHEST)
-    known = _bank().get(question)
-    if known:
-        body = min(known, key=lambda pair: abs(pair[0] - quality))[1]
+    by_quality = _bank().get(question)
+    if by_quality:
+        body = min(by_quality, key=lambda pair: abs(pair[0] - quality))[1]
     else:
         length = 2 + int(uniform_of("length", answerer.name, question) * (len(_SENTENCES) - 2))
         body = " ".join(_SENTENCES[-length:])

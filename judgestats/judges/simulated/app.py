@@ -89,8 +89,8 @@ class SimulatedServer:
         if await self._at_the_desk(scope, path, receive, send):
             return
         if method != "POST" or not path.endswith("/chat/completions"):
-            said = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
-            await send_json(send, 404, error(said, code="not_found"))
+            message = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
+            await send_json(send, 404, error(message, code="not_found"))
             return
         self.received += 1
         self.in_flight += 1

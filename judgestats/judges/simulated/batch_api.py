@@ -169,15 +169,15 @@ class BatchApi:
         if method == "GET" and not rest:
             await send_json(send, 200, self._list(query))
             return
-        found = self._batches.get(rest[0]) if rest else None
-        if found is None:
+        batch = self._batches.get(rest[0]) if rest else None
+        if batch is None:
             raise RefusedError(404, f"No batch found with id '{'/'.join(rest)[:60]}'")
         if method == "POST" and rest[1:] == ["cancel"]:
-            if found.status in {"validating", "in_progress"}:
-                found.status = "cancelling"
+            if batch.status in {"validating", "in_progress"}:
+                batch.status = "cancelling"
         elif method == "GET":
-            await self._move_on(found, faults)
-        await send_json(send, 200, found.about())
+            await self._move_on(batch, faults)
+        await send_json(send, 200, batch.about())
 
     def _list(self, query: bytes) -> dict[str, Any]:
         asked = parse_qs(query.decode("latin-1"))
@@ -204,8 +204,8 @@ class BatchApi:
             batch.errors = [_wrong("invalid_request", "The simulated batch is invalid.", 1)]
         limit = faults.batch_token_limit
         if limit and len(batch.requests) > limit and not batch.errors:
-            said = "Enqueued token limit reached for this model."
-            batch.errors = [_wrong("token_limit_exceeded", said, None)]
+            message = "Enqueued token limit reached for this model."
+            batch.errors = [_wrong("token_limit_exceeded", message, None)]
         return batch
 
     async def _move_on(self, batch: _Batch, faults: Faults) -> None:
@@ -265,9 +265,9 @@ def _form(headers: Mapping[bytes, bytes], body: bytes) -> tuple[bytes, str, str]
     match = _BOUNDARY.search(headers.get(b"content-type", b""))
     content, name, purpose = None, "", ""
     for part in body.split(b"--" + match.group(1)) if match else []:
-        head, found, value = part.partition(b"\r\n\r\n")
+        head, separator, value = part.partition(b"\r\n\r\n")
         field_name = _NAME.search(head)
-        if not found or field_name is None:
+        if not separator or field_name is None:
             continue
         value = value.removesuffix(b"\r\n")
         if field_name.group(1) == b"file":

@@ -94,29 +94,29 @@ class Completions:
         if not isinstance(wanted, int) or not 1 <= wanted <= _MAX_CHOICES:
             raise RefusedError(400, f"'n' must be a whole number of 1-{_MAX_CHOICES}", param="n")
         count = 1 if faults.ignore_n else wanted
-        known = self._read(request, faults)
+        reading = self._read(request, faults)
         seeds = _seeds(request, draw, identity, times, count)
         choices: list[dict[str, Any]] = []
         tokens = 0
         for index in range(count):
-            text = known.say(f"{known.model}|{known.messages}|{seeds[index]}")
-            choice = _choice(index, text, known.tool, fault)
-            if known.weigh is not None:
-                choice["logprobs"] = known.weigh(choice["message"]["content"] or "")
-            tokens += len(text) // 4 + 1 + known.thoughts
+            text = reading.say(f"{reading.model}|{reading.messages}|{seeds[index]}")
+            choice = _choice(index, text, reading.tool, fault)
+            if reading.weigh is not None:
+                choice["logprobs"] = reading.weigh(choice["message"]["content"] or "")
+            tokens += len(text) // 4 + 1 + reading.thoughts
             choices.append(choice)
         return {
             "id": f"chatcmpl-{identity.hex()}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": known.model,
+            "model": reading.model,
             "system_fingerprint": "fp_simulated_1",
             "choices": choices,
             "usage": {
-                "prompt_tokens": known.prompt_tokens,
+                "prompt_tokens": reading.prompt_tokens,
                 "completion_tokens": tokens,
-                "total_tokens": known.prompt_tokens + tokens,
-                "completion_tokens_details": {"reasoning_tokens": count * known.thoughts},
+                "total_tokens": reading.prompt_tokens + tokens,
+                "completion_tokens_details": {"reasoning_tokens": count * reading.thoughts},
             },
         }
 
@@ -142,10 +142,10 @@ class Completions:
             *([request.get("top_logprobs")] if request.get("logprobs") else []),
         ]
         key = hashlib.blake2b(json.dumps(fixed).encode(), digest_size=16).digest()
-        known = self._known.get(key)
-        if known is not None:
+        reading = self._known.get(key)
+        if reading is not None:
             self._known.move_to_end(key)
-            return known
+            return reading
         model = _model(request)
         messages = request.get("messages")
         length = len(json.dumps(messages))
@@ -157,7 +157,7 @@ class Completions:
         say, tool, chances = _speaker(
             model, request, heat, settings, schema=not faults.ignore_schema
         )
-        known = _Known(
+        reading = _Known(
             model=model,
             say=say,
             tool=tool,
@@ -166,20 +166,20 @@ class Completions:
             thoughts=thoughts,
             weigh=weigher(chances, request) if request.get("logprobs") else None,
         )
-        self._known[key] = known
+        self._known[key] = reading
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
-        return known
+        return reading
 
 
 def _model(request: Mapping[str, Any]) -> str:
     name = request.get("model")
     models = (*simulated_judges(), *simulated_answerers())
     if not isinstance(name, str) or name not in models:
-        known = ", ".join(models)
+        names = ", ".join(models)
         raise RefusedError(
             404,
-            f"The model {str(name)[:60]!r} does not exist. There are: {known}.",
+            f"The model {str(name)[:60]!r} does not exist. There are: {names}.",
             param="model",
             code="model_not_found",
         )

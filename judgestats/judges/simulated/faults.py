@@ -165,14 +165,14 @@ class Faults:
     @classmethod
     def parse(cls, text: str) -> Faults:
         """Read ``name=value`` pairs, separated by commas; a name alone means true."""
-        known = {f.name: f.type for f in fields(cls)}
+        types = {f.name: f.type for f in fields(cls)}
         values: dict[str, float | int | bool | str] = {}
         for part in filter(None, (p.strip() for p in text.split(","))):
             name, equals, value = part.partition("=")
             name, value = name.strip(), value.strip()
-            if name not in known:
-                raise InputError(f"faults: unknown fault {name!r}. Known: {', '.join(known)}.")
-            kind = known[name]
+            if name not in types:
+                raise InputError(f"faults: unknown fault {name!r}. Known: {', '.join(types)}.")
+            kind = types[name]
             try:
                 if kind == "bool":
                     values[name] = value.lower() not in {"0", "false", "no"} if equals else True

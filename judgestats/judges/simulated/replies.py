@@ -142,8 +142,8 @@ def _written(asked: Requested, seed: str) -> str:
         return str(value)
     return "\n".join(
         line
-        for i, found in enumerate(value, start=1)
-        for line in (f"{i}. {found['aspect']}", *(f"- {p}" for p in found["points"]))
+        for i, entry in enumerate(value, start=1)
+        for line in (f"{i}. {entry['aspect']}", *(f"- {p}" for p in entry["points"]))
     )
 
 

@@ -106,11 +106,11 @@ def read_request(
     blocks = answers_in(prompt)
     answers = tuple(text for name, text in blocks if not _NO_ANSWER.search(name))
     crowd = sum(bool(_CROWD.search(name)) for name, _ in blocks)
-    found = _QUESTION.search(prompt)
-    question = found.group(1).strip() if found else ""
+    match = _QUESTION.search(prompt)
+    question = match.group(1).strip() if match else ""
     frame = _BLOCK.sub(" ", prompt)
-    if found:
-        frame = frame.replace(found.group(1), " ", 1)
+    if match:
+        frame = frame.replace(match.group(1), " ", 1)
     if not answers:
         answers = (prompt,)
     fields, tool = _fields(request, schema=schema, tools=tools)
@@ -158,8 +158,8 @@ def asked_question(messages: Any) -> str:
     """
     contents = _contents(messages)
     last = contents[-1] if contents else ""
-    found = _QUESTION.search(last)
-    return (found.group(1) if found else last).strip()
+    match = _QUESTION.search(last)
+    return (match.group(1) if match else last).strip()
 
 
 def _contents(messages: Any) -> list[str]:
@@ -193,8 +193,8 @@ def _wanted_text(fields: Mapping[str, Any] | None, frame: str) -> str:
     """Which text is asked for instead of a verdict; empty if a verdict is."""
     if fields:
         return _WRITTEN.get(next(iter(fields)), "") if len(fields) == 1 else ""
-    found = _WRITE.search(frame)
-    return found.group(1).lower() if found else ""
+    match = _WRITE.search(frame)
+    return match.group(1).lower() if match else ""
 
 
 def _main_field(fields: Mapping[str, Any]) -> str:

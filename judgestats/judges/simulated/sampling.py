@@ -113,15 +113,17 @@ def weigher(chances: Distribution, request: Mapping[str, Any]) -> Callable[[str]
         )
     verdicts, cumulated = chances
     single = [b - a for a, b in pairwise((0.0, *cumulated))]
-    told = {str(v): round(math.log(p), 6) for v, p in zip(verdicts, single, strict=True) if p > 0}
-    likeliest = sorted(told.items(), key=lambda pair: -pair[1])[:most]
+    logprobs = {
+        str(v): round(math.log(p), 6) for v, p in zip(verdicts, single, strict=True) if p > 0
+    }
+    likeliest = sorted(logprobs.items(), key=lambda pair: -pair[1])[:most]
 
     def weigh(text: str) -> dict[str, Any]:
         tokens = _TOKEN.findall(text)
-        last = max((i for i, token in enumerate(tokens) if token in told), default=-1)
+        last = max((i for i, token in enumerate(tokens) if token in logprobs), default=-1)
         content = []
         for place, token in enumerate(tokens):
-            own = told[token] if place == last else 0.0
+            own = logprobs[token] if place == last else 0.0
             top = likeliest if place == last else [(token, 0.0)][:most]
             content.append(
                 {

@@ -157,20 +157,20 @@ def _object_reply(text: str, form: Form, tool: str, finish_reason: str) -> Verdi
     """The verdict of a reply that is an object or tries to be; None where it is something else."""
     if not text.startswith("{"):
         return None
-    found = object_at(text, 0)
-    if found is None:
+    placed = object_at(text, 0)
+    if placed is None:
         cut = is_cut(finish_reason)
         return no_verdict("", finish_reason if cut else "", "the reply's JSON is broken")
-    if found.end < len(text):
+    if placed.end < len(text):
         return None
-    inner = found.value.unwrapped(form.field, tool)
+    inner = placed.value.unwrapped(form.field, tool)
     explanation = inner.text("explanation")
     return _verdict(_field(inner, form), form, explanation, explanation=explanation)
 
 
-def _field(found: Object, form: Form) -> Reading:
+def _field(whole: Object, form: Form) -> Reading:
     """The reading of the field asked for; a key that stands twice settles nothing."""
-    values = found.values(form.field)
+    values = whole.values(form.field)
     if len(values) > 1:
         return Reading(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
     return form.value(values[0]) if values else Reading(status=Status.UNPARSEABLE)
@@ -178,12 +178,12 @@ def _field(found: Object, form: Form) -> Reading:
 
 def _placed_objects(text: str, form: Form, tool: str) -> list[Object]:
     """All objects with the field, if one of them begins or ends the text or fills a fence."""
-    found = list(objects_with(text, form.field, tool))
-    inside = [text[start:end].strip() for start, end in fenced_parts(text)] if found else []
+    objects = list(objects_with(text, form.field, tool))
+    inside = [text[start:end].strip() for start, end in fenced_parts(text)] if objects else []
     placed = any(
-        o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in found
+        o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
     )
-    return [o.value for o in found] if placed else []
+    return [o.value for o in objects] if placed else []
 
 
 def _readings(plain: Plain, form: Form) -> list[Reading]:
@@ -209,15 +209,15 @@ def _readings(plain: Plain, form: Form) -> list[Reading]:
 def _marks(text: str, form: Form) -> Iterator[Reading]:
     read = lru_cache(_REPEATED)(form.mark)  # a reply that says the same over and over
     for pattern in (_MARK, _BOX):
-        for found in pattern.finditer(text):
-            reading = read(found.group(1))
+        for match in pattern.finditer(text):
+            reading = read(match.group(1))
             if reading is not None:
                 yield replace(
                     reading,
                     rank=Rank.MARK,
-                    start=found.start(),
-                    end=found.end(),
-                    shown=found.group()[:40],
+                    start=match.start(),
+                    end=match.end(),
+                    shown=match.group()[:40],
                 )
 
 

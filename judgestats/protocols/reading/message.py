@@ -124,11 +124,11 @@ def _arguments(message: Mapping[str, Any], tool: str) -> list[str]:
         else []
     )
     functions.append(message.get("function_call"))
-    found = []
+    arguments = []
     for function in functions:
         if isinstance(function, Mapping) and _is_ours(function.get("name"), tool):
-            found.append(_call_text(function.get("arguments", _ABSENT)))
-    return found
+            arguments.append(_call_text(function.get("arguments", _ABSENT)))
+    return arguments
 
 
 def _is_ours(name: Any, tool: str) -> bool:

@@ -110,8 +110,8 @@ def whole_object(text: str) -> Object | None:
     True
     """
     text = text.strip()
-    found = object_at(text, 0) if text.startswith("{") else None
-    return found.value if found is not None and found.end == len(text) else None
+    placed = object_at(text, 0) if text.startswith("{") else None
+    return placed.value if placed is not None and placed.end == len(text) else None
 
 
 def objects_with(text: str, field: str, tool: str) -> Iterator[PlacedObject]:
@@ -127,14 +127,14 @@ def objects_with(text: str, field: str, tool: str) -> Iterator[PlacedObject]:
         beginning = _START.search(text, start)
         if beginning is None:
             return
-        found = object_at(text, beginning.start())
-        if found is None:
+        placed = object_at(text, beginning.start())
+        if placed is None:
             tries += 1
             if tries > _MOST_TRIES:
                 raise TangledError
             start = beginning.start() + 1
             continue
-        start = found.end
-        inner = found.value.unwrapped(field, tool)
+        start = placed.end
+        inner = placed.value.unwrapped(field, tool)
         if inner.values(field):
-            yield PlacedObject(inner, found.start, found.end)
+            yield PlacedObject(inner, placed.start, placed.end)

@@ -123,28 +123,28 @@ class PairForm:
     def readings(self, plain: Plain) -> Iterator[Reading]:
         """Labels, statements that one is better, preferences, relations alone in a line, ties."""
         text = plain.text
-        for found in _LABELLED.finditer(text):
+        for match in _LABELLED.finditer(text):
             yield (
-                self._related(found, rank=Rank.FINAL)
-                if found["left"]
-                else self._named(found["name"], found, rank=Rank.FINAL, label=True)
+                self._related(match, rank=Rank.FINAL)
+                if match["left"]
+                else self._named(match["name"], match, rank=Rank.FINAL, label=True)
             )
         for pattern in (_STATED, _PREFERRED):
-            for found in pattern.finditer(text):
+            for match in pattern.finditer(text):
                 yield self._named(
-                    found["who"] or found["name"],
-                    found,
-                    scope=_scope(text, found.end()),
+                    match["who"] or match["name"],
+                    match,
+                    scope=_scope(text, match.end()),
                 )
-        for found in _RELATION_LINE.finditer(text):
-            yield self._related(found)
-        for found in _BOTH.finditer(text):
-            yield self._named("tie", found, scope=_scope(text, found.end()))
+        for match in _RELATION_LINE.finditer(text):
+            yield self._related(match)
+        for match in _BOTH.finditer(text):
+            yield self._named("tie", match, scope=_scope(text, match.end()))
 
     def _named(
         self,
         name: str,
-        found: re.Match[str],
+        match: re.Match[str],
         *,
         rank: Rank = Rank.OTHER,
         label: bool = False,
@@ -156,26 +156,26 @@ class PairForm:
         return Reading(
             status=Status.OK if offered else Status.UNPARSEABLE,
             value=value if offered else "",
-            start=found.start(),
-            end=found.end(),
-            shown=found.group().strip()[:40],
+            start=match.start(),
+            end=match.end(),
+            shown=match.group().strip()[:40],
             rank=rank,
             label=label,
             scope=scope,
         )
 
-    def _related(self, found: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
-        left, sign, right = found["left"].upper(), found["sign"].strip(), found["right"].upper()
+    def _related(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+        left, sign, right = match["left"].upper(), match["sign"].strip(), match["right"].upper()
         if {left, right} != {"A", "B"}:
             return Reading(
                 status=Status.UNPARSEABLE,
-                start=found.start(),
-                end=found.end(),
-                shown=found.group().strip()[:40],
+                start=match.start(),
+                end=match.end(),
+                shown=match.group().strip()[:40],
                 rank=rank,
             )
         name = "tie" if sign == "=" else left if sign[0] in ">\u226b" else right
-        return self._named(name, found, rank=rank)
+        return self._named(name, match, rank=rank)
 
 
 def _scope(text: str, end: int) -> Scope:
@@ -216,16 +216,16 @@ class OptionForm:
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but an option's name."""
-        found = _BARE_OPTION.fullmatch(text)
-        return self._named(found) if found else None
+        match = _BARE_OPTION.fullmatch(text)
+        return self._named(match) if match else None
 
     def readings(self, plain: Plain) -> Iterator[Reading]:
         """The forms asked for, ``Best Response: C`` and ``Selection: Option 2``, and labels."""
-        for found in _CHOSEN.finditer(plain.text):
-            yield self._named(found, rank=Rank.FINAL)
+        for match in _CHOSEN.finditer(plain.text):
+            yield self._named(match, rank=Rank.FINAL)
 
-    def _named(self, found: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
-        name = found["name"]
+    def _named(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
+        name = match["name"]
         if name.isdecimal():
             place = int(name) if self.labels == "numbers" else 0
         else:
@@ -234,9 +234,9 @@ class OptionForm:
         return Reading(
             status=Status.OK if offered else Status.UNPARSEABLE,
             value=str(place) if offered else "",
-            start=found.start(),
-            end=found.end(),
-            shown=found.group().strip()[:40],
+            start=match.start(),
+            end=match.end(),
+            shown=match.group().strip()[:40],
             rank=rank,
             label=True,
         )
@@ -276,8 +276,8 @@ class WordForm:
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but one of the words."""
-        found = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
-        return self._named(found, Rank.OTHER) if found else None
+        match = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
+        return self._named(match, Rank.OTHER) if match else None
 
     def readings(self, plain: Plain) -> Iterator[Reading]:
         """Labels, and statements such as "the answer is correct"."""
@@ -285,17 +285,17 @@ class WordForm:
             (rf"(?:{_LABEL}{SEPARATOR}|{_TAG}){_OPENING}{self._word}\b{_END}", Rank.FINAL),
             (rf"\b(?:answer|response|solution|reply)\sis\s{self._word}\b{_END}", Rank.OTHER),
         ):
-            for found in re.finditer(pattern, plain.text, re.IGNORECASE):
-                yield self._named(found, rank)
+            for match in re.finditer(pattern, plain.text, re.IGNORECASE):
+                yield self._named(match, rank)
 
     @staticmethod
-    def _named(found: re.Match[str], rank: Rank) -> Reading:
+    def _named(match: re.Match[str], rank: Rank) -> Reading:
         return Reading(
             status=Status.OK,
-            value=found["name"].lower(),
-            start=found.start(),
-            end=found.end(),
-            shown=found.group().strip()[:40],
+            value=match["name"].lower(),
+            start=match.start(),
+            end=match.end(),
+            shown=match.group().strip()[:40],
             rank=rank,
             label=rank is Rank.FINAL,
         )

@@ -123,45 +123,45 @@ class ScoreForm:
         """The reading of a JSON value: a number, or a text that is nothing but a score."""
         if isinstance(value, Number):
             return self._exact(value)
-        found = self.bare(plain_characters(value).strip()) if type(value) is str else None
-        return found or Reading(status=Status.UNPARSEABLE)
+        reading = self.bare(plain_characters(value).strip()) if type(value) is str else None
+        return reading or Reading(status=Status.UNPARSEABLE)
 
     def mark(self, inside: str) -> Reading | None:
         """The reading of what stands in a mark; None for a placeholder."""
-        found = _INSIDE.fullmatch(inside.strip())
-        if found:
-            return self._reading(found)
+        match = _INSIDE.fullmatch(inside.strip())
+        if match:
+            return self._reading(match)
         digits = any(c.isdigit() for c in inside)
         return Reading(status=Status.UNPARSEABLE) if digits else None
 
     def bare(self, text: str) -> Reading | None:
         """The reading of a text that is nothing but a score."""
-        found = _BARE.fullmatch(text)
-        return self._reading(found) if found else None
+        match = _BARE.fullmatch(text)
+        return self._reading(match) if match else None
 
     def readings(self, plain: Plain) -> Iterator[Reading]:
         """Labelled scores, tags, fractions of the scale, and numbers with a unit."""
         text = plain.text
         if not _NUMERIC.search(text):
             return
-        for found in _LABELLED.finditer(text):
-            if NO_LABEL.search(text[max(found.start() - 16, 0) : found.start()]):
+        for match in _LABELLED.finditer(text):
+            if NO_LABEL.search(text[max(match.start() - 16, 0) : match.start()]):
                 continue
-            final = bool(found["before"] or found["after"] or found["alone"])
-            yield self._reading(found, rank=Rank.FINAL if final else Rank.OTHER, label=True)
-        for found in _TAGGED.finditer(text):
-            yield self._reading(found, rank=Rank.FINAL if found["final"] else Rank.OTHER)
-        for found in _OUT_OF.finditer(text):
-            high = found["over"] or found["of"]
+            final = bool(match["before"] or match["after"] or match["alone"])
+            yield self._reading(match, rank=Rank.FINAL if final else Rank.OTHER, label=True)
+        for match in _TAGGED.finditer(text):
+            yield self._reading(match, rank=Rank.FINAL if match["final"] else Rank.OTHER)
+        for match in _OUT_OF.finditer(text):
+            high = match["over"] or match["of"]
             if high:
                 rank = Rank.OTHER if self._own(high) else Rank.ASIDE
-                yield self._after(text, self._reading(found, rank=rank))
+                yield self._after(text, self._reading(match, rank=rank))
         if not _UNITS.search(text):
             return
         minutes = bool(_KANA.search(text))  # in Japanese, 3分 is three minutes
-        for found in _UNIT.finditer(text):
-            if found["unit"] and not (minutes and "分" in found["unit"]):
-                yield self._after(text, self._reading(found))
+        for match in _UNIT.finditer(text):
+            if match["unit"] and not (minutes and "分" in match["unit"]):
+                yield self._after(text, self._reading(match))
 
     @staticmethod
     def _after(text: str, reading: Reading) -> Reading:
@@ -174,21 +174,21 @@ class ScoreForm:
         )
 
     def _reading(
-        self, found: re.Match[str], *, rank: Rank = Rank.OTHER, label: bool = False
+        self, match: re.Match[str], *, rank: Rank = Rank.OTHER, label: bool = False
     ) -> Reading:
-        status, value = self._judged(found)
+        status, value = self._judged(match)
         return Reading(
             status=status,
             value=value,
-            start=found.start(),
-            end=found.end(),
+            start=match.start(),
+            end=match.end(),
             rank=rank,
             label=label,
-            shown=found.group().strip()[:40],
+            shown=match.group().strip()[:40],
         )
 
-    def _judged(self, found: re.Match[str]) -> tuple[Status, str]:
-        parts = found.groupdict()
+    def _judged(self, match: re.Match[str]) -> tuple[Status, str]:
+        parts = match.groupdict()
         if parts.get("between") or parts["several"]:
             return Status.AMBIGUOUS, ""
         ends = [parts["over"], parts["of"], parts["scale"], _last_number(parts.get("bracket"))]

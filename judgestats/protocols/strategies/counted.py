@@ -76,8 +76,8 @@ class Counted:
     def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
         """The strategy's verdict, with the number of points."""
         settled = self.strategy.settle(unit, heard, draw)
-        said = heard.get(self._count(unit, "").key)
-        score = said.verdict.score if said is not None and said.read else None
+        reply = heard.get(self._count(unit, "").key)
+        score = reply.verdict.score if reply is not None and reply.read else None
         return replace(settled, points=math.nan if score is None else score)
 
     def at_stage(self, stage: str) -> JudgingProtocol:

@@ -167,12 +167,12 @@ class CrowdComparison(Worded):
 
     def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, Sequence[Call]]]:
         """Crowd calls by candidate, in their drawn order."""
-        found: list[tuple[int, Sequence[Call]]] = []
+        groups: list[tuple[int, Sequence[Call]]] = []
         for candidate, count in self._per_candidate(unit, draw):
             calls = _crowd_calls(self.wording, unit, candidate, seed=self.seed, draw=draw)
             # a random selection does not hang on the outcome: only what it draws is asked
-            found.append((candidate, calls[:count] if self.selection == "random" else calls))
-        return found
+            groups.append((candidate, calls[:count] if self.selection == "random" else calls))
+        return groups
 
     def _selected(
         self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int

@@ -34,10 +34,10 @@ class EvalPlan(Worded):
         """The plan; then, if there is one, the verdict."""
         del draw
         plan = self._plan(unit)
-        said = heard.get(plan.key)
-        if said is None or not said.read:
+        reply = heard.get(plan.key)
+        if reply is None or not reply.read:
             return (plan,)
-        return (plan, self._final(unit, said.text))
+        return (plan, self._final(unit, reply.text))
 
     def _plan(self, unit: Unit) -> Call:
         item = unit.item

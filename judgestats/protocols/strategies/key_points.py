@@ -111,10 +111,10 @@ class KeyPoints:
         del mode  # read the same way in every mode
         if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
             return no_verdict(text, finish_reason, "the reply is too long")
-        found = reply_object(text, "aspects", tool=self.schema().name)
+        reply = reply_object(text, "aspects", tool=self.schema().name)
         text = without_reasoning(text.strip())
-        if found is not None or text.startswith("{"):
-            values = found.values("aspects") if found is not None else []
+        if reply is not None or text.startswith("{"):
+            values = reply.values("aspects") if reply is not None else []
             listed = values[0] if len(values) == 1 else None
             if not isinstance(listed, list):
                 return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")

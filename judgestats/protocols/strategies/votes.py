@@ -33,12 +33,12 @@ def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
     )
 
 
-def with_verdict(said: Heard) -> str:
+def with_verdict(reply: Heard) -> str:
     """A judgment's text with its verdict, which a structured reply keeps apart from its text."""
-    place = str(said.verdict.extra.get("position", ""))
+    place = str(reply.verdict.extra.get("position", ""))
     letter = {"first": "Assistant A is better", "second": "Assistant B is better", "tie": "a tie"}
-    told = f"\nVerdict: {letter[place]}." if place in letter else ""
-    return f"{said.text.strip()}{told}"
+    verdict = f"\nVerdict: {letter[place]}." if place in letter else ""
+    return f"{reply.text.strip()}{verdict}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +68,13 @@ class Majority(Worded):
 
     def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
         """The majority of the votes that could be read."""
-        said = [heard[c.key] for c in self.calls(unit, heard, draw)]
-        votes = [h.verdict for h in said if h.read]
+        replies = [heard[c.key] for c in self.calls(unit, heard, draw)]
+        votes = [h.verdict for h in replies if h.read]
         if not votes:
             return Settled(
                 verdict=not_asked(f"none of the {self.k} votes could be read"),
                 wanted=self.k,
-                left_out=len(said),
+                left_out=len(replies),
             )
         counts = Counter(v.choice for v in votes)
         top = max(counts.values())
@@ -86,7 +86,7 @@ class Majority(Worded):
             ),
             wanted=self.k,
             used=len(votes),
-            left_out=len(said) - len(votes),
+            left_out=len(replies) - len(votes),
         )
 
     @property
@@ -123,13 +123,13 @@ class Aggregate(Worded):
         """The votes; then, if any could be read, the verdict."""
         del draw
         votes = _votes(self.wording, unit, self.k)
-        said = [heard[c.key] for c in votes if c.key in heard]
-        if len(said) < len(votes) or not any(h.read for h in said):
+        replies = [heard[c.key] for c in votes if c.key in heard]
+        if len(replies) < len(votes) or not any(h.read for h in replies):
             return votes
-        return (*votes, self._final(unit, said))
+        return (*votes, self._final(unit, replies))
 
-    def _final(self, unit: Unit, said: list[Heard]) -> Call:
-        texts = tuple(with_verdict(h) for h in said if h.read)
+    def _final(self, unit: Unit, replies: list[Heard]) -> Call:
+        texts = tuple(with_verdict(h) for h in replies if h.read)
         return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, texts))
 
     def _ask(self, unit: Unit, texts: tuple[str, ...], mode: ReplyMode) -> Prompted:
@@ -140,9 +140,9 @@ class Aggregate(Worded):
     def settle(self, unit: Unit, heard: Mapping[CallKey, Heard], draw: int = 0) -> Settled:
         """What it said, or why it was not asked."""
         del draw
-        said = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
-        texts = [with_verdict(h) for h in said if h.read]
-        left = len(said) - len(texts)
+        replies = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
+        texts = [with_verdict(h) for h in replies if h.read]
+        left = len(replies) - len(texts)
         if not texts:
             why = f"none of the {self.k} judgments to be aggregated could be read"
             return Settled(verdict=not_asked(why), wanted=self.k, left_out=left)
