@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from judgestats.items.schema import Item
 
 __all__ = [
+    "WRITTEN_MODES",
     "JudgingProtocol",
     "Prompted",
     "ReplyMode",
@@ -46,6 +47,10 @@ class ReplyMode(StrEnum):
     TEXT = "text"
     LOGPROBS = "logprobs"
     """Plain text, with the probabilities of its tokens asked for; never fallen to."""
+
+
+WRITTEN_MODES = (ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT)
+"""Modes that a protocol has words for; log-probabilities are asked for with plain text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +124,7 @@ class JudgingProtocol(Protocol):
         """The units to be judged, in a stable order."""
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The prompt for one unit in one reply mode."""
+        """The prompt for one unit in one of `WRITTEN_MODES` (`prompted_in` knows the other)."""
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The verdict in a reply's text (the tool's arguments, in tool mode)."""

@@ -19,7 +19,7 @@ from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judgments.design import Condition
 from judgestats.judgments.parse import parse_judgments
 from judgestats.judgments.staging import Staging
-from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.base import WRITTEN_MODES
 from judgestats.protocols.strategies import Counted, Wording, strategy
 
 NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
@@ -51,7 +51,7 @@ def collected(staging, **options):
     return collect_judgments(staging.first(), follow_up=staging.follow_up, **options)
 
 
-@pytest.mark.parametrize("mode", list(ReplyMode))
+@pytest.mark.parametrize("mode", WRITTEN_MODES)
 def test_every_pipeline_settles_in_every_reply_mode_and_can_be_read_again(mode):
     staging = staging_of(points=True)
     raw = collected(staging, reply_mode=mode).read()

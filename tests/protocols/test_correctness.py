@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.request_reader import read_request
-from judgestats.protocols.base import ReplyMode, Status
+from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
 from judgestats.protocols.correctness import Correctness, PassFail
 from judgestats.protocols.reading import WordForm, read_reply
 
@@ -43,7 +43,7 @@ def test_no_reply_raises(text):
     assert (found.choice is not None) == (found.status is Status.OK)
 
 
-@pytest.mark.parametrize("mode", list(ReplyMode))
+@pytest.mark.parametrize("mode", WRITTEN_MODES)
 def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
     items = load_bank()
     protocol = Correctness()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judges.simulated.request_reader import read_request
-from judgestats.protocols.base import ReplyMode, Status
+from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
 from judgestats.protocols.examples import load_examples
 from judgestats.protocols.frame import answers_in
 from judgestats.protocols.pairwise import Pairwise
@@ -59,7 +59,7 @@ def test_only_labelled_pairs_if_asked():
     assert {u.item_id for u in found} == {"q1/x|z"}
 
 
-@pytest.mark.parametrize("mode", list(ReplyMode))
+@pytest.mark.parametrize("mode", WRITTEN_MODES)
 def test_the_responses_are_shown_in_the_units_order(mode):
     protocol = Pairwise()
     one, two, *_ = units()

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judges.simulated.request_reader import read_request
-from judgestats.protocols.base import ReplyMode, Status
+from judgestats.protocols.base import WRITTEN_MODES, ReplyMode, Status
 from judgestats.protocols.reading import OptionForm, read_reply
 from judgestats.protocols.selection import SELECTION_PROMPTS, UNRELATED, Selection, option_names
 from judgestats.protocols.template import PromptTemplate
@@ -69,7 +69,7 @@ def test_the_unrelated_option_joins_the_rotation_and_is_the_same_each_time():
 
 
 @pytest.mark.parametrize("labels", ["letters", "numbers"])
-@pytest.mark.parametrize("mode", [ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT])
+@pytest.mark.parametrize("mode", WRITTEN_MODES)
 def test_a_reply_in_the_asked_form_is_mapped_back_to_the_response(labels, mode):
     protocol = Selection(rotations=True, labels=labels)
     for unit in protocol.units((item(5),)):
@@ -87,7 +87,7 @@ def test_a_reply_in_the_asked_form_is_mapped_back_to_the_response(labels, mode):
 
 
 @pytest.mark.parametrize("labels", ["letters", "numbers"])
-@pytest.mark.parametrize("mode", [ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT])
+@pytest.mark.parametrize("mode", WRITTEN_MODES)
 def test_the_simulated_judge_finds_the_options_and_the_form(labels, mode):
     protocol = Selection(labels=labels)
     [unit] = protocol.units((item(5, context="A passage."),))
