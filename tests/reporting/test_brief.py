@@ -128,3 +128,20 @@ def test_questions_that_a_run_does_not_examine_are_named(run_folder: Path) -> No
     assert table is not None
     assert "right" in table.note
     assert "fair" in table.note
+
+
+def test_questions_may_be_answered_for_judges_rather_than_conditions(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Row
+
+    run = load_run(run_folder)
+    record = next(r.id for r in run.records.results if r.id.startswith("condition.mean."))
+    row = Row(key="swap", ask="same swapped", short="swapped", estimand="mean",
+              cells={"a judge": record})  # fmt: skip
+    of_judges = Run(folder=run.folder, records=replace(run.records, rows=(row,)))
+    table = page_one.questions(of_judges)
+    assert table is not None
+    assert [r["what"] for r in table.rows] == ["a judge"]
+    assert "Fair?" in table.columns[1].label

@@ -242,7 +242,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         rows.append(
             {
                 "group": _question_of(run, e),
-                "what": subject_of(e) or e.title,
+                "what": subject_of(e) or _whole_of(run, e) or e.title,
                 "of": entry.label,
                 "value": m.shown(),
                 "chance": m.chance_shown(),
@@ -264,6 +264,14 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         note="Further estimates stand in tables/estimates.csv." * (len(kept) > _MOST_ROWS),
         label="tbl-estimates",
     )
+
+
+def _whole_of(run: Run, record: Record) -> str:
+    """What the set that a result is part of is about, or called."""
+    if record.part_of not in run.records:
+        return ""
+    whole = run.records[record.part_of]
+    return subject_of(whole) or whole.title
 
 
 def _values_above(run: Run) -> set[tuple[float, str]]:

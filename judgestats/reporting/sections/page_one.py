@@ -89,7 +89,7 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     if not listed:
         return None
     columns, cells = _asked(run, listed)
-    price, name = _price(run, listed)
+    price, name = _price(run, listed) if len(cells) == len(listed) else ([], "")
     if price:
         columns.append(Column(key="price", label=f"Price?\n{name}", align="right"))
         for row, shown in zip(cells, price, strict=True):
@@ -119,10 +119,14 @@ def _asked(
     columns = [Column(key="what", label="Condition")]
     cells: list[dict[str, Any]] = [{"what": full_condition(r, run)} for _, r in listed]
     rows: list[Any] = list(run.records.rows)
+    named = [str(r["condition"]) for _, r in listed]
+    answered = list(dict.fromkeys(name for row in rows for name in row.cells))
+    if rows and not set(answered) & set(named):  # of judges, say, rather than of conditions
+        named, cells = answered, [{"what": name} for name in answered]
     if rows:
         for question, answering in _by_question(rows).items():
             for row in answering[:_MOST_OF_ONE]:
-                values = [_of_row(run, row, str(r["condition"])) for _, r in listed]
+                values = [_of_row(run, row, name) for name in named]
                 _add(columns, cells, f"{question}\n{row.short or row.ask}", values)
     else:
         for question, keys in _QUESTIONS.items():
