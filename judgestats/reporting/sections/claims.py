@@ -40,7 +40,7 @@ def overview(run: Run) -> Table | Markdown:
         return Markdown("The run holds no claims.")
     return Table(
         columns=(
-            Column(key="number", label="No.", align="right"),
+            Column(key="number", label="No.", align="left"),
             Column(key="claim", label="Claim"),
             Column(key="published", label="Published"),
             Column(key="verdict", label="Re-examined"),
