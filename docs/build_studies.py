@@ -32,7 +32,7 @@ _STUDY = {
 }
 _ASKS = {
     "temperature": "temperature",
-    "distribution": "temperature -P temperatures=0.3,0.5,1 -P limit=30 -P replicates=100",
+    "distribution": "temperature -P preset=distribution",
     "judges": "judges",
     "guidelines": "guidelines",
     "reasoning": "reasoning",
@@ -63,11 +63,9 @@ def asked_by(claim: str) -> str:
     """The command that asks judges again for a claim, where one does."""
     for begin, command in _ASKS.items():
         if claim.startswith(begin):
-            return (
-                f"`judgestats run {command.replace(' -P', ' -P preset=paper -P', 1)}`"
-                if (" -P" in command)
-                else f"`judgestats run {command} -P preset=paper`"
-            )
+            preset = "" if "preset=" in command else " -P preset=paper"
+            name, space, rest = command.partition(" ")
+            return f"`judgestats run {name}{preset}{space}{rest}`"
     return ""
 
 

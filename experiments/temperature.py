@@ -47,6 +47,15 @@ DESIGN = Design(
     ),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
+        "distribution": {
+            "items": "mt_bench",
+            "item_options": "turn=1,models=gpt-4",
+            "reply": "tool",
+            "judges": "gpt-3.5-turbo,gpt-4o-mini,gpt-4o",
+            "temperatures": "0.3,0.5,1",
+            "limit": "30",
+            "replicates": "100",
+        },
         "paper": {
             "items": "mt_bench",
             "item_options": "turn=1,models=gpt-4",

@@ -396,7 +396,7 @@ COMMON: tuple[Parameter, ...] = (
         help="off: the list of disagreements with people names items only, no question, answer or "
         "reply",
     ),
-    Parameter(name="preset", default="", read=_text, help="paper: the replicated study's size"),
+    Parameter(name="preset", default="", read=_text, help="paper: the replicated study's design"),
     Parameter(name="run_name", default="", read=_text, help="name of the MLflow run"),
 )
 """What every experiment takes."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -65,7 +66,22 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
         results += procedure(analysis.conditions, score_array(asked))
     if analysis.experiment == "omega" and preset == "paper":
         results += _omegas(frame)
+    if analysis.experiment == "temperature" and preset == "distribution":
+        files = {**analysis.files, "tables/centred_scores.csv": _centred(score_array(frame))}
+        analysis = dataclasses.replace(analysis, files=files)
     return dataclasses.replace(analysis, results=(*analysis.results, *results))
+
+
+def _centred(array: ScoreArray) -> str:
+    """How often each distance from its item's mean occurs, a condition: the study's figure."""
+    lines = ["condition,score_less_item_mean,count"]
+    for k, condition in enumerate(array.conditions):
+        cell = array.scores[:, k]
+        away = (cell - np.nanmean(cell, axis=1, keepdims=True)).round(2) + 0.0
+        values, counts = np.unique(away[np.isfinite(away)], return_counts=True)
+        name = '"' + str(condition).replace('"', '""') + '"'
+        lines += [f"{name},{v:g},{n}" for v, n in zip(values, counts, strict=True)]
+    return "\n".join(lines) + "\n"
 
 
 def _omegas(frame: pd.DataFrame) -> list[NamedResult]:
