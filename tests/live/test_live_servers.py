@@ -1,0 +1,43 @@
+"""`make live`: endpoint, doctor, temperature and alignment against servers that others wrote."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+WANTED = os.environ.get("JUDGESTATS_LIVE", "").split()
+PLACE = Path(__file__).resolve().parents[2] / "benchmarks" / "live.py"
+SPEC = importlib.util.spec_from_file_location("live_servers", PLACE)
+live = importlib.util.module_from_spec(SPEC)
+sys.modules[SPEC.name] = live
+SPEC.loader.exec_module(live)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("server", live.SERVERS, ids=lambda server: server.name)
+def test_every_command_ends_well(server):
+    if "all" not in WANTED and server.name not in WANTED:
+        pytest.skip("not asked for: make live LIVE=NAME")
+    found = live.tried(server)
+    if "skipped" in found:
+        pytest.skip(found["skipped"])
+    assert found["card"]["features"]
+    for name in live.COMMANDS:
+        assert found[name]["code"] == 0, (name, found[name]["said"])
+
+
+def test_the_table_names_what_was_skipped_and_what_failed():
+    card = {"features": {"json_schema": "ignored", "n": "refused (a | b)"}, "repeats_at_0": 3}
+    ran = {"code": 0, "said": ""}
+    failed = {"code": 1, "said": "no judgment could be read"}
+    text = live.page(
+        {
+            "aimock": {"card": card, "doctor": ran, "temperature": ran, "alignment": failed},
+            "litellm": {"skipped": "its installation failed"},
+        }
+    )
+    assert "| ignored | ? | refused (a \\| b) |" in text
+    assert "exit 1: no judgment could be read" in text
+    assert "skipped: its installation failed" in text
