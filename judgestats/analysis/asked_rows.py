@@ -192,6 +192,13 @@ def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
 
 def true_row(names: Iterable[str], estimand: str) -> Row:
     """What people would say of all that was judged: a pass rate or a mean score, corrected."""
+    note = "(pass rate)" if estimand == "poststratified" else "(mean score)"
     return asked_row(
-        "truth", "people would give all", "true score", estimand, "people.corrected.{}", names
+        "truth",
+        "people would give all",
+        "true score",
+        estimand,
+        "people.corrected.{}",
+        names,
+        note=note,
     )
