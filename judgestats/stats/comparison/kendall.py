@@ -21,7 +21,7 @@ from judgestats.stats.comparison.rank_pairs import (
     refusal,
 )
 from judgestats.stats.comparison.wilcoxon import Alternative, check_alternative, normal_p
-from judgestats.stats.inference.keywords import Inference, with_keywords
+from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
@@ -85,7 +85,7 @@ def _tau_b_error(x: FloatArray, y: FloatArray, tau: float) -> float:
     return math.sqrt(max(variance, 0.0)) / (delta**2 * math.sqrt(n))
 
 
-@with_keywords()
+@with_keywords(permutations=NULL)
 def kendall_correlation(
     x: ArrayLike | str,
     y: object = None,
