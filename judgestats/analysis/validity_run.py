@@ -332,7 +332,7 @@ _SAID = (
     ("specificity", "fails {} of what people fail", worded_coefficient),
     ("bias", "scores {} points above people", worded_number),
     ("concordance", "concordance with people {}", worded_coefficient),
-    ("corrected", "people would give all of them {}", worded_number),
+    ("true_score", "people would give all of them {}", worded_number),
 )
 
 

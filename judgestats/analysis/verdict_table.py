@@ -38,6 +38,8 @@ def estimates_of(found: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
     for kind, _, result in found:
         if isinstance(result, Estimate):
             key = kind.split(".", 1)[1]
+            # `corrected` is a Grade Score corrected for chance in such tables.
+            key = "true_score" if key == "corrected" else key
             row[key] = result.estimate
             if result.interval is not None:
                 row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high

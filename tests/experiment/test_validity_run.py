@@ -70,10 +70,10 @@ def test_a_run_recovers_the_stated_rates_and_is_gated_by_them(workplace, capsys)
     for key, true in zip(("sensitivity", "specificity"), true_rates("sim-stated"), strict=True):
         assert row[f"{key}_low"] < true < row[f"{key}_high"]
     passing = np.mean([r.quality >= 0.5 for *_, r in ANSWERS])
-    assert row["corrected_low"] < passing < row["corrected_high"]
+    assert row["true_score_low"] < passing < row["true_score_high"]
     scores = found.conditions[found.conditions["factor_verdict"] == "score"].iloc[0]
     mean = np.mean([1 + 9 * r.quality for *_, r in ANSWERS])
-    assert scores["corrected_low"] < mean < scores["corrected_high"]
+    assert scores["true_score_low"] < mean < scores["true_score_high"]
     assert {h.claim for h in found.headlines if h.hypothesis == "related"} == {"differs"}
     assert {"people.mean_squared_error", "people.by_k"} <= {
         r.id.rpartition(".sim")[0] for r in found.results
