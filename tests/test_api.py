@@ -104,7 +104,11 @@ def test_compare_holds_each_to_the_first() -> None:
     assert "differs in 2 of 2 conditions" in found.sentence
     assert "they share no items" in found.sentence
     assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
-    assert list(found.figures) == ["shifts"]
+    assert list(found.figures) == []  # two points are no figure
+    more = js.compare(
+        SCORES, moved, [{**r, "score": r["score"] + 1} for r in SCORES], n_resamples=99
+    )
+    assert list(more.figures) == ["shifts"]
     assert "Run 2 against Run 1" in found._repr_html_()
     assert "Shift of mean" in str(found)
     assert len(repr(found)) < 250
