@@ -135,6 +135,12 @@ def _parser() -> argparse.ArgumentParser:
         "--detail", choices=("brief", "full"), default="brief", help="of the report"
     )
     analyze.add_argument("--run-name", default="")
+    analyze.add_argument(
+        "--track",
+        choices=("mlflow", "none"),
+        default="mlflow",
+        help="keep the audit as a run of MLflow; none: a report's files go to judgestats-reports/",
+    )
     add_show_words(analyze)
 
     show = commands.add_parser(

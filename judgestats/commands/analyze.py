@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,28 +79,23 @@ def _analyze(
     facts = _about(arguments, path, judged, command)
     results = found.records(facts)
     show(results, full=lambda: summary(found))
+    name = arguments.run_name or f"audit: {path.name}"
+    if arguments.track == "none":
+        return _untracked(judged, facts, name, formats, arguments.detail)
     from judgestats.experiment.record import render_into
     from judgestats.tracking.readings import readings
     from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import open_store
 
     store = open_store()
-    name = arguments.run_name or f"audit: {path.name}"
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
     digest = _digest(path)
     with (
         run_files() as folder,
         RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
-        write_json(folder / "plan.json", judged.declared)
-        write_json(
-            folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
-        )
-        write_results(folder, found, facts)
+        _write(folder, judged, facts, name, run_id=run.run_id)
         run.answered(results)
-        if judged.whole is not None:
-            (folder / "data").mkdir()
-            judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
         run.params(
             {
                 "judge/models": ", ".join(judged.judges),
@@ -131,6 +127,43 @@ def _analyze(
         run.artifacts(folder)
         reports = render_into(run, folder, formats=formats, detail=arguments.detail)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
+    return 0
+
+
+def _write(
+    folder: Path, judged: _Judged, facts: Mapping[str, Any], name: str, *, run_id: str = ""
+) -> None:
+    """The files of an audit, as its run and its reports have them."""
+    write_json(folder / "plan.json", judged.declared)
+    kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
+    write_json(folder / "session.json", kept)
+    write_results(folder, judged.found, facts)
+    if judged.whole is not None:
+        (folder / "data").mkdir(exist_ok=True)
+        judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
+
+
+def _untracked(
+    judged: _Judged,
+    facts: Mapping[str, Any],
+    name: str,
+    formats: tuple[str, ...],
+    detail: str,
+) -> int:
+    """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
+    results = judged.found.records(facts)
+    if not formats:
+        finish(results)
+        return 0
+    from judgestats.reporting.report import render_report
+
+    folder = Path("judgestats-reports") / file_name(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder, judged, facts, name)
+    with working("Rendering the report"):
+        made = render_report(folder, to=formats, out_dir=folder, detail=detail, figures=True)
+    show_again = f"judgestats show {shlex.quote(str(folder))}"
+    finish(results, following=[show_again, *map(str, made.values())])
     return 0
 
 

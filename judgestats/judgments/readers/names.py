@@ -146,6 +146,10 @@ def resolve_columns(
     return names
 
 
+_OPTIONS = ("factor", "ignore")
+"""What columns serve as by an option of their own, not by ``--map``."""
+
+
 def _holds(table: pd.DataFrame, column: str) -> bool:
     """Whether a column found by its name holds anything (an empty one serves for nothing)."""
     return not len(table) or bool(table[column].notna().any())
@@ -173,9 +177,12 @@ def no_column(
         hint = f" If {label!r} is the judge's own verdict: --map verdict={label}."
     elif wanted == "score" and len(table):
         hint = _verdicts_hint(table, set((names or {}).values()))
+    way = f"--map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})"
+    if key in _OPTIONS:
+        way = f"--{key} COLUMN"
     return NoTableError(
         f"{path}: there is no column {wanted!r} to serve as {ours}. The file has: {have}.{hint} "
-        f"Name the right one with --map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})."
+        f"Name the right one with {way}."
     )
 
 

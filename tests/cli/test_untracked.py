@@ -1,0 +1,46 @@
+"""``analyze --track none``: an audit without MLflow, light and complete."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from judgestats.cli import main
+from tests.cli.test_screens import table
+
+HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels"}
+
+
+def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path):
+    table(tmp_path / "my.csv", 2)
+    script = (
+        "import sys\n"
+        "from judgestats.cli import main\n"
+        "code = main(['analyze', 'my.csv', '--track', 'none', '--report', 'none',"
+        " '--resamples', '99'])\n"
+        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)\n"
+        "sys.exit(code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.rstrip().endswith("[]")
+    assert "one score's reliability" in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
+
+
+def test_a_report_lies_in_a_folder_that_show_and_a_second_run_take(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table(Path("my.csv"), 2)
+    words = ["analyze", "my.csv", "--track", "none", "--report", "md", "--resamples", "99"]
+    for _ in range(2):
+        assert main(words) == 0
+    first = capsys.readouterr().out
+    folder = tmp_path / "judgestats-reports" / "audit_my.csv"
+    assert {"results.json", "results.csv", "report.md"} <= {p.name for p in folder.iterdir()}
+    assert not (tmp_path / "mlruns").exists()
+    assert f"judgestats show {folder.relative_to(tmp_path)}" in first
+    assert main(["show", str(folder)]) == 0
+    assert "one score's reliability" in capsys.readouterr().out
