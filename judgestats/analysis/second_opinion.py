@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,9 +76,10 @@ def second_opinion(frame: pd.DataFrame, found: Results) -> tuple[Opinion, ...]:
     Returns
     -------
     tuple of Opinion
-        ICC(1,1) and Cronbach's alpha (pingouin), the within-item variance (statsmodels' mixed
-        model), Fleiss' kappa (statsmodels), correlations with ratings (scipy), kappa with labels
-        (statsmodels), and Holm's adjustment of every family (statsmodels).
+        ICC(1,1) and Cronbach's alpha (pingouin), congeneric omega (factor_analyzer), the
+        within-item variance (statsmodels' mixed model), Friedman's statistic over the spread of
+        items (pingouin), Fleiss' kappa (statsmodels), correlations with ratings (scipy), kappa
+        with labels (statsmodels), and Holm's adjustment of every family (statsmodels).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
@@ -128,12 +129,49 @@ def _scores(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
     if "score" not in frame or not frame["score"].notna().any():
         return
     array = score_array(frame)
+    whole = {}
     for name in array.conditions:
         x = array.condition(name)
         x = x[:, np.isfinite(x).any(axis=0)]
-        if len(x) < 3 or x.shape[1] < 2 or not np.isfinite(x).all() or not x.var(axis=1).any():
+        if len(x) < 3 or x.shape[1] < 2 or not np.isfinite(x).all():
             continue
-        yield from _of_table(name, x, found)
+        whole[name] = x
+        if x.var(axis=1).any():
+            yield from _of_table(name, x, found)
+    yield from _ranks(whole, found)
+
+
+def _ranks(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[Opinion]:
+    """Friedman's statistic over each item's mean distance from its cell's mean."""
+    import pingouin
+
+    for record in found.results:
+        if not (isinstance(record, Test) and record.test == "friedman_test"):
+            continue
+        named = record.about.conditions
+        if not record.id.startswith("ranks.") or not named or not set(named) <= set(whole):
+            continue
+        cells = np.column_stack(
+            [
+                np.abs(x - x.mean(axis=1, keepdims=True)).mean(axis=1)
+                for x in (whole[name] for name in named)
+            ]
+        )
+        n, k = cells.shape
+        long = pd.DataFrame(
+            {
+                "item": np.repeat(np.arange(n), k),
+                "condition": np.tile(np.arange(k), n),
+                # Equal spreads differ in their last bits, which are no rank.
+                "spread": cells.ravel().round(12),
+            }
+        )
+        table = pingouin.friedman(long, dv="spread", within="condition", subject="item")
+        yield Opinion(
+            result=record.id, what="Friedman's chi-squared", ours=float(record.statistic.value),
+            theirs=float(table["Q"].iloc[0]), package="pingouin.friedman",
+            convention="corrected for ties; each item's mean distance from its mean",
+        )  # fmt: skip
 
 
 def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
@@ -160,6 +198,14 @@ def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
             result=alpha_id, what="parallel omega", ours=ours, theirs=theirs,
             package="pingouin.cronbach_alpha", convention="parallel omega is Cronbach's alpha",
         )  # fmt: skip
+    congeneric_id = f"reliability.omega_congeneric.{name}"
+    ours = _ours(found, congeneric_id)
+    if ours is not None and not math.isnan(ours):  # ours refuses what theirs fits all the same
+        yield Opinion(
+            result=congeneric_id, what="congeneric omega", ours=ours, theirs=_congeneric(x),
+            package="factor_analyzer.FactorAnalyzer", tolerance=_FITTED,
+            convention="one factor by maximum likelihood, iterated; loadings in score points",
+        )  # fmt: skip
     variance_id = f"condition.pooled_within_variance.{name}"
     ours = _ours(found, variance_id)
     between = x.mean(axis=1).var(ddof=1) > x.var(axis=1, ddof=1).mean() / r
@@ -170,6 +216,17 @@ def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
             package="statsmodels.MixedLM", tolerance=_FITTED,
             convention="REML with random items, iterated; ours is the mean square",
         )  # fmt: skip
+
+
+def _congeneric(x: np.ndarray) -> float:
+    """Omega from the loadings that factor_analyzer finds in the correlations of replications."""
+    from judgestats.stats.reliability import _factor_analyzer
+
+    correlations = np.corrcoef(x, rowvar=False)
+    loadings, _, _ = _factor_analyzer.factor_analysis(correlations, n_factors=1, method="ml")
+    points = loadings[:, 0] * x.std(axis=0, ddof=1)
+    own = (1 - loadings[:, 0] ** 2) * x.var(axis=0, ddof=1)
+    return float(points.sum() ** 2 / (points.sum() ** 2 + own.sum()))
 
 
 def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
+
+import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -13,6 +16,8 @@ __all__ = ["second_opinion_command"]
 
 def second_opinion_command(arguments: argparse.Namespace) -> int:
     """Print ours, theirs and the difference of every number that another package computes.
+
+    The table is kept with the run, whose full report shows it.
 
     Parameters
     ----------
@@ -34,6 +39,7 @@ def second_opinion_command(arguments: argparse.Namespace) -> int:
             "they want items that were all judged, and read, equally often."
         )
     table = opinions_table(opinions)
+    _keep(arguments.run, table)
     if arguments.out:
         table.to_csv(Path(arguments.out), index=False)
     for o in opinions:
@@ -44,3 +50,19 @@ def second_opinion_command(arguments: argparse.Namespace) -> int:
     apart = len(disagreeing(opinions))
     console.say(f"{len(opinions) - apart} of {len(opinions)} numbers are the same.")
     return 1 if apart else 0
+
+
+def _keep(run: str, table: pd.DataFrame) -> None:
+    """Put the table among the run's own, in its folder or its store."""
+    from judgestats.experiment.folder import write_tables
+    from judgestats.tracking.fetch import run_folder, whole_run
+    from judgestats.tracking.store import open_store, store_faults
+
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        write_tables(folder / "tables", {"second-opinion": table})
+        if folder.is_relative_to(scratch):
+            file = str(folder / "tables" / "second-opinion.csv")
+            with store_faults("a table was written"):
+                store = open_store(existing=True)
+                store.client.log_artifact(whole_run(run), file, artifact_path="tables")

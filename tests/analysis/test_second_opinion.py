@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.analysis import temperature
 from judgestats.analysis.audit import audit
+from judgestats.analysis.plan import with_omega_model
 from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
+from judgestats.commands.second_opinion import second_opinion_command
+from judgestats.judgments.demo import demo_judgments
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.reporting.runs import load_run
+from judgestats.results import write_results
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
@@ -65,3 +72,34 @@ def test_kappas_of_verdicts_are_the_same():
     opinions = second_opinion(frame, audit(frame, n_resamples=19).records())
     assert {o.what for o in opinions} >= {"Fleiss' kappa", "Cohen's kappa with labels"}
     assert not disagreeing(opinions), opinions_table(opinions).to_string()
+
+
+def test_ranks_of_spread_and_congeneric_omega_are_the_same():
+    world = World(sizes=(2,) * 10, replications=5, unread=0.0, constant=0.2)
+    asked = [Condition(judge="a", temperature=t) for t in (0.3, 0.7, 1.0)]
+    frame = scored(np.random.default_rng(8), world, asked)
+    declared = with_omega_model(temperature.plan({"resamples": 19, "seed": 0}, asked), "congeneric")
+    opinions = second_opinion(frame, temperature.analyse(frame, declared).records({}))
+    told = [o.what for o in opinions]
+    assert told.count("Friedman's chi-squared") == 1
+    assert "congeneric omega" in told
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
+
+
+def test_the_recorded_judgments_of_the_demo_are_the_same():
+    frame = demo_judgments()
+    opinions = second_opinion(frame, audit(frame, n_resamples=19).records())
+    assert len(opinions) >= 6
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
+
+
+def test_the_table_is_kept_with_the_run(tmp_path, of_scores, capsys):
+    frame, found = of_scores
+    write_results(tmp_path / "results.json", found)
+    (tmp_path / "data").mkdir()
+    frame.to_parquet(tmp_path / "data" / "judgments.parquet", index=False)
+    assert second_opinion_command(argparse.Namespace(run=str(tmp_path), out="")) == 0
+    assert "numbers are the same" in capsys.readouterr().out
+    kept = load_run(tmp_path).second_opinion
+    assert len(kept)
+    assert kept["agrees"].all()

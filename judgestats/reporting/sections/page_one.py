@@ -9,6 +9,7 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
+from judgestats.reporting.sections.opinion import warned
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import NOTHING, Measured, Shown, address, resolve, words
 from judgestats.reporting.tables import Column, Table
@@ -47,6 +48,7 @@ def page_one(run: Run) -> list[Showable]:
     """Sentence, figure, recommendation, questions."""
     found = run.records
     parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{words(found, '#answer')}\n\n:::")]
+    parts.append(warned(run))
     figure = answer_figure(run)
     parts.append(figure)
     advice = found.recommendation
