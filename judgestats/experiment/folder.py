@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+import sys
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -56,19 +57,22 @@ def write_json(path: Path, value: Any) -> None:
 
 def session(**more: str) -> dict[str, Any]:
     """What the numbers were computed with, and `more`; no name of a machine, user or folder."""
-    versions = {}
-    for package in _PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
     return {
         "judgestats": __version__,
         "reader": READER_VERSION,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": versions,
+        "packages": _loaded(),
         **more,
+    }
+
+
+def _loaded() -> dict[str, str]:
+    """Versions of the packages in use so far: what is merely installed computed nothing."""
+    return {
+        package: metadata.version(package)
+        for package in _PACKAGES
+        if package.replace("-", "_") in sys.modules
     }
 
 
@@ -81,7 +85,7 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:
-    """Write results.json and the tables behind it.
+    """Write results.json, the tables behind it, and what computed them in session.json.
 
     Parameters
     ----------
@@ -102,6 +106,9 @@ def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) ->
     if rows:
         tables["results"] = pd.concat(rows, ignore_index=True)
     write_tables(folder / "tables", tables)
+    kept = folder / "session.json"
+    if kept.is_file():  # written before the first judgment, when no analysis was imported yet
+        write_json(kept, json.loads(kept.read_text(encoding="utf-8")) | {"packages": _loaded()})
     for name, text in analysis.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
