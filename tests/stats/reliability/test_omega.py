@@ -379,3 +379,15 @@ def test_it_prints_and_tidies():
     assert row["k_for_0.8"] == result.replications_for[0.8]
     assert to_plain(result)["fit"]["df"] == 5
     assert "omega" in result.sentence()
+
+
+def test_chi_squared_of_fit_says_that_it_rejects_exchangeable_replications():
+    rejected = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        spread = rng.choice([0.1, 3.0], size=(60, 1), p=[0.8, 0.2])
+        scores = rng.normal(5, 1, size=(60, 1)) + spread * rng.normal(size=(60, 6))
+        out = omega_total(scores, model="parallel", interval=None)
+        rejected += out.fit.p_value < 0.05
+    assert rejected >= 8
+    assert "rejects exchangeable replications too" in str(out)
