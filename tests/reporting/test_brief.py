@@ -11,8 +11,10 @@ import pytest
 
 from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
-from judgestats.reporting.sections import answer_figure, brief, page_one
+from judgestats.reporting.sections import answer_figure, brief, disagreements, page_one
 from judgestats.reporting.show import Captioned
+from judgestats.reporting.shown import resolve
+from judgestats.reporting.tables import Table
 from judgestats.results import Drawing
 from tests.reporting.record_numbers import EXEMPT, faults
 
@@ -145,3 +147,66 @@ def test_questions_may_be_answered_for_judges_rather_than_conditions(run_folder:
     assert table is not None
     assert [r["what"] for r in table.rows] == ["a judge"]
     assert "Fair?" in table.columns[1].label
+
+
+def _told_apart(run_folder: Path, folder: Path, *, n: int = 12) -> Path:
+    """The run with a list of disagreements, widest gap last, and its file."""
+    from dataclasses import replace
+
+    from judgestats.results import Column, write_results
+    from judgestats.results import Table as TableRecord
+
+    keys = ("condition", "item_id", "judge", "people", "gap", "question", "answer", "judge_says")
+    rows = tuple(
+        ("a", f"item-{i}", 1.0 + i, 1.0, float(i), "", "<b>x</b> " * 90, "") for i in range(n)
+    )
+    record = TableRecord(
+        id="disagreements", hypothesis="disagreements", role="descriptive", title="Apart",
+        columns=tuple(Column(key=k, label=k) for k in keys), rows=rows,
+    )  # fmt: skip
+    found = load_run(run_folder).records
+    (folder / "tables").mkdir(parents=True)
+    (folder / "tables" / "disagreements.csv").write_text("condition\na\n", encoding="utf-8")
+    write_results(folder / "results.json", replace(found, results=(*found.results, record)))
+    return folder
+
+
+def test_the_widest_disagreements_are_shown_and_all_of_them_linked(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = load_run(_told_apart(run_folder, tmp_path / "run"))
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    table, link = disagreements.disagreements(run)
+    assert isinstance(table, Table)
+    assert [row["item"] for row in table.rows] == [f"item-{i}" for i in range(11, 1, -1)]
+    assert {c.key for c in table.columns} == {"condition", "item", "judge", "people", "answer"}
+    assert all(len(row["answer"]) <= 120 for row in table.rows)
+    assert str(table.rows[0]["judge"]) == "12.00"
+    where = table.rows[0]["judge"].parts[0][1]
+    assert resolve(run.records, where) == 12.0
+    assert "tables/disagreements.csv" in str(link)
+    assert (tmp_path / "out" / "tables" / "disagreements.csv").is_file()
+
+
+def test_a_run_without_disagreements_has_no_such_section(run_folder: Path) -> None:
+    assert disagreements.disagreements(load_run(run_folder)) == []
+
+
+def test_page_one_heads_no_two_columns_alike(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+
+    run = load_run(run_folder)
+    first, second = (
+        next(r for r in run.records.rows if r.estimand == name) for name in ("sem", "icc_1_1")
+    )
+    rows = (
+        replace(first, key="people", short="people"),
+        replace(second, key="people_s", short="people"),
+    )
+    told = page_one.questions(Run(folder=run.folder, records=replace(run.records, rows=rows)))
+    assert told is not None
+    heads = [c.label for c in told.columns]
+    assert len(heads) == len(set(heads)) >= 3

@@ -13,7 +13,7 @@ from judgestats.reporting.sections.opinion import warned
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import NOTHING, Measured, Shown, address, resolve, words
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import CONDITIONS, Comparison, Estimate
+from judgestats.results import CONDITIONS, Comparison, Estimate, estimand_of
 
 __all__ = ["page_one", "questions"]
 
@@ -39,7 +39,7 @@ _KEYS = {
     "people": "right", "accuracy": "right", "right": "right", "preferred": "right",
     "correct": "right", "best": "right", "kappa": "right",
     "swap": "fair", "padding": "fair", "position": "fair", "grade": "fair", "lenient": "fair",
-    "corrected": "fair", "unrelated": "fair",
+    "corrected": "fair", "unrelated": "fair", "bias": "fair",
 }  # fmt: skip
 """Which of the questions a row of the screen answers."""
 
@@ -127,9 +127,12 @@ def _asked(
         named, cells = answered, [{"what": name} for name in answered]
     if rows:
         for question, answering in _by_question(rows).items():
-            for row in answering[:_MOST_OF_ONE]:
+            shorts = [row.short or row.ask for row in answering]
+            for row, short in list(zip(answering, shorts, strict=True))[:_MOST_OF_ONE]:
+                # of verdicts and of scores, say: their coefficients tell them apart
+                told = short if shorts.count(short) == 1 else estimand_of(row.estimand).label
                 values = [_of_row(run, row, name) for name in named]
-                _add(columns, cells, f"{question}\n{row.short or row.ask}", values)
+                _add(columns, cells, f"{question}\n{told}", values)
     else:
         for question, keys in _QUESTIONS.items():
             for key in measures(run, keys)[:_MOST_OF_ONE]:
