@@ -124,8 +124,8 @@ def audit(data: Any, **options: Any) -> Findings:
     >>> found = audit(rows, n_resamples=99)
     >>> found.question  # doctest: +ELLIPSIS
     'verdict = `passed`: pass / fail, true = pass. item = item; ...
-    >>> found.results.loc[0, ["label", "n_items"]].tolist()
-    ['share', 12]
+    >>> print(found.results["label"][0], found.results["n_items"][0])
+    share 12
     """
     from judgestats.reporting.notebook import Findings, HeldRun
 

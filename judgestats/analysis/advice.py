@@ -43,7 +43,7 @@ def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataF
     --------
     >>> table = pd.DataFrame({"condition": ["a"], "icc1": [0.5], "sem": [1.0]})
     >>> row = what_repeats_give(table, pd.DataFrame()).iloc[0]
-    >>> print(row["needed_90"], round(row["reliability_3"], 2), round(row["difference_1"], 2))
+    >>> print(int(row["needed_90"]), round(row["reliability_3"], 2), round(row["difference_1"], 2))
     9 0.75 2.77
     """
     name = next((c for c in ("icc1", "vote_share") if c in conditions), "")

@@ -50,7 +50,7 @@ def outcome(tmp_path_factory, store_template):
             "strategies": "vanilla,cce",
             "scaling": "0,1,2,4",
             "selections": "none",
-            "pairs": "32",
+            "pairs": "48",
             "replicates": "1",
             "key_points": "16",
         }
@@ -105,7 +105,7 @@ def test_the_judge_that_a_crowd_helps_is_found_and_the_deaf_one_left_alone(outco
 def test_all_stages_are_rows_of_one_frame_and_every_pipeline_has_its_verdict(outcome):
     _, prepared, frame, pipelines, *_ = outcome
     assert set(frame["stage"]) == {"final", "crowd", "removal", "points"}
-    assert len(pipelines) == len(prepared.staging) == 2 * 4 * 32 * 2
+    assert len(pipelines) == len(prepared.staging) == 2 * 4 * 48 * 2
     assert set(pipelines["status"]) == {"ok"}
     crowd = frame[frame["stage"] == "crowd"]
     assert set(crowd["factor_strategy"]) == {"crowd"}

@@ -13,6 +13,7 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.results import ESTIMANDS, TESTS, estimand_of, kind_of_test
 from judgestats.results.estimands import UNITS, labelled
+from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
 PACKAGE = Path(__file__).parents[2] / "judgestats"
 ESTIMATES = {
@@ -76,6 +77,22 @@ def test_every_estimand_that_is_named_in_the_code_is_registered():
             estimand_of(FILLED.get(name, name))
         except InputError:
             missing[name] = path
+    assert not missing, f"add to judgestats/results/estimands: {missing}"
+
+
+def test_every_estimate_that_a_statistic_gives_is_registered():
+    """Also under names that stand in no literal of the code."""
+    missing: dict[str, str] = {}
+    for function, call in CALLS.items():
+        try:
+            given = call(MATRICES["good"])
+        except InputError:
+            continue
+        for estimate in estimates_in(given):
+            try:
+                estimand_of(estimate.name)
+            except InputError:
+                missing[estimate.name] = function
     assert not missing, f"add to judgestats/results/estimands: {missing}"
 
 

@@ -311,6 +311,18 @@ CALLS["accuracy_by_slot"] = lambda x: call(
 CALLS["pair_accuracy"] = lambda x: call(
     "pair_accuracy", outcomes(x), outcomes(x[:, ::-1]), column(outcomes(x), 0)
 )
+CALLS["choice_accuracy_by_k"] = lambda x: call(
+    "choice_accuracy_by_k", x, np.arange(len(x)) % 3 == 0, np.arange(len(x)) // 3
+)
+CALLS["panel_of_scores"] = lambda x: call(
+    "panel_of_scores",
+    np.repeat(x, 2, axis=0),  # it takes at least 20 items
+    np.repeat(column(x, 0), 2),
+    names=[f"j{k}" for k in range(x.shape[1])],
+)
+CALLS["paired_share_difference"] = lambda x: call(
+    "paired_share_difference", column(binary(x), 0), column(binary(x), 1)
+)
 CALLS["win_rates"] = lambda x: call(
     "win_rates",
     column(outcomes(x), 0),
@@ -337,6 +349,7 @@ NOT_FROM_DATA = {
     "panel_votes",
     "plan_study",
     "split_labels",
+    "tango_limits",
 }
 """Functions that take results or declared figures, not data; their own tests hold them."""
 

@@ -320,7 +320,7 @@ def _named(identity):
 
 def test_the_entry_point_logs_a_run_of_its_kind(workplace, authors, capsys):
     given = {"data": str(authors), "report": "none", "resamples": "199"}
-    analysis = run_replication(load_design("replicate"), given)
+    analysis = run_replication(load_design("replicate"), given).analysis
     said = capsys.readouterr().out
     assert "No judge is asked" in said
     assert "STANDS" in said
