@@ -62,12 +62,13 @@ def record(
     mapping of format to path or name
         As `render_into`.
     """
+    # All files first: where the store has gone away they are what is kept.
     write_results(folder, analysis, facts)
-    run.answered(analysis.records(facts))
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    run.answered(analysis.records(facts))
     if not collected.complete:
         run.tags({INCOMPLETE: "true"})
     run.metrics(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.results import ESTIMANDS, TESTS, estimand_of, kind_of_test
 from judgestats.results.estimands import UNITS, labelled
+from judgestats.stats.inference.result import TestResult
 from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
 PACKAGE = Path(__file__).parents[2] / "judgestats"
@@ -80,7 +83,7 @@ def test_every_estimand_that_is_named_in_the_code_is_registered():
     assert not missing, f"add to judgestats/results/estimands: {missing}"
 
 
-def test_every_estimate_that_a_statistic_gives_is_registered():
+def test_every_estimate_and_test_that_a_statistic_gives_is_registered():
     """Also under names that stand in no literal of the code."""
     missing: dict[str, str] = {}
     for function, call in CALLS.items():
@@ -88,12 +91,28 @@ def test_every_estimate_that_a_statistic_gives_is_registered():
             given = call(MATRICES["good"])
         except InputError:
             continue
+        for test in inferences_in(given):
+            try:
+                kind_of_test(test.name)
+            except InputError:
+                missing[test.name] = function
         for estimate in estimates_in(given):
             try:
                 estimand_of(estimate.name)
             except InputError:
                 missing[estimate.name] = function
     assert not missing, f"add to judgestats/results/estimands: {missing}"
+
+
+def inferences_in(given: object) -> Iterator[TestResult]:
+    """Every TestResult inside a result."""
+    if isinstance(given, TestResult):
+        yield given
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        given = [getattr(given, f.name) for f in dataclasses.fields(given)]
+    if isinstance(given, list | tuple):
+        for part in given:
+            yield from inferences_in(part)
 
 
 def test_every_comparison_names_a_registered_estimand():

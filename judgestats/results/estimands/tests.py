@@ -36,6 +36,8 @@ ENTRIES: tuple[TestKind, ...] = (
     TestKind("published_{kind}", "{kind}, as published", "spread_published"),
     TestKind("normality_test", "D'Agostino and Pearson's test", "normality_test"),
     TestKind("position_test", "chi-squared test of positions", "position_test"),
+    TestKind("accuracy_by_slot", "permutation test of the right option's place",
+      "accuracy_by_slot"),
     TestKind("first_position_preference", "sign test of the first place",
       "first_position_preference"),
     TestKind("related_to_labels", "labels shuffled over items", "relation_null"),
