@@ -1,8 +1,10 @@
 """Coverage of corrected rates and means, size of corrected comparisons.
 
-Run ``python docs/simulations/coverage_validity.py``: it writes coverage_validity.csv beside itself
-(about an hour and a half on two cores); ``--quick`` runs few data sets of every kind of cell, and
-prints the table instead (a minute).
+Run ``python docs/simulations/coverage_validity.py [--processes N]``: it writes
+coverage_validity.csv beside itself, a row as soon as its cell is done (about an hour on two cores);
+a second run goes on where the first ended. ``--quick`` runs few data sets of every kind of cell,
+and prints the table instead (a minute). Of the clustered cells a half fraction is run: every level
+of a factor meets every level of every other one.
 
 Each row is a cell: kind, design, truth, runs; coverage over all runs that are not refused (runs
 with a warning included); shares refused and warned; mean width. `below` marks a cell whose coverage
@@ -12,6 +14,7 @@ below counts as warned only if `warned` is 1, by the design alone.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import itertools
 import math
@@ -118,17 +121,25 @@ def cells(quick):
     n = (20, 50) if quick else (20, 50, 100, 200, 400)
     prevalence = (0.05, 0.7) if quick else (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
     judges = JUDGES[::3] if quick else JUDGES
-    runs = 60 if quick else 1500
+    runs = 60 if quick else 1000
     for a, b, (se, sp) in itertools.product(n, prevalence, judges):
         yield "rate", independent, (a, b, se, sp, "random"), runs
     for a, b, (se, sp) in itertools.product(n[1:], prevalence, judges):
         yield "by-verdict", independent, (a, b, se, sp, "by-verdict"), runs // 2
     questions = (10,) if quick else (5, 10, 20, 40, 60)
     some = prevalence[::2] if len(prevalence) > 2 else prevalence
-    for q, shape, b, (se, sp), labels, unread in itertools.product(
-        questions, ("equal", "unequal"), some, judges[1::2], ("whole", "scattered"), (0.0, 0.05)
-    ):
-        yield "clusters", clustered, (q, shape, b, se, sp, labels, unread), runs // 2
+    factors = (
+        questions,
+        ("equal", "unequal"),
+        some,
+        judges[1::2],
+        ("whole", "scattered"),
+        (0.0, 0.05),
+    )
+    for levels in itertools.product(*(enumerate(f) for f in factors)):
+        if sum(k for k, _ in levels) % 2 == 0 or quick:
+            q, shape, b, (se, sp), *rest = (value for _, value in levels)
+            yield "clusters", clustered, (q, shape, b, se, sp, *rest), 3 * runs // 4
     for a, rho, shape in itertools.product(n, (0.0, 0.5, 0.8, 0.95), ("normal", "exponential")):
         yield "scores", scores, (a, rho, shape, 0), runs
     for q in questions:
@@ -167,20 +178,39 @@ def simulate(cell):
     }
 
 
+def done(path):
+    """The cells that a table holds already."""
+    if not path.exists():
+        return set()
+    with path.open(newline="", encoding="utf-8") as file:
+        return {(row["kind"], row["design"]) for row in csv.DictReader(file)}
+
+
 def main():
     """The table."""
-    quick = "--quick" in sys.argv[1:]
-    with ProcessPoolExecutor(max_workers=2) as pool:
-        rows = list(pool.map(simulate, enumerate(cells(quick))))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
     names = ("kind", "design", "runs", "coverage", "below", "refused", "warned", "width")
-    if quick:
-        table = [names, *([row.get(k, "") for k in names] for row in rows)]
-        sys.stdout.writelines(",".join(map(str, row)) + "\n" for row in table)
-        return
-    with (HERE / "coverage_validity.csv").open("w", newline="", encoding="utf-8") as file:
+    path = HERE / "coverage_validity.csv"
+    known = set() if given.quick else done(path)
+    left = [
+        (number, cell)
+        for number, cell in enumerate(cells(given.quick))
+        if (cell[0], " ".join(map(str, cell[2]))) not in known
+    ]
+    new = given.quick or not path.exists()
+    with (
+        ProcessPoolExecutor(max_workers=given.processes) as pool,
+        sys.stdout if given.quick else path.open("a", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.DictWriter(file, fieldnames=names)
-        writer.writeheader()
-        writer.writerows(rows)
+        if new:
+            writer.writeheader()
+        for row in pool.map(simulate, left):
+            writer.writerow(row)
+            file.flush()
 
 
 if __name__ == "__main__":

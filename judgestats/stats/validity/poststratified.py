@@ -30,6 +30,9 @@ FEW_OF_ONE_LABEL = 8
 """With fewer labels of the people's rarer verdict the interval is joined with people only's: alone
 it covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at least .935."""
 FEW_IN_CLASS = 5
+MATTERS = 0.2
+"""A verdict class with few labels is warned of where it holds at least this share of the items: a
+smaller one hardly moves the rate, whose interval keeps its level (docs/simulations/validity.md)."""
 
 
 def mover_limits(
@@ -236,7 +239,7 @@ def poststratified_rate(
     if items.clustered:
         method += " on effective numbers of labels"
     if use_judge:
-        few = [r for r in rows if r["labels"] < FEW_IN_CLASS]
+        few = [r for r in rows if r["labels"] < FEW_IN_CLASS and r["weight"] >= MATTERS]
         if few and not classes.people_only:
             message = (
                 f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "

@@ -243,3 +243,14 @@ def test_one_label_and_constant_judges_end_in_reasons():
     rate = corrected_rate([1, 1, 0, 0], [1, None, None, None])
     assert rate.corrected.details["people_only"]
     assert math.isnan(dataclasses.replace(rate).labels_worth) or rate.labels_worth == 0
+
+
+@pytest.mark.parametrize(("passes", "warned"), [(40, False), (300, True)])
+def test_few_labels_of_a_verdict_are_warned_of_where_the_verdict_is_common(passes, warned):
+    """Three labels among the judge's passes: a twenty-fifth, or a third, of the items."""
+    judge = np.repeat([1.0, 0.0], [passes, 1000 - passes])
+    human = np.full(1000, np.nan)
+    human[:3] = 1.0, 1.0, 0.0
+    human[-60:] = np.tile([0.0, 0.0, 0.0, 1.0], 15)
+    found = corrected_rate(judge, human, labels_drawn="by-verdict")
+    assert ("few_in_class" in {n.code for n in found.notes}) is warned
