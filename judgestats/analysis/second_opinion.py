@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.judgments.shapes import score_array
-from judgestats.results import Comparison, Estimate, Results, Test
+from judgestats.results import Comparison, Estimate, Family, Results, Test
 
 __all__ = ["TOLERANCE", "Opinion", "disagreeing", "opinions_table", "second_opinion"]
 
@@ -283,21 +283,26 @@ def _alike(values: pd.Series) -> bool:
 
 def _families(found: Results) -> Iterator[Opinion]:
     """Every family by itself; one that is adjusted with others bears their label."""
-    together: dict[str, list[Test | Comparison]] = {}
+    together: dict[tuple[str, bool], list[Test | Comparison]] = {}
     alone: dict[str, list[Test | Comparison]] = {}
     for family in found.families:
         if family.method == "holm":
             records = [r for r in found.members(family) if isinstance(r, (Test, Comparison))]
             defined = [r for r in records if not math.isnan(r.p)]
             alone[family.id] = defined
-            together.setdefault(family.label, []).extend(defined)
+            together.setdefault(_pool(family), []).extend(defined)
     for family in found.families:
         members = alone.get(family.id, [])
         if len(members) < 2:
             continue
         own = _adjusted(members, members, "Holm")
-        joint = _adjusted(members, together[family.label], "Holm, with all families of its label")
+        joint = _adjusted(members, together[_pool(family)], "Holm, with all families of its label")
         yield own if own.agrees or not joint.agrees else joint
+
+
+def _pool(family: Family) -> tuple[str, bool]:
+    """What is adjusted together: tests of a difference never with tests of its absence."""
+    return family.label, family.id.startswith("equivalence.")
 
 
 def _adjusted(

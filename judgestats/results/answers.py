@@ -111,8 +111,18 @@ def answers_of(found: Results) -> list[Answer]:
     for claim in _CLAIMS:
         for headline in found.headlines:
             if headline.claim == claim and (claim != "described" or headline.says):
-                groups.setdefault((claim, _says(headline)), []).append(headline)
+                says = _says(headline).removesuffix(f", {_subject(headline)}")
+                groups.setdefault((claim, says), []).append(headline)
     return [_answer(claim, says, told, found) for (claim, says), told in groups.items()]
+
+
+def _subject(headline: Headline) -> str:
+    """Whom a claim is about, as its own words end where they name it."""
+    about = headline.about
+    one = about.conditions[0] if len(about.conditions) == 1 else ""
+    names = [name for name in (about.stratum, about.judge, one, *about.conditions[:1]) if name]
+    named = [name for name in names if headline.says.endswith(f", {name}")]
+    return (named or [about.stratum or about.judge or one])[0]
 
 
 def _says(headline: Headline) -> str:
@@ -129,9 +139,7 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
     for headline in ordered[:_NAMED]:
         numbers, size = _numbers(headline, found)
         records += [size] if size else []
-        about = headline.about
-        one = about.conditions[0] if len(about.conditions) == 1 else ""
-        subject = about.stratum or about.judge or one
+        subject = _subject(headline)
         told.append(f"{subject} ({numbers})" if subject and numbers else subject or numbers)
     more = len(ordered) - _NAMED
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"

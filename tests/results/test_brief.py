@@ -147,6 +147,27 @@ def test_headlines_alike_are_one_sentence() -> None:
     assert answer.records == tuple(f"sem.judge-{k}, T=1" for k in range(3))
 
 
+def test_headlines_that_name_their_subject_are_one_sentence_that_names_it_once() -> None:
+    found = results_of(2)
+    headlines = tuple(
+        Headline(
+            id=f"h{k}",
+            hypothesis="place",
+            claim="open",
+            about=About(judge=f"j{k}", conditions=(f"j{k}, T=1",)),
+            estimand="sem",
+            rests_on=(f"sem.judge-{k}, T=1",),
+            p_adjusted=0.5 + k / 10,
+            says=f"neither shown nor ruled out: a preference for a place, j{k}, T=1",
+        )
+        for k in range(2)
+    )
+    [answer] = brief_of(replace(found, headlines=headlines)).answers
+    start = "Neither shown nor ruled out: a preference for a place - j0, T=1 (0.50 ["
+    assert answer.text.startswith(start)
+    assert answer.text.count("j0") == answer.text.count("j1") == 1
+
+
 def test_use_names_the_chosen_and_its_ties() -> None:
     found = replace(
         results_of(2),
