@@ -71,7 +71,10 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
 
         return card_of_run(store or open_store(existing=True), against)
     try:
-        earlier = json.loads(Path(against).read_text(encoding="utf-8"))
+        earlier: dict[str, Any] = json.loads(Path(against).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"endpoint: {against} is no card ({error}).") from None
-    return earlier if isinstance(earlier, dict) else {}
+    whole = isinstance(earlier, dict) and isinstance(earlier.get("features"), dict)
+    if not whole or not isinstance(earlier.get("asked_at"), str):
+        raise InputError(f"endpoint: {against} is no card (no features, or no time of asking).")
+    return earlier

@@ -21,6 +21,7 @@ from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 from judgestats.judges.spec import JudgeSpec
+from judgestats.protocols.reading import log_probability
 
 __all__ = ["EndpointCard", "examined", "first_answer"]
 
@@ -158,7 +159,11 @@ class _Calls:
         except openai.APIConnectionError as error:
             headers, outcome = {}, self._client.connection_failure(error.__cause__, started)
         self.outcomes.append(outcome)
-        self.headers |= {k: one_line(v)[:40] for k, v in headers.items() if "ratelimit" in k}
+        self.headers |= {
+            one_line(name)[:60]: one_line(value)[:40]
+            for name, value in headers.items()
+            if "ratelimit" in name
+        }
         value = json.loads(raw) if outcome.kind is Kind.ANSWERED else {}
         return outcome, value
 
@@ -257,7 +262,7 @@ async def _feature(calls: _Calls, name: str) -> str:
     if name == "n":
         honoured = len(outcome.choices) == _FEATURES["n"]["n"]
     elif name == "logprobs":
-        honoured = bool((reply["choices"][0].get("logprobs") or {}).get("content"))
+        honoured = bool(_logprobs(reply))
     else:
         honoured = all(_is_verdict(choice.text) for choice in outcome.choices)
     return "honoured" if honoured else "ignored"
@@ -271,8 +276,7 @@ async def _when(calls: _Calls) -> str:
         outcome, reply = await calls.send(**asked)
         if outcome.kind is not Kind.ANSWERED:
             return ""
-        weighed = reply["choices"][0].get("logprobs") or {}
-        seen.append(_uncertain(weighed.get("content")))
+        seen.append(_uncertain(_logprobs(reply)))
     cool, hot = seen
     both = [name for name in cool if name in hot]
     if not both or max(abs(cool[name]) for name in both) < _CERTAIN:
@@ -281,17 +285,25 @@ async def _when(calls: _Calls) -> str:
     return ", before temperature" if apart < _SAME_LOGPROB else ", after temperature"
 
 
-def _uncertain(content: Any) -> dict[str, float]:
+def _logprobs(reply: Mapping[str, Any]) -> list[Any]:
+    """The log-probabilities of a reply's first choice; none where they are of another form."""
+    weighed = reply["choices"][0].get("logprobs")
+    content = weighed.get("content") if isinstance(weighed, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def _uncertain(content: list[Any]) -> dict[str, float]:
     """Log-probabilities by token and by what was said before it: only the same place compares."""
     values: dict[str, float] = {}
     before = ""
-    for entry in content if isinstance(content, list) else []:
+    for entry in content[:_BOUND]:
         top = entry.get("top_logprobs") if isinstance(entry, dict) else None
         for one in top if isinstance(top, list) else []:
-            if isinstance(one, dict) and isinstance(one.get("logprob"), int | float):
-                values[f"{before}|{one.get('token')}"] = float(one["logprob"])
+            value = log_probability(one.get("logprob")) if isinstance(one, dict) else None
+            if value is not None and value > _RARE:
+                values[f"{before}|{one.get('token')}"] = value
         before += str(entry.get("token")) if isinstance(entry, dict) else ""
-    return {name: value for name, value in values.items() if value > _RARE}
+    return values
 
 
 def _is_verdict(text: str) -> bool:

@@ -85,8 +85,9 @@ def _choice(raw: Any) -> Choice | None:
     if not isinstance(message.get("content"), str | list | None):
         return None
     text, finish = message_text(message, _label(raw.get("finish_reason")))
+    text = storable(text)
     weighed = kept_reply(text, raw.get("logprobs")) if raw.get("logprobs") else ""
-    return Choice(storable(text), finish, storable(weighed))
+    return Choice(text, finish, storable(weighed))
 
 
 def _count(value: Any) -> int | None:

@@ -96,3 +96,42 @@ def test_a_page_or_an_unknown_model_is_no_judge(server):
     url, _ = server()
     with pytest.raises(JudgeError, match="does not know the model"):
         asyncio.run(first_answer(parse_judge(f"gpt-99@{url}", environ={}), timeout_s=10.0))
+
+
+PLANTED = "sk-planted-0815-never-to-be-seen"
+WEIGHED = {
+    "a list": [1],
+    "a text": "8",
+    "content of another form": {"content": {"token": "8"}},
+    "numbers past any float": {
+        "content": [{"token": "8", "top_logprobs": [{"token": "8", "logprob": -(10**400)}]}]
+    },
+    "entries of another form": {"content": [None, {"token": 8, "top_logprobs": ["8", 7]}]},
+}
+
+
+@pytest.mark.parametrize("weighed", WEIGHED.values(), ids=WEIGHED)
+def test_log_probabilities_of_another_form_are_a_feature_and_no_fault(weighed, monkeypatch):
+    monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
+    choice = {"message": {"content": f"8 {PLANTED}"}, "logprobs": weighed}
+    reply = json.dumps({"model": PLANTED, "choices": [choice]}).encode()
+    echo = [(f"x-ratelimit-{PLANTED}".encode(), PLANTED.encode())]
+
+    async def lies(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+        await send_bytes(send, 200, reply, b"application/json", echo)
+
+    spec = parse_judge("m@http://127.0.0.1:9/v1")
+    seen = asyncio.run(examined(spec, app=lies))
+    assert re.match("honoured|ignored", seen.features["logprobs"])
+    assert PLANTED not in seen.to_json() + str(seen)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"features": 3}', '{"features": {}, "asked_at": 1}'])
+def test_a_file_that_is_no_card_is_named(text, server, tmp_path, capsys):
+    url, _ = server()
+    (tmp_path / "old.json").write_text(text)
+    against = ["--against", str(tmp_path / "old.json"), "--track", "none"]
+    assert main(["endpoint", f"sim-noisy@{url}", *against]) == 2
+    assert "old.json is no card" in capsys.readouterr().err

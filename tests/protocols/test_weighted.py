@@ -82,3 +82,37 @@ def test_whatever_a_server_says_is_kept_and_weighed_without_an_error(text, logpr
         assert json.loads(kept)["reply"] == text
     found = weighted_score(places, float(score), 1, 10)
     assert found is None or (1 <= found.score <= 10 and 0 < found.mass <= 1)
+
+
+LIES = {
+    "a number past any float": -(10**400),
+    "above 0": 5.0,
+    "no number": float("nan"),
+    "infinite": float("-inf"),
+    "false, which is 0 to Python": False,
+    "a text": "-0.1",
+}
+
+
+@pytest.mark.parametrize("value", LIES.values(), ids=LIES)
+def test_a_log_probability_that_cannot_be_one_is_not_told(value):
+    top = [{"token": "8", "logprob": value}, {"token": "7", "logprob": -0.1}]
+    lie = {"content": [{"token": "8", "logprob": value, "top_logprobs": top}]}
+    _, [(_, _, _, told)] = without_logprobs(kept_reply("8", lie))
+    assert told == {"7": -0.1}
+    forged = json.dumps({"reply": "8", "logprobs": [[0, "", "8", {"8": value}]]})
+    forged = forged.replace('{"reply": ', '{"reply":')
+    assert without_logprobs(forged) == (forged, [])  # in a journal of others, say
+
+
+def test_tokens_with_more_than_all_of_the_probability_weigh_nothing():
+    sure = {str(score): 1.0 for score in range(1, 11)}
+    assert weigh("[[8]]", choice("[[", ("8", sure), "]]"), 8.0) is None
+
+
+def test_of_the_token_before_too_little_is_kept_to_hold_a_secret():
+    key = "sk-planted-0815-never-to-be-seen["
+    kept = kept_reply("[[8]]", choice(key, ("8", {"8": 0.5, "6": 0.5}), "]]"))
+    assert "seen" not in kept
+    _, places = without_logprobs(kept)
+    assert weighted_score(places, 8.0, 1, 10).score == 7.0

@@ -15,7 +15,12 @@ from judgestats.protocols.reading.message import is_cut, is_withheld, message_te
 from judgestats.protocols.reading.options import LETTERS, OptionForm, PairForm, WordForm
 from judgestats.protocols.reading.reasoning import without_reasoning
 from judgestats.protocols.reading.scores import ScoreForm
-from judgestats.protocols.reading.weighted import kept_reply, weighted_score, without_logprobs
+from judgestats.protocols.reading.weighted import (
+    kept_reply,
+    log_probability,
+    weighted_score,
+    without_logprobs,
+)
 
 __all__ = [
     "LETTERS",
@@ -26,6 +31,7 @@ __all__ = [
     "ScoreForm",
     "WordForm",
     "kept_reply",
+    "log_probability",
     "weighted_score",
     "without_logprobs",
     "is_cut",

@@ -12,7 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LEAST_MASS", "TOP", "Weighted", "kept_reply", "weighted_score", "without_logprobs"]
+__all__ = [
+    "LEAST_MASS",
+    "TOP",
+    "Weighted",
+    "kept_reply",
+    "log_probability",
+    "weighted_score",
+    "without_logprobs",
+]
 
 TOP = 20
 """Likeliest tokens asked for at each place: the most that OpenAI gives."""
@@ -22,7 +30,12 @@ LEAST_MASS = 0.5
 _KEPT = 8
 """Tokens with a digit that are kept from the start of a reply, and as many from its end."""
 _LONGEST = 24
+_BEFORE = 4
+"""Characters kept of the token before: too few to hold a part of a secret that is worth one."""
+_LOWEST = -1e9
 _ROUNDING = 1e-6
+_MOST_MASS = 1.01
+"""Tokens that together have more than all of the probability (but for rounding) are no answer."""
 _SPACES = " \n\t\u2581\u0120"
 
 Place = tuple[int, str, str, dict[str, float]]
@@ -67,7 +80,7 @@ def kept_reply(text: str, logprobs: Any) -> str:
         if not isinstance(token, str):
             return text
         if any(c.isdigit() for c in token) and len(token) <= _LONGEST:
-            places.append((place, before[-_LONGEST:], token, _likeliest(entry)))
+            places.append((place, before[-_BEFORE:], token, _likeliest(entry)))
         before = token
     if len(places) > 2 * _KEPT:
         places = [*places[:_KEPT], *places[-_KEPT:]]
@@ -76,18 +89,31 @@ def kept_reply(text: str, logprobs: Any) -> str:
 
 
 def _likeliest(entry: Mapping[str, Any]) -> dict[str, float]:
-    """The log-probabilities of a place; what is no number from -inf to 0 is left out."""
+    """The log-probabilities of a place; what is no such number is left out."""
     top = entry.get("top_logprobs")
     values: dict[str, float] = {}
     for one in [*(top[:TOP] if isinstance(top, list) else []), entry]:
-        token, value = (
-            (one.get("token"), one.get("logprob")) if isinstance(one, Mapping) else (None, None)
-        )
-        if not isinstance(token, str) or len(token) > _LONGEST or token in values:
-            continue
-        if isinstance(value, int | float) and math.isfinite(value) and value <= _ROUNDING:
-            values[token] = round(min(float(value), 0.0), 5)
+        token = one.get("token") if isinstance(one, Mapping) else None
+        if isinstance(token, str) and len(token) <= _LONGEST and token not in values:
+            value = log_probability(one.get("logprob"))
+            if value is not None:
+                values[token] = value
     return values
+
+
+def log_probability(value: Any) -> float | None:
+    """A number up to 0, rounded; None of anything else that JSON can hold.
+
+    Examples
+    --------
+    >>> log_probability(-0.1234567), log_probability(-(10**400)), log_probability(True)
+    (-0.12346, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not _LOWEST <= value <= _ROUNDING:  # NaN, infinities, and whole numbers past any float
+        return None
+    return round(min(float(value), 0.0), 5)
 
 
 def without_logprobs(kept: str) -> tuple[str, list[Place]]:
@@ -104,13 +130,17 @@ def without_logprobs(kept: str) -> tuple[str, list[Place]]:
         return kept, []
     try:
         value = json.loads(kept)
-        places = [
-            (int(place), str(before), str(token), {str(k): float(v) for k, v in top.items()})
-            for place, before, token, top in value["logprobs"]
-        ]
-        return str(value["reply"]), places
+        reply, places = value["reply"], [_place(*one) for one in value["logprobs"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return kept, []  # a reply that only looks like one
+    return (reply, places) if isinstance(reply, str) else (kept, [])
+
+
+def _place(place: Any, before: Any, token: Any, top: Any) -> Place:
+    values = {str(name): log_probability(value) for name, value in top.items()}
+    if not isinstance(place, int) or None in values.values():
+        raise ValueError("not as `kept_reply` writes it")
+    return place, str(before), str(token), {k: v for k, v in values.items() if v is not None}
 
 
 def weighted_score(places: Sequence[Place], score: float, low: int, high: int) -> Weighted | None:
@@ -128,9 +158,9 @@ def weighted_score(places: Sequence[Place], score: float, low: int, high: int) -
     Returns
     -------
     Weighted or None
-        None where the score's token is not found, or its tokens' probabilities are not told. A
-        token that may be a whole score or the start of another (1 of 10, where a tokenizer cuts
-        numbers into digits) counts only where what follows is told.
+        None where the score's token is not found, its tokens' probabilities are not told, or they
+        sum to more than 1. A token that may be a whole score or the start of another (1 of 10,
+        where a tokenizer cuts numbers into digits) counts only where what follows is told.
 
     Examples
     --------
@@ -138,7 +168,7 @@ def weighted_score(places: Sequence[Place], score: float, low: int, high: int) -
     >>> weighted_score([(0, "", "8", top)], 8.0, 1, 10)
     Weighted(score=7.75, mass=0.8)
     """
-    wanted = str(int(score)) if score == int(score) else ""
+    wanted = str(int(score)) if float(score).is_integer() else ""
     starts = [i for i in range(len(places)) if wanted and _number_at(places, i) == wanted]
     if not starts:
         return None
@@ -163,7 +193,7 @@ def weighted_score(places: Sequence[Place], score: float, low: int, high: int) -
             if token in chances:
                 chances[token] += chance * max(0.0, 1 - sum(goes_on.values()))
     mass = sum(chances.values())
-    if mass <= 0:
+    if not 0 < mass <= _MOST_MASS:
         return None
     expected = sum(int(v) * p for v, p in chances.items()) / mass
     return Weighted(score=round(expected, 6), mass=round(min(mass, 1.0), 6))
