@@ -21,6 +21,7 @@ from judgestats.analysis.alignment_methods import (
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import LEVEL, claim_of
+from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pair_description import people_ceiling, reference_results
 from judgestats.analysis.pair_methods import (
@@ -537,8 +538,5 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> 
     limits = selection_limits(frame, table)
     personas = {"strict-expert", "lay-reader", "hurried-reader"}
     if {label.annotator for item in items for label in item.labels} <= personas:
-        limits.append(
-            "The labels are those of the bundled bank's designed personas, not of people: they "
-            "serve to rehearse the method."
-        )
+        limits.append(designed_labels())
     return limits

@@ -8,6 +8,7 @@ import pandas as pd
 
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
+from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import selection_limits
@@ -108,10 +109,7 @@ def limits_of(
     limits = selection_limits(pipelines, table)
     personas = {label.annotator for item in items for label in item.labels}
     if personas == {"majority"} and any(r.quality is not None for i in items for r in i.responses):
-        limits.append(
-            "The labels are those of the bundled bank's designed personas, not of people: they "
-            "serve to rehearse the method."
-        )
+        limits.append(designed_labels())
     short = pipelines[(pipelines["wanted"] > 0) & (pipelines["used"] < pipelines["wanted"])]
     if len(short):
         names = sorted(set(short["factor_strategy"]))

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = ["Limit", "common_limits", "few_questions", "limits_of_conditions", "simulated_judges"]
+__all__ = [
+    "Limit",
+    "common_limits",
+    "designed_labels",
+    "few_questions",
+    "limits_of_conditions",
+    "simulated_judges",
+]
 
 
 class Limit(str):
@@ -55,6 +62,22 @@ def few_questions(n: int) -> Limit:
         "for others.",
         code="few_questions",
         short=f"{n} questions: intervals are wide",
+    )
+
+
+def designed_labels() -> Limit:
+    """That the labels of the bundled bank are nobody's.
+
+    Examples
+    --------
+    >>> designed_labels().short
+    "labels are designed, not people's"
+    """
+    return Limit(
+        "The labels are those of the bundled bank's design, not of people: they serve to rehearse "
+        "the method.",
+        code="designed_labels",
+        short="labels are designed, not people's",
     )
 
 

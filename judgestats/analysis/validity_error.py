@@ -13,11 +13,11 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.ratings import ratings_of
 from judgestats.analysis.supplements import Rows
+from judgestats.analysis.validity_labels import designed_scores
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.judgments.shapes import score_array
-from judgestats.protocols.naming import response_names
 from judgestats.protocols.scale import Scale
 from judgestats.results import About
 from judgestats.stats.validity.error_parts import error_parts
@@ -49,8 +49,8 @@ def with_people_error(
         The parsed judgments.
     items : sequence of Item
     people : str
-        A table of people's scores; ``designed`` is the items' designed quality on the scale; empty
-        where the experiment holds nothing to people.
+        A table of people's scores; ``designed`` is the items' designed quality on the scale, which
+        is nobody's score and called by its name; empty: nothing is held to people.
     scale : Scale
     level : float
 
@@ -72,6 +72,7 @@ def with_people_error(
     human = ratings.reindex(list(array.items)).to_numpy(float)
     several = len(set(array.clusters)) < len(array.clusters)
     cluster = array.clusters if several else None
+    against = "the designed quality" if people == "designed" else "people"
     found: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
@@ -92,7 +93,7 @@ def with_people_error(
                 found += [
                     NamedResult(
                         id=f"error.{part}.{name}",
-                        title=f"{parts[part].label} against people ({name})",
+                        title=f"{parts[part].label} against {against} ({name})",
                         role="descriptive",
                         result=parts[part],
                         about=About(conditions=(name,)),
@@ -104,7 +105,7 @@ def with_people_error(
         return analysis
     table = NamedResult(
         id="error.by_k",
-        title="Squared error against people: bias² + items + replicates / k",
+        title=f"Squared error against {against}: bias² + items + replicates / k",
         role="descriptive",
         result=Rows(table=pd.DataFrame(rows)),
     )
@@ -125,10 +126,4 @@ def _ratings(frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Sca
                 f"people: the labels of {people} are words; people's scores are numbers."
             )
         return ratings
-    known = {
-        name: scale.low + (scale.high - scale.low) * response.quality
-        for item in items
-        for name, response in zip(response_names(item), item.responses, strict=True)
-        if response.quality is not None
-    }
-    return pd.Series(known, dtype=float)
+    return pd.Series(designed_scores(items, scale.low, scale.high), dtype=float)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from judgestats.items.schema import Item
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.protocols.naming import response_names
 
-__all__ = ["labelled_frame", "texts_of"]
+__all__ = ["designed_scores", "labelled_frame", "texts_of"]
 
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
@@ -26,6 +25,16 @@ def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
         name: (item.question, response.text)
         for item in items
         for name, response in zip(response_names(item), item.responses, strict=True)
+    }
+
+
+def designed_scores(items: Sequence[Item], low: float, high: float) -> dict[str, float]:
+    """The designed quality of answers in points of a scale, by what is judged."""
+    return {
+        name: low + (high - low) * response.quality
+        for item in items
+        for name, response in zip(response_names(item), item.responses, strict=True)
+        if response.quality is not None
     }
 
 
@@ -75,15 +84,11 @@ def labelled_frame(
     return asked.assign(label=shown), said
 
 
-def _designed(asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan) -> dict[str, Any]:
+def _designed(
+    asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan
+) -> dict[str, float]:
     """The designed quality on the scale, of as many answers as keep their label."""
-    low, high = map(float, declared.options["scale"].split())
-    known = {
-        name: low + (high - low) * response.quality
-        for item in items
-        for name, response in zip(response_names(item), item.responses, strict=True)
-        if response.quality is not None
-    }
+    known = designed_scores(items, *map(float, declared.options["scale"].split()))
     judged = sorted(set(asked["item_id"]) & set(known))
     most = declared.options["labelled"]
     if most != "all" and int(most) < len(judged):

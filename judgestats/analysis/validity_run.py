@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, true_row
+from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pass_fail import pass_fail_results
 from judgestats.analysis.people import people_results
@@ -170,7 +171,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         results=tuple(results),
         headlines=headlines,
         rows=_rows(table),
-        limitations=(*dict.fromkeys(notes), *selection_limits(frame, table)),
+        limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics=metrics,
@@ -237,6 +238,11 @@ def _related(name: str, found: Found) -> list[NamedResult]:
             )
         ]
     return []
+
+
+def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: AnalysisPlan) -> list[str]:
+    designed = [designed_labels()] if declared.options["labels"] == "designed" else []
+    return [*designed, *selection_limits(frame, table)]
 
 
 def _family(results: Sequence[NamedResult]) -> list[NamedResult]:

@@ -85,10 +85,10 @@ LABELS = (
 
 PEOPLE = Parameter(
     name="people",
-    default="designed",
+    default="",
     read=_table_or_designed,
     help="a table of people's scores (item_id, label): squared error against them in its parts; "
-    "designed: the items' designed quality, where they have one",
+    "designed: the bundled items' designed quality in their place, to rehearse",
 )
 """Of an experiment on scores: what their bias and variance are held to."""
 

@@ -178,13 +178,16 @@ def test_disagreements_are_a_file_with_texts_or_without(workplace, judged):
 
 def test_squared_error_is_split_by_condition_and_k(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "6",
-             "replicates": "3"}  # fmt: skip
+             "replicates": "3", "people": "designed"}  # fmt: skip
     outcome = run_experiment(load_design("temperature"), given)
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     records = {
         r["id"]: r
         for r in json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
     }
+    titles = [r["title"] for r in records.values() if r["id"].startswith("error.")]
+    assert titles
+    assert not [t for t in titles if "people" in t]  # a design is nobody's score
     keys = [c["key"] for c in records["error.by_k"]["columns"]]
     rows = [dict(zip(keys, row, strict=True)) for row in records["error.by_k"]["rows"]]
     assert {(r["condition"], r["k"]) for r in rows} == {

@@ -85,6 +85,8 @@ def error_parts(
     r = read[used].astype(float)
     mean = np.nansum(e, axis=1) / r
     inside = np.nansum((e - mean[:, None]) ** 2, axis=1) / (r - 1)
+    # Errors that are all the same differ from their mean by rounding alone.
+    inside[np.nanmax(e, axis=1) == np.nanmin(e, axis=1)] = 0.0
     terms = np.column_stack([np.ones(r.size), mean, mean**2 - inside / r, inside])
     n_out = int(np.sum(~used))
     sample = Sample(
