@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping
 
 from judgestats.results import Row
 
-__all__ = ["asked_row", "choice_rows", "people_rows", "score_rows", "true_row", "verdict_rows"]
+__all__ = [
+    "asked_row",
+    "choice_rows",
+    "people_rows",
+    "score_rows",
+    "share_rows",
+    "true_row",
+    "verdict_rows",
+]
 
 _ALL = "{}"
 
@@ -117,6 +125,36 @@ def verdict_rows(names: Iterable[str]) -> tuple[Row, ...]:
             names,
         ),
         asked_row("passes", "lets pass", "passes", "proportion", "verdicts.pass_rate.{}", names),
+    )
+
+
+def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[Row, ...]:
+    """Of verdicts asked once: how often each is given; `words` by condition.
+
+    Parameters
+    ----------
+    words : mapping of condition to the verdicts whose shares it has
+
+    Returns
+    -------
+    tuple of Row
+
+    Examples
+    --------
+    >>> [r.ask for r in share_rows({"a": ["good", "bad"], "b": ["bad"]})]
+    ["says 'bad'", "says 'good'"]
+    """
+    said = {name: tuple(own) for name, own in words.items()}
+    return tuple(
+        asked_row(
+            f"share of '{word}'",
+            f"says '{word}'",
+            f"'{word}'",
+            "share",
+            f"verdicts.share of '{word}'.{{}}",
+            [name for name, own in said.items() if word in own],
+        )
+        for word in sorted({w for own in said.values() for w in own})
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.asked_rows import people_rows, true_row, verdict_rows
+from judgestats.analysis.asked_rows import people_rows, share_rows, true_row, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.limits import Limit, few_questions
@@ -151,6 +151,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
     once = verdicts_asked_once(frame)
+    shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         found = _condition_results(asked, declared)
@@ -159,7 +160,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             kinds = {kind for kind, _, _ in own}
             found = [*own, *(f for f in found if f[0] not in kinds)]
         elif once[name]:
-            found = [*shares_of_verdicts(asked, declared), *found]
+            shares = shares_of_verdicts(asked, declared)
+            shown[name] = [kind.split("'", 1)[1][:-1] for kind, _, _ in shares]
+            found = [*shares, *found]
         results += [
             NamedResult(
                 id=f"{kind}.{name}",
@@ -205,6 +208,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         described=tuple(described),
         rows=(
             *verdict_rows(table["condition"]),
+            *share_rows(shown),
             *people_rows(table["condition"]),
             true_row(table["condition"], "poststratified"),
         ),

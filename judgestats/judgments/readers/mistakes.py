@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.scales import check_scales
 from judgestats.judgments.readers.verdicts import Read
 
 __all__ = ["check_mistakes"]
@@ -51,9 +52,10 @@ def check_mistakes(
     """
     _duplicate_export(source, table, names)
     out = _as_shown(source, out, options)
+    two_scales: list[str] = []
     if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
-        _two_scales(source, out)
-    notes = _repeated_rows(table, out, names)
+        two_scales = check_scales(source, out)
+    notes = [*two_scales, *_repeated_rows(table, out, names)]
     infinite = out["reason"].astype(str).str.startswith("an infinite score")
     if infinite.any():
         n = int(infinite.sum())
@@ -148,20 +150,3 @@ def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> p
             "responses, analyse each order by itself (--factor order)."
         )
     return out
-
-
-def _two_scales(source: Path | str, out: pd.DataFrame) -> None:
-    """Refuse judges (of one criterion) of whom one uses a scale many times as wide as another."""
-    factors = [c for c in out.columns if c.startswith("factor_")]
-    scored = out[out["score"].notna()]
-    parts = [rows for _, rows in scored.groupby(factors, sort=False)] if factors else [scored]
-    for rows in parts:
-        own = rows.groupby("judge", sort=False)["score"]
-        tops = own.quantile(0.95)[own.size() >= _ENOUGH]
-        if len(tops) > 1 and tops.min() > 0 and tops.max() >= 4 * tops.min() and tops.max() > 10:
-            low, high = str(tops.idxmin()), str(tops.idxmax())
-            raise InputError(
-                f"{source}: the scores seem to be of two scales: {low} gives up to "
-                f"{own.max()[low]:g}, {high} up to {own.max()[high]:g}. Bring them to one scale, "
-                "or state the one that both use (--scale 0-100)."
-            )

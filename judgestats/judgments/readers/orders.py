@@ -12,12 +12,11 @@ import pandas as pd
 from judgestats.judgments.kinds import PREFERENCES, spelling
 from judgestats.judgments.readers.names import PARTS, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.sides import side_columns
 from judgestats.judgments.readers.understanding import group_codes
 from judgestats.judgments.readers.verdicts import kind_of_column
 
 __all__ = ["with_orders"]
-
-_SIDES = (("modela", "modelb"), ("model1", "model2"))
 
 
 def with_orders(
@@ -50,10 +49,10 @@ def with_orders(
     """
     given = dict(names)
     own = {folded(c): str(c) for c in table.columns}
-    sides = next((s for s in _SIDES if set(s) <= set(own)), None)
+    sides = side_columns(table)
     if sides is None or "order" in given or options.labels is not None or "item_id" not in given:
         return table, given, ""
-    first, second = own[sides[0]], own[sides[1]]
+    first, second = sides
     if {first, second} & set(given.values()):
         return table, given, ""
     key = [given["item_id"], *[c for c in options.item if c not in {first, second}]]

@@ -29,6 +29,7 @@ from judgestats.judgments.readers.names import (
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.orders import with_orders
 from judgestats.judgments.readers.ragas import ragas_options
+from judgestats.judgments.readers.sides import with_sides
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
@@ -112,6 +113,8 @@ def read_frame(
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
     if options.parse:
         table, names = read_texts(source, table, names, options)
+    table, named = with_sides(table, names, options)
+    shapes += [named] if named else []
     if not people:
         table, names, folding = with_orders(source, table, names, options)
         shapes += [folding] if folding else []

@@ -1,0 +1,79 @@
+"""Preferences that name a model: which of the two models of their row is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from judgestats.judgments.kinds import NO_VERDICT, PREFERENCES, spelling
+from judgestats.judgments.readers.names import VERDICTS, folded
+from judgestats.judgments.readers.options import TableOptions
+
+__all__ = ["side_columns", "with_sides"]
+
+_SIDES = (("modela", "modelb"), ("model1", "model2"))
+_MOSTLY = 0.8
+
+
+def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
+    """The columns that name the two models of a row; None where the table has none.
+
+    Examples
+    --------
+    >>> side_columns(pd.DataFrame(columns=["id", "Model A", "Model B"]))
+    ('Model A', 'Model B')
+    """
+    own = {folded(c): str(c) for c in table.columns}
+    return next(((own[a], own[b]) for a, b in _SIDES if a in own and b in own), None)
+
+
+def with_sides(
+    table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+) -> tuple[pd.DataFrame, str]:
+    """The table with a model's name among the verdicts as its place (a or b), and that in words.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : mapping of our column to theirs
+    options : TableOptions
+
+    Returns
+    -------
+    tuple of DataFrame and str
+        As given where the verdicts name no models of their rows, or where their kind is stated.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model_a": ["x", "z"], "model_b": ["y", "x"], "winner": ["x", "x"]})
+    >>> found, said = with_sides(rows, {"choice": "winner"}, TableOptions())
+    >>> found["winner"].tolist(), said
+    (['a', 'b'], 'winner names models: a is the one of model_a, b the one of model_b')
+    """
+    sides = side_columns(table)
+    if sides is None or options.codes or options.passes or options.kind not in {"", "preference"}:
+        return table, ""
+    a, b = (table[c].map(spelling) for c in sides)
+    if set(a) | set(b) <= set(PREFERENCES):
+        return table, ""
+    told: list[str] = []
+    for column in {names[n]: None for n in (*VERDICTS, "label") if n in names}:
+        if column in sides or pd.api.types.is_numeric_dtype(table[column]):
+            continue
+        said = table[column].map(spelling)
+        first, second = (said == a) & (a != b), (said == b) & (a != b)
+        named = first | second
+        known = named | said.isin([*PREFERENCES, *NO_VERDICT, ""])
+        if not named.any() or known.mean() < _MOSTLY:
+            continue
+        cells = table[column].astype(object).mask(first, "a").mask(second, "b")
+        other = ~known
+        # A model that is not in the row is no verdict on it.
+        table = table.assign(**{column: cells.mask(other, "?")})
+        n = int(other.sum())
+        unread = f" ({n:,} name neither: unread)" if n else ""
+        told.append(
+            f"{column} names models: a is the one of {sides[0]}, b the one of {sides[1]}{unread}"
+        )
+    return table, "; ".join(told)
