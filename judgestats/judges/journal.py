@@ -22,12 +22,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from judgestats.errors import StoreError
-from judgestats.judges.batches.store import BATCH_SCHEMA, BatchStore
+from judgestats.judges.batches.store import BATCH_SCHEMA, BatchStore, split_keys
+from judgestats.judges.journal_database import Database, connected
 from judgestats.judges.journal_file import (
     APPLICATION_ID,
+    SQLITE_ERRORS,
     VERSION,
     check_file,
     is_busy,
@@ -38,7 +39,6 @@ from judgestats.judges.journal_tables import (
     ALL,
     FACTS_SCHEMA,
     GET,
-    KEY_BYTES,
     PUT,
     PUT_NEW,
     SCHEMA,
@@ -52,6 +52,8 @@ from judgestats.judges.ledger import LEDGER_SCHEMA, Charge, Ledger
 from judgestats.judges.negotiation import Abilities
 
 __all__ = ["UNTOLD", "Answer", "Journal"]
+
+_ALL_ABILITIES = "SELECT base_url, model, value FROM abilities"
 
 
 class _Batch:
@@ -88,11 +90,11 @@ class Journal:
         self._name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         if self.path is not None:
             check_file(self.path)
-        self._db = self._open()
+        self._database = Database(self._open(), self.path)
         self._batch: _Batch | None = None
         self._closed = False
-        self.batches = BatchStore(self._db, lambda error: store_error(error, self.path))
-        self.ledger = Ledger(self._db, lambda error: store_error(error, self.path))
+        self.batches = BatchStore(self._database)
+        self.ledger = Ledger(self._database)
         try:
             self._next_id = self._first_free_id()
             self._lost = self._read_lost()
@@ -111,16 +113,7 @@ class Journal:
 
     def _opened(self) -> sqlite3.Connection:
         new = self.path is not None and not self.path.exists()
-        try:
-            db = sqlite3.connect(
-                # absolute, since SQLite takes a file called ":memory:" for no file at all
-                ":memory:" if self.path is None else self.path.absolute(),
-                isolation_level=None,
-                timeout=0.2,
-                check_same_thread=False,
-            )
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
+        db = connected(self.path)
         try:
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
             db.execute("PRAGMA journal_mode=WAL")
@@ -135,7 +128,7 @@ class Journal:
             self._update(db)
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (sqlite3.Error, StoreError) as error:
+        except (*SQLITE_ERRORS, StoreError) as error:
             db.close()
             if isinstance(error, StoreError):
                 raise
@@ -192,9 +185,8 @@ class Journal:
         if last is not None:
             self._flush(last)
         try:
-            self._db.close()
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
+            with self._database.faults():
+                self._database.db.close()
         finally:
             if self.path is not None:
                 with contextlib.suppress(OSError):
@@ -214,34 +206,22 @@ class Journal:
         self.close()
 
     def _first_free_id(self) -> int:
-        row = self._one("SELECT coalesce(max(id), 0) + 1 FROM attempts")
-        return int(str(row[0])) if row else 1
+        row = self._database.one("SELECT coalesce(max(id), 0) + 1 FROM attempts")
+        return int(row[0]) if row else 1
 
     def _read_lost(self) -> set[bytes]:
         """Judgments in flight when an earlier run ended, and not answered since."""
         lost = set()
         unknown = "SELECT keys FROM attempts WHERE outcome IS NULL OR outcome = 'lost'"
-        try:
-            for (keys,) in self._db.execute(unknown).fetchall():
-                for start in range(0, len(keys), KEY_BYTES):
-                    key = keys[start : start + KEY_BYTES]
-                    if self._one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
-                        lost.add(key)
-            self._db.execute("BEGIN IMMEDIATE")
+        for (keys,) in self._database.rows(unknown):
+            for key in split_keys(keys or b""):
+                if self._database.one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
+                    lost.add(key)
+        with self._database.transaction() as db:
             self.ledger.book_lost()
-            self._db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
+            db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
         # Asked online while they wait in a batch, they are paid for twice.
         return lost | {key for key in self.batches.waiting() if self.get(key) is None}
-
-    def _one(self, query: str, values: Sequence[object] = ()) -> tuple[object, ...] | None:
-        try:
-            row: tuple[object, ...] | None = self._db.execute(query, values).fetchone()
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
-        return row
 
     # ------------------------------------------------------------------ answers
 
@@ -253,21 +233,17 @@ class Journal:
         StoreError
             It is damaged: a bit of its row is not as it was written.
         """
-        row = self._one(GET, (key,))
+        row = self._database.one(GET, (key,))
         if row is None:
             return None
         answer = answer_of(row)
         if answer is None:
-            raise StoreError(
-                f"{self._name}: an answer is damaged (its checksum differs). Nothing was changed. "
-                "`judgestats journal verify FILE` counts the damaged ones, with --drop it takes "
-                "them out, to be asked again."
-            )
+            raise self._database.damaged("an answer is damaged (its checksum differs)")
         return answer
 
     def __len__(self) -> int:
-        row = self._one("SELECT count(*) FROM answers")
-        return int(str(row[0])) if row else 0
+        row = self._database.one("SELECT count(*) FROM answers")
+        return int(row[0]) if row else 0
 
     def was_lost(self, keys: Iterable[bytes]) -> int:
         """How many of the judgments were in flight when an earlier run was killed.
@@ -289,7 +265,7 @@ class Journal:
         """
         number = self._next_id
         self._next_id += 1
-        self._one(
+        self._database.one(
             "INSERT INTO attempts (id, keys, started_at, line, hold) VALUES (?, ?, ?, ?, ?)",
             (number, b"".join(keys), time.time(), line, hold),
         )
@@ -346,33 +322,26 @@ class Journal:
         if batch.done.is_set():
             return
         self._batch = None
-        db = self._db
         try:
-            db.execute("BEGIN IMMEDIATE")
-            if batch.answers:
-                db.executemany(PUT, batch.answers)
-            if batch.ended:
-                db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
-            if batch.ruined:
-                db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
-            self.ledger.book(batch.charges)
-            db.execute("COMMIT")
+            with self._database.transaction() as db:
+                if batch.answers:
+                    db.executemany(PUT, batch.answers)
+                if batch.ended:
+                    db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
+                if batch.ruined:
+                    db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
+                self.ledger.book(batch.charges)
+        except StoreError as error:
+            batch.error = error
         except Exception as error:  # whatever it is, those who wait must hear of it
-            batch.error = (
-                store_error(error, self.path)
-                if isinstance(error, sqlite3.Error)
-                else StoreError(f"{self._name}: an answer cannot be stored ({error}).")
-            )
-            if db.in_transaction:
-                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
-                    db.execute("ROLLBACK")
+            batch.error = StoreError(f"{self._name}: an answer cannot be stored ({error}).")
         batch.done.set()
 
     # ------------------------------------------------------------------ from one to another
 
     def entries(self) -> list[tuple[bytes, Answer]]:
         """All answers with their keys; damaged ones are left out."""
-        rows = ((row[0], answer_of(row)) for row in self._rows(ALL))
+        rows = ((row[0], answer_of(row)) for row in self._database.rows(ALL))
         return [(key, answer) for key, answer in rows if answer is not None]
 
     def damaged(self, *, drop: bool = False) -> list[str]:
@@ -383,40 +352,35 @@ class Journal:
         drop : bool
             Take the damaged rows out.
         """
-        faults = [str(row[0]) for row in self._rows("PRAGMA integrity_check")]
+        faults = [str(row[0]) for row in self._database.rows("PRAGMA integrity_check")]
         faults = [fault for fault in faults if fault != "ok"]
         bad = [
             row[0]
-            for row in self._rows(ALL.replace("SELECT key", "SELECT rowid, key", 1))
+            for row in self._database.rows(ALL.replace("SELECT key", "SELECT rowid, key", 1))
             if answer_of(row[1:]) is None
         ]
+        unread = [
+            (url, model)
+            for url, model, value in self._database.rows(_ALL_ABILITIES)
+            if _abilities(value) is None
+        ]
         if drop:
-            for row_id in bad:
-                self._one("DELETE FROM answers WHERE rowid = ?", (row_id,))
+            with self._database.transaction() as db:
+                db.executemany("DELETE FROM answers WHERE rowid = ?", [(row_id,) for row_id in bad])
+                db.executemany("DELETE FROM abilities WHERE base_url = ? AND model = ?", unread)
         lines = [
             f"line {line} of the ledger: its checksum differs, so what was spent is not certain"
             for line in self.ledger.damaged()
         ]
-        return [*faults, *(f"row {row_id}: its checksum differs" for row_id in bad), *lines]
-
-    def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        try:
-            return self._db.execute(query).fetchall()
-        except sqlite3.Error as error:
-            raise store_error(error, self.path) from None
+        rows = [f"row {row_id}: its checksum differs" for row_id in bad]
+        learned = [f"what is known of {model} at {url} cannot be read" for url, model in unread]
+        return [*faults, *rows, *learned, *lines]
 
     def keep(self, answers: Iterable[tuple[bytes, Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
         rows = [(key, *stored(key, answer)) for key, answer in answers]
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany(PUT, rows)
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
-                    self._db.execute("ROLLBACK")
-            raise store_error(error, self.path) from None
+        with self._database.transaction() as db:
+            db.executemany(PUT, rows)
 
     def lost(self) -> frozenset[bytes]:
         """Judgments in flight when an earlier run ended, not yet asked again."""
@@ -424,16 +388,22 @@ class Journal:
 
     def all_abilities(self) -> list[tuple[str, str, Abilities]]:
         """What is known of every endpoint and model."""
-        rows = self._rows("SELECT base_url, model, value FROM abilities")
-        return [(url, model, Abilities.from_json(value)) for url, model, value in rows]
+        rows = self._database.rows(_ALL_ABILITIES)
+        return [(url, model, self._known(model, value)) for url, model, value in rows]
+
+    def _known(self, model: str, value: str) -> Abilities:
+        abilities = _abilities(value)
+        if abilities is None:
+            raise self._database.damaged(f"what is known of {model} is damaged")
+        return abilities
 
     # ------------------------------------------------------------------ who read it
 
     def read_by(self, version: str) -> str:
         """Note the version of the reader; the one before, where answers were read by another."""
-        row = self._one("SELECT value FROM facts WHERE name = 'reader'")
+        row = self._database.one("SELECT value FROM facts WHERE name = 'reader'")
         before = "" if row is None else str(row[0])
-        self._one("INSERT OR REPLACE INTO facts VALUES ('reader', ?)", (version,))
+        self._database.one("INSERT OR REPLACE INTO facts VALUES ('reader', ?)", (version,))
         return before if before != version and len(self) else ""
 
     # ------------------------------------------------------------------ abilities
@@ -441,12 +411,20 @@ class Journal:
     def abilities(self, base_url: str, model: str) -> Abilities | None:
         """What an earlier run learned of a model, or None."""
         query = "SELECT value FROM abilities WHERE base_url = ? AND model = ?"
-        row = self._one(query, (base_url, model))
-        return None if row is None else Abilities.from_json(str(row[0]))
+        row = self._database.one(query, (base_url, model))
+        return None if row is None else self._known(model, row[0])
 
     def learn(self, base_url: str, model: str, abilities: Abilities) -> None:
         """Keep what was learned of a model."""
-        self._one(
+        self._database.one(
             "INSERT OR REPLACE INTO abilities VALUES (?, ?, ?)",
             (base_url, model, abilities.to_json()),
         )
+
+
+def _abilities(value: str) -> Abilities | None:
+    """What was learned of a model; None where the row is damaged."""
+    try:
+        return Abilities.from_json(value)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

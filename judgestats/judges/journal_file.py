@@ -10,11 +10,22 @@ from urllib.parse import quote
 
 from judgestats.errors import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "check_file", "is_busy", "is_laid_out", "store_error"]
+__all__ = [
+    "APPLICATION_ID",
+    "SQLITE_ERRORS",
+    "VERSION",
+    "check_file",
+    "is_busy",
+    "is_laid_out",
+    "store_error",
+]
 
 APPLICATION_ID = 0x4A535431  # "JST1"
 VERSION = 6
 """2: batches; 3: settings as a mapping; 4: what was spent; 5: checksums."""
+
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What a call may raise: of a schema with flipped bits, a message that is no UTF-8."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -130,16 +141,16 @@ def is_laid_out(path: Path) -> bool:
     return int.from_bytes(header[68:72], "big") == APPLICATION_ID
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether an SQLite error says that somebody else holds the file."""
     text = str(error).lower()
     return "locked" in text or "busy" in text
 
 
-def store_error(error: sqlite3.Error, path: Path | None) -> StoreError:
+def store_error(error: Exception, path: Path | None) -> StoreError:
     """What to say of an SQLite error: what happened, what is kept, what to do."""
     name = "journal (in memory)" if path is None else f"journal {path}"
-    text = str(error)
+    text = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
     lower = text.lower()
     kept = "Everything stored before is kept; the same command goes on from there."
     if is_busy(error):

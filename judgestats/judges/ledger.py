@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
+from typing import Any
 
-from judgestats.errors import StoreError
+from judgestats.judges.journal_database import Database
 from judgestats.judges.journal_tables import checksum
 
 __all__ = ["LEDGER_SCHEMA", "Charge", "Ledger", "LedgerLine", "Spend", "sign_lines"]
@@ -33,6 +34,7 @@ ALTER TABLE attempts ADD COLUMN hold REAL;
 """
 _SUMS = ("requests", "known", "estimated", "in_vain", "asked_again")
 _WORST = ("longest", "input_ratio", "output_ratio")
+_COUNTS = ("requests", "asked_again")
 _FIGURES = (*_SUMS, *_WORST)
 _SIGNED = ", ".join(("id", "experiment", "base_url", "model", "began", *_FIGURES))
 
@@ -129,29 +131,24 @@ class Ledger:
 
     Parameters
     ----------
-    db : sqlite3.Connection
+    database : Database
         The journal's.
-    named : function
-        Turns an SQLite error into the journal's sentence about it.
     """
 
-    def __init__(
-        self, db: sqlite3.Connection, named: Callable[[sqlite3.Error], StoreError]
-    ) -> None:
-        self._db = db
-        self._named = named
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._lines: dict[tuple[str, str, str], int] = {}
 
     def spent(self, experiment: str, base_url: str, model: str) -> Spend:
         """What all runs together have spent on a model for an experiment."""
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in _SUMS)
         worst = ", ".join(f"coalesce(max({name}), 0)" for name in _WORST)
-        rows = self._rows(
+        rows = self._database.rows(
             f"SELECT {sums}, {worst} FROM ledger "  # noqa: S608 - names of this file only
             "WHERE experiment = ? AND base_url = ? AND model = ?",
             (experiment, base_url, model),
         )
-        return Spend(**dict(zip(_FIGURES, rows[0], strict=True)))  # type: ignore[arg-type]
+        return self._spend(rows[0])
 
     def line(self, experiment: str, base_url: str, model: str) -> int:
         """The number of this process's line; begun at its first use."""
@@ -180,65 +177,63 @@ class Ledger:
             line[4] = max(line[4], charge.longest)
             line[5] = max(line[5], charge.input_ratio)
             line[6] = max(line[6], charge.output_ratio)
-        self._db.executemany(
+        self._database.db.executemany(
             "UPDATE ledger SET requests = requests + ?, known = known + ?, "
             "estimated = estimated + ?, in_vain = in_vain + ?, longest = max(longest, ?), "
             "input_ratio = max(input_ratio, ?), output_ratio = max(output_ratio, ?) WHERE id = ?",
             [(*figures, line) for line, figures in totals.items()],
         )
-        sign_lines(self._db, totals)
+        sign_lines(self._database.db, totals)
 
     def book_again(self, line: int, count: int) -> None:
         """Note judgments that are asked a second time because a run was killed."""
-        self._rows("UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line))
+        self._database.rows(
+            "UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line)
+        )
         self._sign([line])
 
     def book_lost(self) -> None:
         """Charge what was held back for requests that were in flight when a run was killed."""
-        self._rows(
+        self._database.rows(
             "UPDATE ledger SET "
             "requests = requests + (SELECT count(*) FROM attempts "
             "WHERE outcome IS NULL AND line = ledger.id), "
             "in_vain = in_vain + (SELECT coalesce(sum(hold), 0) FROM attempts "
             "WHERE outcome IS NULL AND line = ledger.id) "
-            "WHERE id IN (SELECT line FROM attempts WHERE outcome IS NULL)",
-            (),
+            "WHERE id IN (SELECT line FROM attempts WHERE outcome IS NULL)"
         )
-        lines = self._rows("SELECT DISTINCT line FROM attempts WHERE outcome IS NULL", ())
-        self._sign([int(str(line)) for (line,) in lines if line is not None])
+        lines = self._database.rows("SELECT DISTINCT line FROM attempts WHERE outcome IS NULL")
+        self._sign([line for (line,) in lines if line is not None])
 
-    def damaged(self) -> list[int]:
+    def damaged(self) -> list[object]:
         """The lines that do not hold what was written."""
-        bad = []
-        for row in self._rows(f"SELECT {_SIGNED}, checksum FROM ledger", ()):  # noqa: S608
+        bad: list[object] = []
+        for row in self._database.rows(f"SELECT {_SIGNED}, checksum FROM ledger"):  # noqa: S608
             try:
-                whole = checksum(b"%d" % int(str(row[0])), row[1:-1]) == row[-1]
+                whole = checksum(b"%d" % row[0], row[1:-1]) == row[-1]
             except (TypeError, ValueError):  # a number that has become text or bytes
                 whole = False
             if not whole:
-                bad.append(int(str(row[0])))
+                bad.append(row[0])
         return bad
 
     def _sign(self, lines: Sequence[int]) -> None:
-        try:
-            sign_lines(self._db, lines)
-        except sqlite3.Error as error:
-            raise self._named(error) from None
+        with self._database.faults():
+            sign_lines(self._database.db, lines)
 
     def lines(self) -> list[LedgerLine]:
         """All lines, oldest first."""
-        rows = self._rows(
+        rows = self._database.rows(
             f"SELECT experiment, base_url, model, began, {', '.join(_FIGURES)} "  # noqa: S608
-            "FROM ledger ORDER BY id",
-            (),
+            "FROM ledger ORDER BY id"
         )
         return [
             LedgerLine(
                 experiment=str(row[0]),
                 base_url=str(row[1]),
                 model=str(row[2]),
-                began=float(str(row[3])),
-                spend=Spend(**dict(zip(_FIGURES, row[4:], strict=True))),  # type: ignore[arg-type]
+                began=float(row[3] or 0.0),
+                spend=self._spend(row[4:]),
             )
             for row in rows
         ]
@@ -250,17 +245,19 @@ class Ledger:
 
     def _begin(self, line: LedgerLine) -> int:
         values = (line.experiment, line.base_url, line.model, line.began)
-        rows = self._rows(
+        rows = self._database.rows(
             f"INSERT INTO ledger (experiment, base_url, model, began, {', '.join(_FIGURES)}) "  # noqa: S608
             f"VALUES ({', '.join('?' * (4 + len(_FIGURES)))}) RETURNING id",
             (*values, *astuple(line.spend)),
         )
-        number = int(str(rows[0][0]))
+        number = int(rows[0][0])
         self._sign([number])
         return number
 
-    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+    def _spend(self, figures: Sequence[Any]) -> Spend:
+        """Figures as they were written: a flipped bit may have made a text of a number."""
         try:
-            return self._db.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._named(error) from None
+            named: dict[str, Any] = dict(zip(_FIGURES, map(float, figures), strict=True))
+            return Spend(**named | {name: int(named[name]) for name in _COUNTS})
+        except (ValueError, TypeError, OverflowError):
+            raise self._database.malformed("ledger") from None

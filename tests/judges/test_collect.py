@@ -336,7 +336,7 @@ def test_senseless_budgets_are_named():
 def test_a_full_disk_stops_the_collection_and_keeps_what_was_stored(plan, tmp_path):
     path = tmp_path / "journal.db"
     with Journal(path) as journal:
-        journal._db.execute("PRAGMA max_page_count=18")
+        journal._database.db.execute("PRAGMA max_page_count=18")
         with pytest.raises(StoreError, match="disk is full"):
             collect_judgments(plan(items=50, replicates=10), journal=journal)
     with Journal(path) as journal:

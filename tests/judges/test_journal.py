@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import os
 import random
 import shutil
@@ -190,8 +191,8 @@ def test_a_full_disk_is_named_and_what_was_stored_is_kept(tmp_path):
     path = tmp_path / "journal.db"
     with Journal(path) as journal:
         put(journal, text="kept")
-        pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
-        journal._db.execute(f"PRAGMA max_page_count={pages}")
+        pages = journal._database.db.execute("PRAGMA page_count").fetchone()[0]
+        journal._database.db.execute(f"PRAGMA max_page_count={pages}")
         with pytest.raises(StoreError, match="disk is full"):
             put(journal, b"l" * 32, "x" * 100_000)
     with Journal(path) as journal:
@@ -233,7 +234,9 @@ def test_many_writers_share_commits(tmp_path):
 
     with Journal(tmp_path / "journal.db") as journal:
         commits = []
-        journal._db.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+        journal._database.db.set_trace_callback(
+            lambda sql: commits.append(sql) if sql == "COMMIT" else None
+        )
         asyncio.run(run(journal))
         assert len(journal) == 200
         assert len(commits) < 20
@@ -444,6 +447,62 @@ def test_a_damaged_answer_is_named_and_can_be_taken_out(tmp_path, capsys):
     with Journal(path) as journal:
         assert journal.get(KEY).text == "kept"
         assert journal.get(b"l" * 32) is None
+
+
+HURT = {
+    "text that is no UTF-8": (
+        "UPDATE answers SET text = CAST(x'e974' AS TEXT)",
+        "checksum differs",
+    ),
+    "what was learned": ('UPDATE abilities SET value = \'{"mode": "jcon"}\'', "cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), HURT.values(), ids=HURT)
+def test_what_flipped_bits_leave_is_named_and_can_be_taken_out(change, said, tmp_path, capsys):
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        journal.keep([(KEY, answer("hurt"))])
+        journal.learn("http://x", "m", Abilities())
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(change)
+        db.commit()
+
+    def used():
+        with Journal(path) as journal:
+            return journal.get(KEY), journal.abilities("http://x", "m")
+
+    with pytest.raises(StoreError, match="journal verify"):
+        used()
+    assert main(["journal", "verify", str(path), "--drop"]) == 1
+    assert said in capsys.readouterr().out
+    assert main(["journal", "verify", str(path)]) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE ledger SET known = 'much'",
+        "UPDATE batch_requests SET sent = '{'",
+        "PRAGMA writable_schema=1; UPDATE sqlite_master SET sql = CAST(x'ac' AS TEXT) || sql",
+    ],
+)
+def test_a_damaged_file_is_a_sentence_and_no_traceback(change, tmp_path):
+    path = tmp_path / "journal.db"
+    request = BatchRequest(custom_id="1", keys=(KEY,), sent=Sent(mode=ReplyMode.TEXT), tried=0)
+    with Journal(path) as journal:
+        journal.ledger.line("a", "http://x", "m")
+        journal.batches.begin(BatchRecord(name="b", base_url="http://x", model="m"), [request])
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(change)
+        db.commit()
+
+    def used():
+        with Journal(path) as journal:
+            return journal.ledger.lines(), journal.batches.requests("b")
+
+    with pytest.raises(StoreError, match="the file is damaged"):
+        used()
 
 
 def test_a_damaged_line_of_the_ledger_is_named(tmp_path, capsys):

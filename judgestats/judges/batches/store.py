@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from judgestats.errors import StoreError
+from judgestats.judges.journal_database import Database
 from judgestats.judges.negotiation import Sent
 
 __all__ = ["BATCH_SCHEMA", "BatchStore", "BatchRecord", "BatchRequest"]
@@ -58,35 +56,16 @@ class BatchStore:
 
     Parameters
     ----------
-    db : sqlite3.Connection
+    database : Database
         The journal's.
-    named : function
-        Turns an SQLite error into the journal's sentence about it.
     """
 
-    def __init__(
-        self, db: sqlite3.Connection, named: Callable[[sqlite3.Error], StoreError]
-    ) -> None:
-        self._db = db
-        self._named = named
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield self._db
-            self._db.execute("COMMIT")
-        except BaseException as error:
-            if self._db.in_transaction:
-                with contextlib.suppress(sqlite3.Error):  # the first error is the one to report
-                    self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise self._named(error) from None
-            raise
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def begin(self, record: BatchRecord, requests: Sequence[BatchRequest]) -> None:
         """Record a batch before anything of it is sent."""
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -115,45 +94,48 @@ class BatchStore:
 
     def uploaded(self, name: str, file_id: str) -> None:
         """The server has the batch's file."""
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute("UPDATE batches SET file_id = ? WHERE name = ?", (file_id, name))
 
     def created(self, name: str, batch_id: str) -> None:
         """The server has the batch, under this id."""
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute("UPDATE batches SET batch_id = ? WHERE name = ?", (batch_id, name))
 
     def open(self, base_url: str, model: str) -> list[BatchRecord]:
         """The batches of a model that have not ended, oldest first."""
-        rows = self._rows(
+        rows = self._database.rows(
             "SELECT name, base_url, model, file_id, batch_id, estimate FROM batches "
             "WHERE base_url = ? AND model = ? ORDER BY created_at, name",
             (base_url, model),
         )
         names = ("name", "base_url", "model", "file_id", "batch_id", "estimate")
-        return [BatchRecord(**dict(zip(names, row, strict=True))) for row in rows]  # type: ignore[arg-type]
+        return [BatchRecord(**dict(zip(names, row, strict=True))) for row in rows]
 
     def requests(self, name: str) -> dict[str, BatchRequest]:
         """A batch's requests by custom id."""
-        rows = self._rows(
+        rows = self._database.rows(
             "SELECT custom_id, keys, sent, tried FROM batch_requests WHERE batch = ?",
             (name,),
         )
         requests_by_id = {}
         for custom_id, keys, sent, tried in rows:
-            requests_by_id[str(custom_id)] = BatchRequest(
-                custom_id=str(custom_id),
-                keys=split_keys(keys),  # type: ignore[arg-type]
-                sent=Sent.from_json(str(sent)),
-                tried=int(tried),  # type: ignore[call-overload]
-            )
+            try:
+                requests_by_id[str(custom_id)] = BatchRequest(
+                    custom_id=str(custom_id),
+                    keys=split_keys(keys),
+                    sent=Sent.from_json(str(sent)),
+                    tried=int(tried),
+                )
+            except (ValueError, TypeError, KeyError):
+                raise self._database.malformed(f"batch {name}") from None
         return requests_by_id
 
     def waiting(self) -> set[bytes]:
         """Judgments in batches that have not ended."""
         waiting_keys: set[bytes] = set()
-        for (keys,) in self._rows("SELECT keys FROM batch_requests", ()):
-            waiting_keys.update(split_keys(keys))  # type: ignore[arg-type]
+        for (keys,) in self._database.rows("SELECT keys FROM batch_requests"):
+            waiting_keys.update(split_keys(keys))
         return waiting_keys
 
     def end(
@@ -180,7 +162,7 @@ class BatchStore:
             The judgments that had no answer before.
         """
         new = set()
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             for key, values in answers.items():
                 if db.execute(put, (key, *values)).rowcount == 1:
                     new.add(key)
@@ -188,12 +170,6 @@ class BatchStore:
             db.execute("DELETE FROM batch_requests WHERE batch = ?", (name,))
             db.execute("DELETE FROM batches WHERE name = ?", (name,))
         return frozenset(new)
-
-    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-        try:
-            return self._db.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._named(error) from None
 
 
 def split_keys(keys: bytes) -> tuple[bytes, ...]:
