@@ -75,10 +75,11 @@ def _within(rows: pd.DataFrame) -> str:
         runs = rows.groupby("replicate")["score"]
         tops = runs.quantile(0.95)[runs.size() >= _ENOUGH]
         if _differ(tops) and (tops.max() > 10 or _in_shares(scores)):
-            low, high = tops.idxmin(), tops.idxmax()
+            first, last = int(tops.argmin()), int(tops.argmax())
+            highest = runs.max().loc[tops.index]
             return (
-                f"repetition {low} goes up to {runs.max()[low]:g}, "
-                f"repetition {high} up to {runs.max()[high]:g}"
+                f"repetition {tops.index[first]} goes up to {highest.iloc[first]:g}, "
+                f"repetition {tops.index[last]} up to {highest.iloc[last]:g}"
             )
     if scores.max() > 10:
         for part, where in ((scores, "first"), (scores[::-1], "last")):
@@ -93,8 +94,10 @@ def _within(rows: pd.DataFrame) -> str:
                     f"the {where} {n:,} go up to {block.max():g}, the others up to {rest.max():g}"
                 )
     if _in_shares(scores):
-        low = scores[(scores > 0) & (scores < 1)]
-        return f"{len(low):,} are shares (such as {low[0]:g}), others go up to {scores.max():g}"
+        shares = scores[(scores > 0) & (scores < 1)]
+        return (
+            f"{len(shares):,} are shares (such as {shares[0]:g}), others go up to {scores.max():g}"
+        )
     return _apart(scores)
 
 
