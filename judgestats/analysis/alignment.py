@@ -18,7 +18,7 @@ from judgestats.analysis.alignment_methods import (
     consistency_of,
     describe,
 )
-from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.asked_rows import aligned_rows, asked_row
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.limits import designed_labels
@@ -274,29 +274,8 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
     called = {
         str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(methods, rows, strict=True)
     }
-    against = {
-        "people among themselves": "alignment.people",
-        "always tie": "alignment.always_tie",
-    }
     return (
-        asked_row(
-            "people",
-            "agrees with people",
-            "people",
-            "alignment_score",
-            "alignment.{}",
-            called,
-            note="(tie half)",
-            beside=against,
-        ),
-        asked_row(
-            "accuracy",
-            "right where neither ties",
-            "accuracy",
-            "accuracy",
-            "agreement.accuracy.{}",
-            called,
-        ),
+        *aligned_rows(called),
         asked_row(
             "again",
             "same when asked again",
@@ -366,7 +345,8 @@ def _headlines(
         for row in one.shifts.rows:
             if {row.a, row.b} & {best} and {row.a, row.b} & set(_BASELINES):
                 floor = row.b if row.a == best else row.a
-                p_floor = min(1.0, len(judges) * row.p_adjusted)
+                # NaN stays NaN: a baseline that could not be compared is not one tested in vain.
+                p_floor = float(np.minimum(1.0, len(judges) * row.p_adjusted))
                 above = (row.estimate > 0) == (row.a == best)
                 found.append(
                     Headline(
@@ -417,7 +397,7 @@ def _widest(judge: str, compared: Compared) -> str:
 def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
     """A judge's methods at the temperature, the best first."""
     own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
-    return own[own["alignment"].notna()].sort_values("alignment", ascending=False)
+    return own[own["alignment"].notna()].sort_values("alignment", ascending=False, kind="stable")
 
 
 def _sentence(
@@ -427,13 +407,16 @@ def _sentence(
     ceiling: Estimate | None,
     at: float,
 ) -> str:
+    floors = {
+        judge: [h for h in headlines if (h.hypothesis, h.about.judge) == ("difference", judge)]
+        for judge in compared
+    }
     text = "; ".join(
-        _of_judge(h, [x for x in headlines if x.id.startswith(f"headline.difference.{judge}.")],
-                  compared[judge], _own(table, judge, at), at)
+        _of_judge(h, floors[judge], compared[judge], _own(table, judge, at), at)
         for judge in compared
         for h in headlines
         if h.id == f"headline.methods.{judge}"
-    )  # fmt: skip
+    )
     if not compared:
         each = (
             f"{r['condition']} {worded_coefficient(r, 'alignment')}" for _, r in table.iterrows()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from judgestats.results import Row
 
 __all__ = [
+    "aligned_rows",
     "asked_row",
     "choice_rows",
     "people_rows",
@@ -223,6 +224,33 @@ def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
             "specificity",
             "specificity",
             "people.specificity.{}",
+            names,
+        ),
+    )
+
+
+def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[Row, Row]:
+    """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
+    return (
+        asked_row(
+            "people",
+            "agrees with people",
+            "people",
+            "alignment_score",
+            "alignment.{}",
+            names,
+            note="(tie half)",
+            beside={
+                "people among themselves": "alignment.people",
+                "always tie": "alignment.always_tie",
+            },
+        ),
+        asked_row(
+            "accuracy",
+            "right where neither ties",
+            "accuracy",
+            "accuracy",
+            "agreement.accuracy.{}",
             names,
         ),
     )

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.aggregates import Aggregated, Answers, described
-from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.asked_rows import aligned_rows, asked_row
 from judgestats.analysis.drawings import against
 from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
@@ -394,33 +394,11 @@ def _panels(
 
 def _rows(names: Sequence[str]) -> tuple[Row, ...]:
     """Agreement with people and reliability, of one judgment and of each aggregate."""
-    against = {
-        "people among themselves": "alignment.people",
-        "always tie": "alignment.always_tie",
-    }
-    return (
-        asked_row(
-            "people",
-            "agrees with people",
-            "people",
-            "alignment_score",
-            "alignment.{}",
-            names,
-            note="(tie half)",
-            beside=against,
-        ),
-        asked_row(
-            "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
-        ),
-        asked_row(
-            "accuracy",
-            "right where neither ties",
-            "accuracy",
-            "accuracy",
-            "agreement.accuracy.{}",
-            names,
-        ),
+    people, accuracy = aligned_rows(names)
+    reliability = asked_row(
+        "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
     )
+    return people, reliability, accuracy
 
 
 def _headlines(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,8 +105,6 @@ def test_a_duplicated_judge_leaves_the_others_as_they_are():
 
 def test_relabelled_options_and_answers_do_not_matter():
     """Calling every first answer the second one changes no agreement with people."""
-    from dataclasses import replace
-
     items = labelled_items(seeded(1), World())
     frame = compared(seeded(4), World(), METHODS, items)
     turned = tuple(
@@ -117,3 +117,16 @@ def test_relabelled_options_and_answers_do_not_matter():
         alignment.analyse(frame, declared, items=items),
         alignment.analyse(said, declared, items=turned),
     )
+
+
+def test_a_judge_whose_name_begins_another_s_keeps_its_own_claims():
+    conditions = [replace(c, judge={"a": "gpt-4", "b": "gpt-4.1"}[c.judge]) for c in METHODS]
+    items = labelled_items(seeded(1), World())
+    found = alignment.analyse(
+        compared(seeded(4), World(), conditions, items),
+        alignment.plan(GIVEN, conditions),
+        items=items,
+    )
+    first, second = found.sentence.split("gpt-4.1: ")
+    for own in (first, second):
+        assert own.count("always tie") == own.count("random") == 1

@@ -210,7 +210,8 @@ def panel_of_judges(
     Raises
     ------
     InputError
-        If shapes differ, there are fewer than two judges or 20 labels.
+        If shapes differ, names repeat or are those of a panel, there are fewer than two judges
+        or 20 labels.
 
     Notes
     -----
@@ -233,27 +234,8 @@ def panel_of_judges(
     where = "panel_of_judges"
     v = verdict_values(votes, categories=categories, where=where, name="votes")
     y = verdict_values(human, categories=categories, where=where, name="human")
-    if v.ndim != 2 or v.shape[0] != y.size or v.shape[1] != len(names) or v.shape[1] < 2:
-        raise InputError(
-            f"{where}: votes must have one row for each label and one column for each of at least "
-            f"two judges, got shapes {v.shape} and {y.shape} for {len(names)} names."
-        )
-    used = ~np.isnan(y)
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
-    if used.sum() < LEAST_LABELS or np.unique(codes).size < FOLDS:
-        raise InputError(
-            f"{where}: {int(used.sum())} labels in {np.unique(codes).size} clusters are too few to "
-            f"choose and to judge: at least {LEAST_LABELS} labels in {FOLDS} clusters."
-        )
-    f, y = v[used], y[used]
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=y.size,
-        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        n_replications=f.shape[1],
-        repeated="judge",
-        n_excluded=n_out,
-        excluded={"not labelled": n_out} if n_out else {},
+    f, y, codes, sample = labelled_panel(
+        v, y, names, inference["cluster"], where=where, reserved=("majority", "weighted")
     )
     right = (f == y[:, None]).astype(float)
     majority, weighted, best = _cross_fitted(f, y, right, codes, inference["seed"])
@@ -281,6 +263,54 @@ def panel_of_judges(
         sample=sample,
         notes=tuple(notes),
     )
+
+
+def labelled_panel(
+    judged: FloatArray,
+    y: FloatArray,
+    names: Sequence[str],
+    cluster: ArrayLike | None,
+    *,
+    where: str,
+    reserved: Sequence[str],
+    complete: bool = False,
+) -> tuple[FloatArray, FloatArray, IntArray, Sample]:
+    """What judges and people said of the labelled items, their clusters and the sample.
+
+    Names must tell judges from one another and from the panels made of them; with `complete` an
+    item that a judge left without a score is left out.
+    """
+    if judged.ndim != 2 or judged.shape != (y.size, len(names)) or len(names) < 2:
+        raise InputError(
+            f"{where}: verdicts or scores must have one row for each label and one column for each "
+            f"of at least two judges, got shapes {judged.shape} and {y.shape} for {len(names)} "
+            "names."
+        )
+    if len({*names, *reserved}) < len(names) + len(reserved):
+        raise InputError(
+            f"{where}: names must differ, and none may be {' or '.join(reserved)}, which name the "
+            f"panels, got {list(names)}. Rename that judge."
+        )
+    used = ~np.isnan(y) & ~(complete & np.isnan(judged).any(axis=1))
+    codes = cluster_codes(cluster, y.size, where=where)[used]
+    n_clusters = np.unique(codes).size
+    if used.sum() < LEAST_LABELS or n_clusters < FOLDS:
+        what = "labelled items with all scores" if complete else "labels"
+        raise InputError(
+            f"{where}: {int(used.sum())} {what} in {n_clusters} clusters are too few to choose and "
+            f"to judge: at least {LEAST_LABELS} in {FOLDS} clusters."
+        )
+    n_out = int(np.sum(~used))
+    why = "no label, or a judge without a score" if complete else "not labelled"
+    sample = Sample(
+        n_items=int(used.sum()),
+        n_clusters=n_clusters if cluster is not None else None,
+        n_replications=len(names),
+        repeated="judge",
+        n_excluded=n_out,
+        excluded={why: n_out} if n_out else {},
+    )
+    return judged[used], y[used], codes, sample
 
 
 def folds_of(codes: IntArray, seed: int | None) -> IntArray:

@@ -8,18 +8,16 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Estimate, Note, Sample
+from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.validity.inputs import score_values
 from judgestats.stats.validity.panels import (
     FOLDS,
-    LEAST_LABELS,
     Panel,
     effective_judges,
     folds_of,
+    labelled_panel,
     near_copies,
     panel_votes,
 )
@@ -55,8 +53,8 @@ def panel_of_scores(
     Raises
     ------
     InputError
-        If shapes differ, there are fewer than two judges, or 20 items with all judges' scores and
-        people's.
+        If shapes differ, names repeat or are those of a panel, there are fewer than two judges, or
+        20 items with all judges' scores and people's.
 
     Notes
     -----
@@ -77,28 +75,10 @@ def panel_of_scores(
     where = "panel_of_scores"
     x = score_values(scores, where=where, name="scores")
     y = score_values(human, where=where, name="human")
-    if x.ndim != 2 or x.shape[0] != y.size or x.shape[1] != len(names) or x.shape[1] < 2:
-        raise InputError(
-            f"{where}: scores must have one row for each label and one column for each of at least "
-            f"two judges, got shapes {x.shape} and {y.shape} for {len(names)} names."
-        )
-    used = ~np.isnan(y) & ~np.isnan(x).any(axis=1)
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
-    if used.sum() < LEAST_LABELS or np.unique(codes).size < FOLDS:
-        raise InputError(
-            f"{where}: {int(used.sum())} items with all scores in {np.unique(codes).size} clusters "
-            f"are too few to choose and to judge: at least {LEAST_LABELS} in {FOLDS} clusters."
-        )
-    x, y = x[used], y[used]
-    n_out = int(np.sum(~used))
-    sample = Sample(
-        n_items=y.size,
-        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        n_replications=x.shape[1],
-        repeated="judge",
-        n_excluded=n_out,
-        excluded={"no label, or a judge without a score": n_out} if n_out else {},
-    )
+    x, y, codes, sample = labelled_panel(
+        x, y, names, inference["cluster"], where=where, complete=True,
+        reserved=("mean", "median", "weighted"),
+    )  # fmt: skip
     errors = x - y[:, None]
     weighted, best = np.empty(y.size), np.empty(y.size)
     fold = folds_of(codes, inference["seed"])

@@ -80,6 +80,18 @@ def test_one_good_judge_among_bad_ones_is_not_beaten_by_their_mean():
         stats.panel_of_scores(scores[:10], people[:10], names=list("abcd"))
 
 
+@pytest.mark.parametrize("names", [["a", "a"], ["a", "mean"], ["weighted", "b"]])
+def test_a_judge_takes_no_other_judge_s_or_panel_s_place(names):
+    rng = np.random.default_rng(4)
+    people = rng.normal(6, 1.5, 40)
+    scores = people[:, None] + rng.normal(0, 1, (40, 2))
+    with pytest.raises(InputError, match="names must differ"):
+        stats.panel_of_scores(scores, people, names=names)
+    verdicts = [n.replace("mean", "majority") for n in names]
+    with pytest.raises(InputError, match="names must differ"):
+        stats.panel_of_judges(scores > 6, people > 6, names=verdicts)
+
+
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "rewardbench2_k8"
 
 
