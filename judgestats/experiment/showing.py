@@ -79,7 +79,15 @@ class Links:
         if self.store.uri.startswith("http"):
             base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
             parts[1] = f"{base}/#/experiments/{experiment}/runs/{self.run_id}"
-        return [*parts, *_paths(self.reports), *self.files[:1]]
+        return [*parts, *_paths(self.reports), *map(_from_here, self.files[:1])]
+
+
+def _from_here(path: Path | str) -> str:
+    """A path, relative where it lies below the current folder."""
+    whole = Path(path).resolve() if "://" not in str(path) else None
+    if whole is not None and whole.is_relative_to(Path.cwd()):
+        return str(whole.relative_to(Path.cwd()))
+    return str(path)
 
 
 def _paths(reports: Mapping[str, Path | str]) -> list[str]:
@@ -87,9 +95,7 @@ def _paths(reports: Mapping[str, Path | str]) -> list[str]:
     if not reports:
         return []
     first, *others = reports.values()
-    shown = str(first)
-    if isinstance(first, Path) and first.resolve().is_relative_to(Path.cwd()):
-        shown = str(first.resolve().relative_to(Path.cwd()))
+    shown = _from_here(first)
     beside = [Path(str(path)).suffix for path in others]
     return [f"{shown} (and {', '.join(beside)})" if beside else shown]
 
@@ -168,8 +174,8 @@ def write_json(document: Mapping[str, Any]) -> None:
 
 
 def _size() -> tuple[int, int]:
-    """Columns and lines of the screen; what is piped is as wide as it may be."""
-    if not sys.stdout.isatty():
+    """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
         return WIDTH, HEIGHT
     return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
 

@@ -16,9 +16,19 @@ from judgestats.errors import InputError
 from judgestats.reporting.escape import clean, escape_html, escape_markdown
 from judgestats.reporting.formats import DASH, integer, is_missing, money, p_value, percent
 from judgestats.results import Comparison, Estimate, Results, Table
-from judgestats.results.numbers import estimate_parts
+from judgestats.results.numbers import column_decimals, estimate_parts
 
-__all__ = ["NOTHING", "Measured", "Shown", "address", "count", "label", "resolve", "words"]
+__all__ = [
+    "NOTHING",
+    "Measured",
+    "Shown",
+    "address",
+    "column",
+    "count",
+    "label",
+    "resolve",
+    "words",
+]
 
 
 @dataclass(frozen=True)
@@ -156,8 +166,8 @@ class Measured:
         """Whether there is a number."""
         return math.isfinite(self.value)
 
-    def shown(self, *, bounds: bool = True) -> Shown:
-        """The estimate, and its interval in brackets."""
+    def shown(self, *, bounds: bool = True, decimals: int | None = None) -> Shown:
+        """The estimate, and its interval in brackets; with the decimals of its column."""
         if math.isinf(self.value):
             return Shown((("not reachable", self.at[0]),))
         if not self.known:
@@ -169,11 +179,10 @@ class Measured:
         if abs(self.value) >= 1e6:
             return Shown(((integer(self.value), self.at[0]),))
         low, high = self._ends()
-        text, _ = estimate_parts(self.value, low, high, bounded=self.bounded)
+        text, both = estimate_parts(self.value, low, high, bounded=self.bounded, decimals=decimals)
         out = Shown(((text, self.at[0]),))
         if not bounds or math.isnan(low):
             return out
-        _, both = estimate_parts(self.value, low, high, bounded=self.bounded)
         first, last = both.strip("[]").split(", ")
         return Shown((*out.parts, (" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]),
                       ("]", "")))  # fmt: skip
@@ -186,12 +195,23 @@ class Measured:
             return math.nan, math.nan
         return self.low, self.high
 
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """The number and its interval, as they are shown."""
+        return self.value, *self._ends()
+
     def chance_shown(self) -> Shown:
         """What chance exceeds 5 times in 100."""
         if not math.isfinite(self.chance):
             return NOTHING
         text, _ = estimate_parts(self.chance, math.nan, math.nan, bounded=self.bounded)
         return Shown(((text, self.at[3]),))
+
+
+def column(values: Sequence[Measured]) -> list[Shown]:
+    """Numbers that stand below each other, with the same decimals."""
+    decimals = column_decimals(m.ends for m in values)
+    return [m.shown(decimals=decimals) for m in values]
 
 
 def label(found: Results, where: str, *, p: bool = False, share: bool = False) -> Shown:

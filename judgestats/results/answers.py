@@ -39,8 +39,10 @@ class Answer:
     records: tuple[str, ...] = ()
 
 
-def shown(record: Estimate | Comparison) -> tuple[str, str]:
+def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tuple[str, str]:
     """A number and its interval as they are written wherever this record is shown.
+
+    `decimals` are those of the column that it stands in.
 
     Examples
     --------
@@ -61,7 +63,7 @@ def shown(record: Estimate | Comparison) -> tuple[str, str]:
         return _count(record.estimate), _safe(record.estimate, high)
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
-    return estimate_parts(record.estimate, low, high, bounded=entry.bounded)
+    return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
 
 
 def _count(value: float) -> str:

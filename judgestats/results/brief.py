@@ -14,13 +14,14 @@ renderer's to decide (`judgestats.results.screen` does it by the width).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, shown
 from judgestats.results.conclusions import Condition, Row
-from judgestats.results.estimands import estimand_of
-from judgestats.results.numbers import apa_number, counted
+from judgestats.results.estimands import estimand_of, name_of
+from judgestats.results.numbers import apa_number, bounds_of, column_decimals, counted
 from judgestats.results.records import Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Mark, Threshold
@@ -35,6 +36,7 @@ __all__ = [
     "brief_of",
     "brief_of_runs",
     "shown",
+    "told_apart",
 ]
 
 
@@ -144,7 +146,7 @@ def brief_of(found: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
     Brief
     """
     shared, columns = _columns(found)
-    lines = [_line(row, columns, found, thresholds) for row in found.rows]
+    lines = [_line(row, columns, found, thresholds) for row in told_apart(found.rows)]
     return Brief(
         title=found.title or found.experiment.replace("_", " "),
         facts=tuple(_facts(found)),
@@ -309,12 +311,42 @@ def _whole(value: object) -> int:
     return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
 
+def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows of which no two are called alike: their coefficients tell those apart that were.
+
+    Verdicts and scores, say, both agree with people, the ones by accuracy, the others by r.
+
+    Examples
+    --------
+    >>> rows = [Row(key=e, ask="agrees", short="people", estimand=e, cells={})
+    ...         for e in ("pearson_with_human", "accuracy")]
+    >>> [(r.short, r.ask) for r in told_apart(rows)]
+    [("Pearson's r", "agrees, Pearson's r"), ('accuracy', 'agrees, accuracy')]
+    """
+    shorts = [row.short or row.ask for row in rows]
+    asks = [row.ask for row in rows]
+    return tuple(
+        replace(
+            row,
+            short=short if shorts.count(short) == 1 else name_of(row.estimand),
+            ask=row.ask if asks.count(row.ask) == 1 else f"{row.ask}, {name_of(row.estimand)}",
+            note=row.note if asks.count(row.ask) == 1 else "",
+        )
+        for row, short in zip(rows, shorts, strict=True)
+    )
+
+
 def _line(
     row: Row, columns: Sequence[Column], found: Results, thresholds: Sequence[Threshold]
 ) -> Line:
     entry = estimand_of(row.estimand)
     threshold = next((t for t in thresholds if t.meets(row)), None)
-    cells = [_cell(c.label, row.cells.get(c.label, ""), found, threshold) for c in columns]
+    ids = [row.cells.get(c.label, "") for c in columns]
+    numbers = [number_of(found, i) for i in ids if i]
+    decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
+    cells = [
+        _cell(c.label, i, found, threshold, decimals) for c, i in zip(columns, ids, strict=True)
+    ]
     beside = [
         Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(found, i)))))
         for words, i in row.beside.items()
@@ -335,11 +367,17 @@ _UNITS = frozenset({"points", "squared points", "bits", "tokens", "seconds", "ra
 """Units that stand behind a row; the others show in how its numbers are written."""
 
 
-def _cell(column: str, result_id: str, found: Results, threshold: Threshold | None) -> Cell:
+def _cell(
+    column: str,
+    result_id: str,
+    found: Results,
+    threshold: Threshold | None,
+    decimals: int | None,
+) -> Cell:
     if not result_id:
         return Cell(column=column)
     record = number_of(found, result_id)
-    number, bounds = shown(record)
+    number, bounds = shown(record, decimals=decimals)
     return Cell(
         column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
         mark=threshold.mark(record) if threshold else "",
@@ -402,15 +440,31 @@ def _use(found: Results, columns: Sequence[Column]) -> list[str]:
         text = ", ".join(filter(None, (called(given.chosen), each)))
         use = [f"{text}: {given.reason}" if given.reason else text]
         if others := [called(label) for label in given.tied if label != given.chosen]:
-            use.append(f"not told from it: {'; '.join(others)}")
+            use.append(f"not told from it: {_few(others)}")
         return use
     if len(given.tied) > 1:
         why = given.reason or "not told apart"
-        return [f"{why[0].upper()}{why[1:]}: {'; '.join(called(t) for t in given.tied)}"]
-    return [given.text]
+        return [f"{why[0].upper()}{why[1:]}: {_few([called(t) for t in given.tied])}"]
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", given.text)
 
 
-_GRAVE = ("incomplete", "not_repeated", "unread", "few_questions", "no_sampling", "few_repeats")
+def _few(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return "; ".join(names[:_MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
+
+
+_MOST_NAMES = 3
+
+_GRAVE = (
+    "simulated_judges",
+    "incomplete",
+    "not_repeated",
+    "unread",
+    "few_questions",
+    "no_sampling",
+    "few_repeats",
+)
 
 
 def _mind(found: Results) -> list[str]:

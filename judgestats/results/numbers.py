@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "as_sentence",
     "bounds_of",
     "counted",
+    "column_decimals",
     "estimate_parts",
     "format_number",
     "format_p",
@@ -132,7 +134,13 @@ def apa_p(p: float, *, smallest: float = 0.0) -> str:
 
 
 def estimate_parts(
-    value: float, low: float, high: float, *, digits: int = 2, bounded: bool = False
+    value: float,
+    low: float,
+    high: float,
+    *,
+    digits: int = 2,
+    bounded: bool = False,
+    decimals: int | None = None,
 ) -> tuple[str, str]:
     """An estimate and the bounds of its interval as texts with the same decimals.
 
@@ -148,6 +156,8 @@ def estimate_parts(
         The fewest decimals.
     bounded : bool
         Whether the quantity cannot exceed 1, and so has no leading zero.
+    decimals : int, optional
+        Those of the column that it stands in (`column_decimals`), rather than its own.
 
     Returns
     -------
@@ -165,17 +175,51 @@ def estimate_parts(
     >>> estimate_parts(0.5, math.nan, math.nan)
     ('0.50', '')
     """
-    width = high - low
-    known = math.isfinite(width) and max(abs(value), abs(low), abs(high)) < 1e6
-    if not known or width <= 0:
-        texts = [apa_number(v, digits=digits, bounded=bounded) for v in (value, low, high)]
-    else:
-        shown = 1 - math.floor(math.log10(width))
-        decimals = max(digits, min(shown, _MOST_DECIMALS))
-        texts = [_fixed(v, decimals, bounded=bounded) for v in (value, low, high)]
+    if decimals is None:
+        decimals = _decimals(value, low, high, digits)
+    texts = [
+        apa_number(v, digits=digits, bounded=bounded)
+        if decimals is None or not abs(v) < 1e6
+        else _fixed(v, decimals, bounded=bounded)
+        for v in (value, low, high)
+    ]
     if math.isnan(low) or math.isnan(high):
         return texts[0], ""
     return texts[0], f"[{texts[1]}, {texts[2]}]"
+
+
+def _decimals(value: float, low: float, high: float, digits: int) -> int | None:
+    """Decimals that show two figures of an interval's width; None where it has none."""
+    width = high - low
+    if not math.isfinite(width) or width <= 0 or max(abs(value), abs(low), abs(high)) >= 1e6:
+        return None
+    return max(digits, min(1 - math.floor(math.log10(width)), _MOST_DECIMALS))
+
+
+def column_decimals(
+    numbers: Iterable[tuple[float, float, float]], *, digits: int = 2
+) -> int | None:
+    """The decimals of a column of estimates, which are compared down it: one number for all.
+
+    Those of its widest interval: more would pretend, for that row, to a precision that is not
+    there. None where no interval tells, and each number has its own.
+
+    Parameters
+    ----------
+    numbers : iterable of (value, low, high)
+    digits : int
+        The fewest.
+
+    Examples
+    --------
+    >>> column_decimals([(0.003, 0.0, 0.09), (0.0, 0.0, 0.0), (1.2, 0.9, 1.4)])
+    2
+    >>> column_decimals([(0.0123, 0.0103, 0.0143), (0.02, 0.018, 0.022)])
+    4
+    >>> column_decimals([(0.5, math.nan, math.nan)])
+    """
+    own = (_decimals(*number, digits) for number in numbers)
+    return min((d for d in own if d is not None), default=None)
 
 
 def told(

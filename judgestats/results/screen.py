@@ -20,6 +20,8 @@ HEIGHT, WIDTH = 24, 100
 _MARKS = {"": "", "kept": " ok", "missed": " NO"}
 _LABEL = 7
 _LONGEST_NAME = 40
+_NEXT = 2
+_SHOW = "judgestats show"
 
 
 class Span(NamedTuple):
@@ -110,7 +112,7 @@ def _head(brief: Brief, width: int) -> Lines:
         head = [[Span(first, "bold")]]
     out: Lines = [*head, *([Span(text)] for text in rest)]
     if brief.read:
-        out += _labelled("READ", " ".join(brief.read), width, 2)
+        out += _labelled("READ", _fitted(_clean(" ".join(brief.read)), width - _LABEL, 2))
     return [*out, []]
 
 
@@ -124,7 +126,10 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         if room < 1:
             answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
-        lines = _fitted(_clean(answer.text), width - 1, room, indent=3)
+        lines = _whole([_clean(answer.text)], " ", width - 1, room, indent=3)
+        if not lines:
+            answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
+            break
         answers += [[Span(f" {line}" if j == 0 else line)] for j, line in enumerate(lines)]
     if brief.lines and answers:
         out.append([])
@@ -133,14 +138,40 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         out += [[]] if out or brief.lines else []
     if brief.thresholds:
         told = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
-        out += _labelled("MARKS", told, width, 1)
-    out += _labelled("USE", "; ".join(brief.use), width, share.use) if brief.use else []
-    out += _labelled("MIND", " · ".join(brief.mind), width, share.mind) if brief.mind else []
+        out += _labelled("MARKS", _fitted(_clean(told), width - _LABEL, 1))
+    for label, parts, sign, most in (
+        ("USE", brief.use, _sign(brief.use), share.use), ("MIND", brief.mind, " · ", share.mind)
+    ):  # fmt: skip
+        texts = [_clean(part) for part in parts]
+        out += _labelled(label, _whole(texts, sign, width - _LABEL, most)) if parts else []
     return out
 
 
-def _labelled(label: str, text: str, width: int, most: int) -> Lines:
-    lines = _fitted(_clean(text), width - _LABEL, most)
+def _sign(parts: Sequence[str]) -> str:
+    """What stands between parts: nothing more between sentences."""
+    return " " if parts and parts[0].endswith((".", "!", "?")) else "; "
+
+
+def _whole(parts: Sequence[str], sign: str, width: int, most: int, *, indent: int = 0) -> list[str]:
+    """Whole parts in at most so many lines: the last, least ones are left out, which is said.
+
+    The first stands whole in twice as many lines rather than cut; what is longer than that (a name
+    of hundreds of letters in it) is cut with three dots.
+    """
+    for kept in range(len(parts), 0, -1):
+        left = f" ({len(parts) - kept} more: {_SHOW})" if kept < len(parts) else ""
+        lines = _wrapped(sign.join(parts[:kept]) + left, width, indent)
+        if len(lines) <= most:
+            return lines
+    lines = _wrapped(parts[0], width, indent)
+    return lines if len(lines) <= 2 * most else _fitted(parts[0], width, most, indent=indent)
+
+
+def _wrapped(text: str, width: int, indent: int) -> list[str]:
+    return textwrap.wrap(text, width=width, subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def _labelled(label: str, lines: Sequence[str]) -> Lines:
     return [
         [Span(f"{label if i == 0 else '':<{_LABEL}}", "bold"), Span(line)]
         for i, line in enumerate(lines)
@@ -235,8 +266,8 @@ def _notes(brief: Brief, width: int) -> Lines:
 
 def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     """A row a condition, as many questions beside it as fit, the first ones with intervals."""
-    names = [_name(c.name, max(16, 2 * width // 5)) for c in brief.columns]
-    first = max([*map(len, names), len(_name(brief.shared, 2 * width // 5))]) + 2
+    names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
+    first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
     columns: list[tuple[Line, list[str], int]] = []
     used = 1 + first
     for line in brief.lines:
@@ -249,7 +280,7 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
                 break
     lines: Lines = [
         [
-            Span(f" {_name(brief.shared, 2 * width // 5):<{first}}", "dim"),
+            Span(f" {_name(brief.shared, width // 2):<{first}}", "dim"),
             *(Span(f"{line.short:<{wide}}", "bold") for line, _, wide in columns),
         ]
     ]
@@ -271,5 +302,15 @@ def _more(count: int, noun: str, command: str) -> str:
 
 
 def next_line(parts: Sequence[str], width: int) -> Lines:
-    """What to do next, in one line where it fits."""
-    return _labelled("NEXT", " · ".join(parts), width, 2)
+    """What to do next, the most important first, in two lines; a command is never cut.
+
+    What finds no room is left out; the first stands, however long.
+    """
+    lines: list[str] = []
+    room = width - _LABEL
+    for part in (_clean(p) for p in parts):
+        if lines and len(lines[-1]) + 3 + len(part) <= room:
+            lines[-1] += f" · {part}"
+        elif not lines or (len(lines) < _NEXT and len(part) <= room):
+            lines.append(part)
+    return _labelled("NEXT", lines)

@@ -8,7 +8,7 @@ from judgestats.results import Results
 from judgestats.results.answers import number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
-from judgestats.results.numbers import apa_p
+from judgestats.results.numbers import apa_p, bounds_of, column_decimals
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
@@ -19,10 +19,14 @@ def assert_screen(found: Results) -> Brief:
     brief = brief_of(found)
     assert brief.lines, "no row was declared, or none has a result"
     for line in brief.lines:
+        records = [number_of(found, cell.record) for cell in line.cells if cell.record]
+        decimals = column_decimals((r.estimate, *bounds_of(r.interval)) for r in records)
         assert any(cell.record for cell in line.cells), line.ask
         for cell in line.cells:
             if cell.record:
-                assert (cell.number, cell.bounds) == shown(number_of(found, cell.record))
+                assert (cell.number, cell.bounds) == shown(
+                    number_of(found, cell.record), decimals=decimals
+                )
     for answer in brief.answers:
         assert not re.search(r"\d", _rest(answer.text, answer.headlines, answer.records, found))
     for width in (60, 80, 100):

@@ -18,8 +18,8 @@ from judgestats.results import (
     Results,
     Row,
 )
-from judgestats.results.brief import brief_of, shown
-from judgestats.results.screen import HEIGHT, plain_text, screen_of
+from judgestats.results.brief import Brief, brief_of, shown, told_apart
+from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.thresholds import Threshold, read_thresholds
 
 
@@ -179,3 +179,28 @@ def test_use_names_the_chosen_and_its_ties() -> None:
         "a, average 3 judgments: the cheapest",
         "not told from it: b",
     )
+
+
+def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> None:
+    use = ("Ask one judge.", f"Show {'both orders and average them ' * 4}.", "Ask again later.")
+    mind = ("few questions", "a limit " * 30, "another")
+    brief = Brief(
+        title="x", facts=(), shared="", columns=(), lines=(), answers=(), use=use, mind=mind
+    )
+    said = plain_text(screen_of(brief, width=60, height=6))
+    assert "..." not in said
+    assert "Ask one judge. (2 more: judgestats show)" in said
+    assert "few questions (2 more: judgestats show)" in said
+    command = "judgestats analyze my-judgments-of-last-week.csv --labels people.csv"
+    told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
+    assert told == "NEXT   judgestats show 0 · mlflow ui"
+    assert plain_text(next_line([command], 60)) == f"NEXT   {command}"
+
+
+def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> None:
+    rows = [
+        Row(key=key, ask="agrees", short="people", estimand=estimand, cells={})
+        for key, estimand in (("people", "pearson_with_human"), ("accuracy", "accuracy"))
+    ]
+    assert [row.short for row in told_apart(rows)] == ["Pearson's r", "accuracy"]
+    assert [row.short for row in told_apart(rows[:1])] == ["people"]

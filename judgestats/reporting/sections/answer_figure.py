@@ -27,6 +27,8 @@ from judgestats.results import (
 __all__ = ["answer_figure", "is_drawn"]
 
 _MOST_ROWS = 12
+_FEWEST = 3
+"""Numbers that are worth a figure: of two, the table beside it tells all."""
 _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
@@ -144,7 +146,7 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
 
 def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     rows, keys = _declared_rows(run, drawing)
-    if len(rows) < 2 and len(keys) < 2:
+    if sum(value.known for row in rows for value in row.values) < _FEWEST:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
     known = len(rows)

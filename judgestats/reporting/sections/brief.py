@@ -9,10 +9,20 @@ from typing import Any
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of, full_condition
+from judgestats.reporting.sections.disagreements import linked
 from judgestats.reporting.sections.estimate_tables import subject_of
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.show import Markdown, Showable
-from judgestats.reporting.shown import NOTHING, Measured, Shown, address, count, label, words
+from judgestats.reporting.shown import (
+    NOTHING,
+    Measured,
+    Shown,
+    address,
+    column,
+    count,
+    label,
+    words,
+)
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
     CONDITIONS,
@@ -104,26 +114,21 @@ def by_condition(run: Run) -> Table | None:
         *[k for k in keys if k == "unread_share"],
     ]
     kept = {str(r["condition"]) for r in run.compared}
-    rows = []
-    chance = []
-    for i, row in enumerate(run.table(CONDITIONS)):
-        if str(row.get("condition")) not in kept:
-            continue
-        cells: dict[str, Any] = {"what": full_condition(row, run)}
-        for key in keys:
-            m = measured(run, i, key)
-            if key == "unread_share":
-                cells[key] = label(run.records, m.at[0], share=True)
-            else:
-                cells[key] = m.shown()
+    listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if str(r["condition"]) in kept]
+    rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
+    for key in keys:
+        values = [measured(run, i, key) for i, _ in listed]
+        share = key == "unread_share"
+        texts = [label(run.records, m.at[0], share=True) for m in values] if share else []
+        for cells, text in zip(rows, texts or column(values), strict=True):
+            cells[key] = text
+    for cells, (i, _) in zip(rows, listed, strict=True):
         bound = next((m for k in ("icc1", "vote_share", "grade_score", "reliability")
                       if math.isfinite((m := measured(run, i, k)).chance)), None)  # fmt: skip
         cells["chance"] = bound.chance_shown() if bound else NOTHING
-        chance.append(cells["chance"])
-        rows.append(cells)
     columns = [Column(key="what", label="Condition")]
     columns += [Column(key=k, label=heading(k), align="right") for k in keys]
-    if any(c is not NOTHING for c in chance):
+    if _mostly(rows, "chance"):
         columns.append(
             Column(key="chance", label="Reliability: 95 % of chance below", align="right")
         )
@@ -137,6 +142,11 @@ def by_condition(run: Run) -> Table | None:
         note="Further conditions stand in tables/conditions.csv." if more > 0 else "",
         label="tbl-by-condition",
     )
+
+
+def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether at least half of the rows fill a column: an almost empty one tells little."""
+    return bool(rows) and 2 * sum(r[key] is not NOTHING for r in rows) >= len(rows)
 
 
 def _stands_above(run: Run, key: str, above: set[str]) -> bool:
@@ -254,14 +264,20 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         Column(key="value", label="Estimate", align="right"),
         Column(key="chance", label="95 % of chance below", align="right"),
     ]
-    if all(r["chance"] is NOTHING for r in rows):
+    few = not _mostly(rows, "chance")
+    if few:
         columns.pop()
+    notes = [
+        "Further estimates stand in tables/estimates.csv." * (len(kept) > _MOST_ROWS),
+        "What chance gives for some of them stands in tables/estimates.csv."
+        * (few and any(r["chance"] is not NOTHING for r in rows)),
+    ]
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
         group="group",
         caption="What was estimated.",
-        note="Further estimates stand in tables/estimates.csv." * (len(kept) > _MOST_ROWS),
+        note=" ".join(filter(None, notes)),
         label="tbl-estimates",
     )
 
@@ -382,6 +398,7 @@ _CSV = {
     "pairs": "every pair, with interval, p and adjusted p",
     "estimates": "every estimate, with interval and what chance gives",
     "conditions": "everything that describes the conditions, at full precision",
+    "disagreements": "every item on which judge and people differ, the widest gap first",
 }
 
 
@@ -392,7 +409,8 @@ def files(run: Run) -> Markdown:
     made = {name: text for name, text in _written(run).items() if text}
     for name, text in made.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in made]
+    here = [*made, *(["disagreements"] if linked(run) else [])]
+    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
     lines.append("- results.json: all records; `judgestats report RUN detail=full` shows them.")
     return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
 

@@ -13,7 +13,7 @@ from judgestats.reporting.shown import NOTHING, Measured, Shown, address
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import Table as TableRecord
 
-__all__ = ["disagreements"]
+__all__ = ["disagreements", "linked"]
 
 _MOST = 10
 _CUT = 120
@@ -80,14 +80,21 @@ def _cut(text: Any) -> str:
     return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
 
 
-def _link(run: Run) -> list[Markdown]:
-    """Where all of them are: the run's file, beside the report wherever that is written."""
+def linked(run: Run) -> bool:
+    """Put the run's file of all of them beside the report, wherever that is written; if any."""
     whole = run.folder / _FILE
     if not whole.is_file():
-        return []
+        return False
     if whole.resolve() != _FILE.resolve():
         _FILE.parent.mkdir(exist_ok=True)
         shutil.copyfile(whole, _FILE)
+    return True
+
+
+def _link(run: Run) -> list[Markdown]:
+    """Where all of them are."""
+    if not linked(run):
+        return []
     return [
         Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE.as_posix()}]({_FILE.as_posix()}).\n\n:::")
     ]

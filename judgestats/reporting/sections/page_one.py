@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.runs import Run, number_of
@@ -11,9 +12,10 @@ from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.opinion import warned
 from judgestats.reporting.show import Markdown, Showable
-from judgestats.reporting.shown import NOTHING, Measured, Shown, address, resolve, words
+from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, resolve, words
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import CONDITIONS, Comparison, Estimate, estimand_of
+from judgestats.results import CONDITIONS, Comparison, Estimate, Row
+from judgestats.results.brief import told_apart
 
 __all__ = ["page_one", "questions"]
 
@@ -120,19 +122,16 @@ def _asked(
     """The columns of what is steady, right and fair, and their cells."""
     columns = [Column(key="what", label="Condition")]
     cells: list[dict[str, Any]] = [{"what": full_condition(r, run)} for _, r in listed]
-    rows: list[Any] = list(run.records.rows)
+    rows = run.records.rows
     named = [str(r["condition"]) for _, r in listed]
     answered = list(dict.fromkeys(name for row in rows for name in row.cells))
     if rows and not set(answered) & set(named):  # of judges, say, rather than of conditions
         named, cells = answered, [{"what": name} for name in answered]
     if rows:
-        for question, answering in _by_question(rows).items():
-            shorts = [row.short or row.ask for row in answering]
-            for row, short in list(zip(answering, shorts, strict=True))[:_MOST_OF_ONE]:
-                # of verdicts and of scores, say: their coefficients tell them apart
-                told = short if shorts.count(short) == 1 else estimand_of(row.estimand).label
+        for question, answering in _by_question(told_apart(rows)).items():
+            for row in answering[:_MOST_OF_ONE]:
                 values = [_of_row(run, row, name) for name in named]
-                _add(columns, cells, f"{question}\n{told}", values)
+                _add(columns, cells, f"{question}\n{row.short}", values)
     else:
         for question, keys in _QUESTIONS.items():
             for key in measures(run, keys)[:_MOST_OF_ONE]:
@@ -141,8 +140,8 @@ def _asked(
     return columns, cells
 
 
-def _by_question(rows: list[Any]) -> dict[str, list[Any]]:
-    out: dict[str, list[Any]] = {}
+def _by_question(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    out: dict[str, list[Row]] = {}
     for row in rows:
         stem = _KEYS.get(row.key.partition("_")[0])
         if stem:
@@ -150,7 +149,7 @@ def _by_question(rows: list[Any]) -> dict[str, list[Any]]:
     return {q: out[q] for q in _ASKED.values() if q in out}
 
 
-def _of_row(run: Run, row: Any, condition: str) -> Measured:
+def _of_row(run: Run, row: Row, condition: str) -> Measured:
     record = run.records[row.cells[condition]] if condition in row.cells else None
     return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
 
@@ -161,8 +160,8 @@ def _add(
     if any(v.known or math.isinf(v.value) for v in values):
         key = f"c{len(columns)}"
         columns.append(Column(key=key, label=label, align="right"))
-        for row, value in zip(cells, values, strict=True):
-            row[key] = value.shown()
+        for row, text in zip(cells, column(values), strict=True):
+            row[key] = text
 
 
 def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Shown], str]:
