@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     "agreement": "verdicts",
     "comparison": "ranks",
+    "instrument": "instrument",
     "planning": "planning",
     "reliability": "reliability",
     "spread": "spread",

@@ -12,7 +12,14 @@ from functools import cache
 from typing import TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.estimands import comparison, reliability, tests, validity, verdicts
+from judgestats.results.estimands import (
+    comparison,
+    instrument,
+    reliability,
+    tests,
+    validity,
+    verdicts,
+)
 from judgestats.results.estimands.entry import UNITS, Estimand, TestKind
 
 __all__ = [
@@ -43,7 +50,11 @@ def _by_key(*parts: Sequence[Entry]) -> dict[str, Entry]:
 
 
 ESTIMANDS: Mapping[str, Estimand] = _by_key(
-    reliability.ENTRIES, verdicts.ENTRIES, validity.ENTRIES, comparison.ENTRIES
+    reliability.ENTRIES,
+    verdicts.ENTRIES,
+    validity.ENTRIES,
+    instrument.ENTRIES,
+    comparison.ENTRIES,
 )
 """All estimands by key."""
 
