@@ -329,6 +329,12 @@ CALLS["win_rates"] = lambda x: call(
     system_a=np.arange(len(x)) % 3,
     system_b=(np.arange(len(x)) + 1) % 3,
 )
+CALLS["bradley_terry"] = lambda x: call(
+    "bradley_terry",
+    outcomes(x).ravel(),
+    system_a=np.arange(x.size) % 3,
+    system_b=(np.arange(x.size) + 1 + (np.arange(x.size) // 3) % 2) % 3,
+)
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),

@@ -14,6 +14,7 @@ UNITS = {
     "coefficient": "coefficient of its own range",
     "points": "points of the scale",
     "squared points": "squared points of the scale",
+    "logits": "logits (log odds)",
     "ratio": "ratio, 1 where nothing differs",
     "ranks": "mean ranks",
     "standard deviations": "standard deviations",

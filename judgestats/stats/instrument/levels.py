@@ -230,7 +230,7 @@ def _heaping(
         return Estimate(
             name="heaping", label=label, estimate=math.nan, sample=sample, reason=reason
         )
-    scale = low + step * np.arange(whole)
+    scale: FloatArray = low + step * np.arange(whole, dtype=np.float64)
     share = float(np.mean(_multiple(scale, round_at)))
     found: Estimate = term("heaping", label, _share_of(_multiple(levels, round_at)), "logit", True)
     iv = found.interval
