@@ -24,7 +24,9 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy
 
 SHARED = tuple(
-    p for p in CROWD_PARAMETERS if p.name in {"k", "raised", "orders", "prompt", "prompts"}
+    p
+    for p in CROWD_PARAMETERS
+    if p.name in {"k", "raised", "orders", "prompt", "prompts", "remover"}
 )
 
 

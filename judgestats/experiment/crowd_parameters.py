@@ -88,6 +88,19 @@ CROWD_PARAMETERS = (
         f"{', '.join(STAGE_PROMPTS)}",
     ),
     Parameter(
+        name="remover",
+        default="",
+        read=read_text,
+        help="the model that removes verdicts from crowd judgments, written as judges are; by "
+        "default the judge itself",
+    ),
+    Parameter(
+        name="points_judge",
+        default="",
+        read=read_text,
+        help="the model that counts key points, for all judges; by default the judge itself",
+    ),
+    Parameter(
         name="limit",
         default="",
         read=read_optional(read_whole(2)),
@@ -139,7 +152,7 @@ CROWD_PARAMETERS = (
         name="key_points",
         default="4",
         read=read_whole(0, _MOST_PAIRS),
-        help="the judge counts key points of explanations on one pair in so many; 0 on none",
+        help="key points of explanations are counted on one pair in so many; 0 on none",
     ),
     Parameter(
         name="replicates",

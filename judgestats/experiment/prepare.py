@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,7 @@ from judgestats.experiment.item_sources import one_source, source_name
 from judgestats.experiment.levels import check_levels
 from judgestats.experiment.own_prompts import check_own_prompts
 from judgestats.experiment.parameters import parse_parameters
-from judgestats.experiment.tasks import staged, tasks_of, units_of
+from judgestats.experiment.tasks import STAGE_JUDGES, staged, tasks_of, units_of
 from judgestats.items.published import GIVEN
 from judgestats.items.schema import Item
 from judgestats.items.sets import layout_of
@@ -38,7 +38,7 @@ class Prepared:
 
     Where models answer first, `items` hold stand-ins until `answers` are there. `notices` say what
     the run will not answer and what a preset leaves to the user: before the first call, and in the
-    report.
+    report. `stage_judges` are asked at single stages, for all judges.
     """
 
     design: Design
@@ -57,6 +57,7 @@ class Prepared:
     answering: AnswerPlan | None
     notices: tuple[str, ...] = ()
     answers: Given | None = None
+    stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:
@@ -65,8 +66,15 @@ class Prepared:
 
     @property
     def asked(self) -> Mapping[str, JudgeSpec]:
-        """All models that are asked: the judges, and who answers first."""
-        return {**(self.answering.answerers if self.answering else {}), **self.judges}
+        """All models that are asked: the judges, and who answers first or works at a stage."""
+        answering = self.answering.answerers if self.answering else {}
+        return {**answering, **self.judging}
+
+    @property
+    def judging(self) -> Mapping[str, JudgeSpec]:
+        """The judges, and who is asked at single stages."""
+        named = [self.parameters[name] for name in self.stage_judges]
+        return {**dict(zip(named, self.stage_judges.values(), strict=True)), **self.judges}
 
 
 def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
@@ -108,6 +116,12 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
                 name, base_url=parameters["base_url"] or None, environ=environ
             )
     parameters["judges"] = tuple(judges)
+    stage_judges = {
+        name: judges.get(model)
+        or parse_judge(model, base_url=parameters["base_url"] or None, environ=environ)
+        for name in STAGE_JUDGES
+        if (model := parameters.get(name))
+    }
     notices = check_levels(design.compares, parameters)
     if parameters["base_url"] and all(spec.in_process for spec in judges.values()):
         unused = f"base_url={parameters['base_url']} is not used: every judge is simulated here."
@@ -145,6 +159,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         plan=with_omega_model(analysis.plan(parameters, conditions), parameters["omega_model"]),
         questions=tuple(questions),
         answering=answering,
+        stage_judges=stage_judges,
         notices=(
             *_other_items(design, given, parameters, len(questions)),
             *_further_temperatures(given, parameters, conditions),

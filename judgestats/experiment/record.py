@@ -19,9 +19,12 @@ from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.showing import working
+from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
+from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
+from judgestats.protocols.strategies.base import stage_kind
 from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.readings import readings
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
@@ -120,27 +123,23 @@ def about(
     dict
     """
     p = prepared.parameters
-    judges = []
-    for name, spec in prepared.judges.items():
-        own = frame[frame["judge"] == name]
-        judges.append(
-            {
-                "name": name,
-                "model": spec.model,
-                "simulated": spec.simulated,
-                "endpoint": "in this process" if spec.in_process else spec.base_url,
-                "model_reported": sorted(set(own["model_reported"]) - {""}),
-                "fingerprints": sorted(set(own["fingerprint"]) - {""})[:20],
-                "reply_mode": sorted(set(own["reply_mode"]) - {""}),
-                "prompt_sha": sorted(set(own["prompt_sha"]) - {""}),
-            }
-        )
+    elsewhere = {STAGE_JUDGES[name] for name in prepared.stage_judges}
+    stage = frame["stage"].map(stage_kind)
+    judges = [
+        _judge(name, spec, frame[(frame["judge"] == name) & ~stage.isin(elsewhere)])
+        for name, spec in prepared.judges.items()
+    ]
+    at_stages = [
+        {"stage": STAGE_JUDGES[name], **_judge(p[name], spec, frame[stage == STAGE_JUDGES[name]])}
+        for name, spec in prepared.stage_judges.items()
+    ]
     first = next(iter(prepared.protocols.values()))
     return {
         "kind": "experiment",
         "title": prepared.design.title,
         "simulated": prepared.simulated,
         "judges": judges,
+        **({"stage_judges": at_stages} if at_stages else {}),
         "design": {
             "experiment": prepared.design.name,
             "protocol": first.name,
@@ -163,6 +162,20 @@ def about(
         "complete": collected.complete,
         "judge_notes": list(collected.notes),
         "command": command,
+    }
+
+
+def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
+    """A judge as asked for, and as its server reported itself in its own judgments."""
+    return {
+        "name": name,
+        "model": spec.model,
+        "simulated": spec.simulated,
+        "endpoint": "in this process" if spec.in_process else spec.base_url,
+        "model_reported": sorted(set(own["model_reported"]) - {""}),
+        "fingerprints": sorted(set(own["fingerprint"]) - {""})[:20],
+        "reply_mode": sorted(set(own["reply_mode"]) - {""}),
+        "prompt_sha": sorted(set(own["prompt_sha"]) - {""}),
     }
 
 

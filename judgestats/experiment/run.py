@@ -23,6 +23,7 @@ from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import about, completed, record
 from judgestats.experiment.rendered import prompt_lines, rendered
 from judgestats.experiment.showing import Links, finish, show, working
+from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected, Stop
 from judgestats.judges.model_answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
@@ -162,6 +163,8 @@ def _announce(prepared: Prepared) -> None:
     """Who is asked, and what the design leaves open: all that is asked of a dry run."""
     dry = bool(prepared.parameters["dry_run"])
     tell = console.say if dry else console.tell
+    for name in prepared.stage_judges:
+        tell(f"At the stage {STAGE_JUDGES[name]} {prepared.parameters[name]} is asked, for all.")
     if prepared.answering is not None:
         tell(*answer_lines(prepared.answering))
     if dry or console.shown_as().form == "full":
@@ -222,7 +225,7 @@ def _ask(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
         journal=journal,
         mode=p["mode"],
         base_url=p["base_url"] or None,
-        judges=dict(prepared.judges),
+        judges=dict(prepared.judging),
         experiment=prepared.design.name,
         concurrency=p["concurrency"],
         choices_per_request=p["choices"],

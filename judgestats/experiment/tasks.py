@@ -14,7 +14,10 @@ from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy
 
-__all__ = ["draw_units", "staged", "tasks_of", "units_of"]
+__all__ = ["STAGE_JUDGES", "draw_units", "staged", "tasks_of", "units_of"]
+
+STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
+"""Parameters that name a model for one stage, and the stage."""
 
 
 def units_of(
@@ -156,7 +159,7 @@ def staged(
     units : mapping of Condition to units
     protocols : mapping of Condition to protocol
     parameters : mapping
-        ``replicates``, and ``raised`` (the temperature of votes).
+        ``replicates``, ``raised`` (the temperature of votes), and those of `STAGE_JUDGES`.
 
     Returns
     -------
@@ -169,6 +172,9 @@ def staged(
         units,
         replicates=parameters["replicates"],
         raised=parameters["raised"],
+        asked_by={
+            stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)
+        },
     )
 
 

@@ -64,6 +64,8 @@ class Staging:
         The temperature of calls that a strategy asks at a raised temperature.
     only : collection of (item id, replicate), optional
         Keeps the pipelines about these items in these repetitions.
+    asked_by : mapping of stage to judge, optional
+        Who is asked at a stage instead of the judge itself (``{"removal": "gpt-4o"}``).
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Staging:
         replicates: int = 1,
         raised: float = 1.0,
         only: Collection[Cell] | None = None,
+        asked_by: Mapping[str, str] | None = None,
     ) -> None:
         for condition, one in strategies.items():
             if condition.factors.get(STRATEGY) != one.name:
@@ -95,6 +98,7 @@ class Staging:
                     f'factors={{"{STRATEGY}": "{one.name}"}}.'
                 )
         self._given = (dict(strategies), dict(units), replicates, raised)
+        self._asked_by = dict(asked_by or {})
         self._only = only
         self._raised = raised
         self._pipelines = self._lined_up(strategies, units, replicates, only)
@@ -108,7 +112,7 @@ class Staging:
         """Who reads the judgments, by condition's label; pools have conditions of their own."""
         self.units: dict[tuple[str, str], Unit] = {}
         """What was judged, by id and order; grows as calls are named."""
-        self._conditions: dict[tuple[str, str, bool], Condition] = {}
+        self._conditions: dict[tuple[str, str, bool, str], Condition] = {}
 
     @staticmethod
     def _lined_up(
@@ -150,7 +154,14 @@ class Staging:
         if only is not None:  # a small part of many: the others need not be lined up first
             items = {item for item, _ in only}
             units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
-        return Staging(strategies, units, replicates=replicates, raised=raised, only=only)
+        return Staging(
+            strategies,
+            units,
+            replicates=replicates,
+            raised=raised,
+            only=only,
+            asked_by=self._asked_by,
+        )
 
     def cells(self, together: int = 1) -> dict[Cell, str]:
         """Items with a block of `together` repetitions, and the set that each item is of.
@@ -261,13 +272,19 @@ class Staging:
 
     def _condition(self, own: Condition, call: Call) -> Condition:
         """The condition under which a call is asked: a pool's where it belongs to one."""
-        known = (own.label, call.pool, call.raised)
+        by = self._asked_by.get(stage_kind(call.stage), own.judge)
+        known = (own.label, call.pool, call.raised, by)
         if known not in self._conditions:
             condition = own
             if call.pool:
                 condition = replace(condition, factors={**own.factors, STRATEGY: call.pool})
             if call.raised:
                 condition = replace(condition, temperature=self._raised)
+            if by != own.judge:  # what two judges said is not mixed where one model works on both
+                whose = f"{condition.factors[STRATEGY]} of {own.judge}"
+                condition = replace(
+                    condition, judge=by, factors={**condition.factors, STRATEGY: whose}
+                )
             self._conditions[known] = condition
         return self._conditions[known]
 

@@ -221,6 +221,34 @@ def test_models_write_the_crowd_and_labels_stay(workplace):
     assert all(item.labels for item in planned.items)
 
 
+def test_one_model_removes_verdicts_and_one_counts_points_for_all_judges(workplace):
+    given = {
+        **SMALL, "judges": "sim-crowd,sim-crowd-deaf", "pairs": "4", "strategies": "vanilla,cce@2",
+        "scaling": "none", "selections": "none", "replicates": "1", "key_points": "1",
+        "remover": "sim-typical", "points_judge": "sim-crowd",
+    }  # fmt: skip
+    run = run_experiment(load_design("crowd"), given)
+    files = artifact_folder(open_store(), run.run_id)
+    frame = pd.read_parquet(files / "data" / "judgments.parquet")
+    assert set(frame["status"]) == {"ok"}
+    by_stage = frame.groupby("stage")["judge"].unique().map(set)
+    assert by_stage["removal"] == {"sim-typical"}
+    assert by_stage["points"] == {"sim-crowd"}
+    assert by_stage["final"] == by_stage["crowd"] == {"sim-crowd", "sim-crowd-deaf"}
+    removed = frame[frame["stage"] == "removal"]
+    assert set(removed["factor_strategy"]) == {"crowd of sim-crowd", "crowd of sim-crowd-deaf"}
+    pipelines = pd.read_parquet(files / "data" / "pipelines.parquet")
+    assert set(pipelines["judge"]) == {"sim-crowd", "sim-crowd-deaf"}
+    assert pipelines["points"].gt(0).all()
+    assert set(run.analysis.conditions["judge"]) == {"sim-crowd", "sim-crowd-deaf"}
+    facts = json.loads((files / "results.json").read_text())["facts"]
+    assert [(j["stage"], j["name"]) for j in facts["stage_judges"]] == [
+        ("removal", "sim-typical"),
+        ("points", "sim-crowd"),
+    ]
+    assert [j["name"] for j in facts["judges"]] == ["sim-crowd", "sim-crowd-deaf"]
+
+
 def test_a_limit_holds_for_each_set(workplace):
     given = {**SMALL, "pairs": "all", "scaling": "none", "selections": "none"}
     items = prepare(load_design("crowd"), {**given, "limit": "3"}).items

@@ -11,7 +11,7 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.replication import run_replication
-from judgestats.studies import Options, load_study, study_names
+from judgestats.studies import Options, load_study, records, study_names
 from judgestats.studies.records import ABOUT, examined, shipped_records
 from judgestats.studies.schroeder2024.application import application, read_application
 from tests.studies.test_schroeder2024 import JUDGES, authors_json
@@ -65,6 +65,30 @@ def test_the_authors_zip_is_taken_as_it_is(tmp_path):
     (tmp_path / "not.zip").write_text("no")
     with pytest.raises(InputError, match="neither a folder nor a zip file"):
         examined(study, tmp_path / "not.zip", options)
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "not JSON", "lacks a part", "lacks a file"])
+def test_damaged_records_are_one_sentence(tmp_path, monkeypatch, how):
+    package = tmp_path / "records"
+    package.mkdir()
+    [whole] = [p for p in records.resources.files(records).iterdir() if p.name == "llmasjudge.zip"]
+    data, copy = bytearray(whole.read_bytes()), package / "llmasjudge.zip"
+    if how == "cut":
+        copy.write_bytes(data[: len(data) // 2])
+    elif how == "flipped":
+        data[len(data) // 3] ^= 255
+        copy.write_bytes(data)
+    else:
+        with zipfile.ZipFile(whole) as old, zipfile.ZipFile(copy, "w") as new:
+            for name in old.namelist():
+                text = old.read(name)
+                if name == ABOUT:
+                    text = {"not JSON": text[:-9], "lacks a part": b"{}"}.get(how, text)
+                if not (how == "lacks a file" and name == "results.json"):
+                    new.writestr(name, text)
+    monkeypatch.setattr(records.resources, "files", lambda _: package)
+    with pytest.raises(InputError, match=r"records of llmasjudge that ship .* are damaged"):
+        shipped_records("llmasjudge", tmp_path / "out")
 
 
 def verdicts(folder, *, copies):

@@ -233,14 +233,15 @@ def judges(run: Run) -> Table | Markdown:
     if not listed:
         return Markdown("The run does not say which judges were asked.")
     rows = []
-    for judge in listed:
+    for judge in [*listed, *(run.facts.get("stage_judges") or [])]:
         reported = ", ".join(map(str, judge.get("model_reported") or [])) or None
         prints = [str(f) for f in judge.get("fingerprints") or []]
         shown = ", ".join(prints[:3]) + (f" and {len(prints) - 3} more" if len(prints) > 3 else "")
         rows.append(
             {
                 "name": str(judge.get("name", ""))
-                + (" (simulated)" if judge.get("simulated") else ""),
+                + (" (simulated)" if judge.get("simulated") else "")
+                + (f", at the stage {judge['stage']}" if judge.get("stage") else ""),
                 "model": judge.get("model"),
                 "reported": reported,
                 "fingerprints": shown or None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -20,6 +21,7 @@ from judgestats.studies.claims import Options, Replication, Study
 __all__ = ["ABOUT", "examined", "shipped_records"]
 
 ABOUT = "about.json"
+_TOLD = {"title", "source", "sentence", "claims", "summary", "params", "metrics"}
 _MOST_BYTES = 1_000_000_000
 _MOST_FILES = 20_000
 _DEEPEST = 4
@@ -41,7 +43,7 @@ def shipped_records(name: str, folder: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If this installation holds none.
+        If this installation holds none, or they are damaged.
     """
     archive = resources.files("judgestats.studies.records").joinpath(f"{name}.zip")
     if not archive.is_file():
@@ -49,9 +51,21 @@ def shipped_records(name: str, folder: Path) -> dict[str, Any]:
             f"replicate: this installation holds no records of {name}. Give the study's data: "
             "data=FOLDER or data=ARCHIVE.zip."
         )
-    with resources.as_file(archive) as path, zipfile.ZipFile(path) as packed:
-        packed.extractall(folder)
-    found: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    try:
+        with resources.as_file(archive) as path, zipfile.ZipFile(path) as packed:
+            packed.extractall(folder)
+        found: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        missing = sorted(_TOLD - set(found))
+        damage = f"no {missing[0]} in {ABOUT}" if missing else ""
+        for name_of_file in ("results.json", "plan.json"):
+            json.loads((folder / name_of_file).read_text(encoding="utf-8"))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+        damage = str(error) or type(error).__name__
+    if damage:
+        raise InputError(
+            f"replicate: the records of {name} that ship with judgestats are damaged ({damage}). "
+            "Install judgestats again, or give the study's data: data=FOLDER or data=ARCHIVE.zip."
+        )
     return found
 
 
