@@ -231,6 +231,12 @@ from judgestats.stats.instrument.bradley_terry import (
 from judgestats.stats.instrument.levels import (
     levels_used as levels_used,
 )
+from judgestats.stats.instrument.ordinal import (
+    cumulative_logit as cumulative_logit,
+)
+from judgestats.stats.instrument.source_dif import (
+    dif_test as dif_test,
+)
 from judgestats.stats.planning.priced_plan import (
     priced_plan as priced_plan,
 )

@@ -335,6 +335,15 @@ CALLS["bradley_terry"] = lambda x: call(
     system_a=np.arange(x.size) % 3,
     system_b=(np.arange(x.size) + 1 + (np.arange(x.size) // 3) % 2) % 3,
 )
+CALLS["cumulative_logit"] = lambda x: call(
+    "cumulative_logit", column(integers(x), 0), {"half": np.arange(len(x)) % 2}
+)
+CALLS["dif_test"] = lambda x: call(
+    "dif_test",
+    np.repeat(column(integers(x), 0), 8),  # it takes at least 30 questions a source
+    np.arange(8 * len(x)) % 2,
+    quality=np.repeat(column(x, 1), 8),
+)
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),

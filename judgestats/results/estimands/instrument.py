@@ -33,4 +33,13 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="log weight of a tie between equals"),
     Estimand("slope_of_covariate", "slope of a covariate", unit="logits", nothing=0.0,
         function="bradley_terry", meaning="log odds for one unit more of the covariate"),
+    Estimand("log_odds_{factor}", "log odds of a higher score, {factor}", unit="logits",
+        nothing=0.0, function="cumulative_logit",
+        meaning="log odds of a higher score for one unit or level of the factor"),
+    Estimand("dif_log_odds", "log odds of a higher score at equal quality", unit="logits",
+        nothing=0.0, function="dif_test",
+        meaning="how much a source is favoured among outputs of equal quality"),
+    Estimand("r2_change", "change of Nagelkerke's R²", unit="coefficient", low=0.0, high=1.0,
+        nothing=0.0, better="lower", function="dif_test",
+        meaning="what the source adds to quality in telling the score"),
 )  # fmt: skip

@@ -44,4 +44,5 @@ ENTRIES: tuple[TestKind, ...] = (
     TestKind("representativeness", "labelled items against the rest", "representativeness_test"),
     TestKind("component_likelihood_ratio", "likelihood-ratio test of a component",
       "component_likelihood_ratio"),
+    TestKind("dif_test", "test of sources at equal quality", "dif_test"),
 )  # fmt: skip

@@ -79,7 +79,7 @@ def test_ranks_hold_all_at_once():
     best = np.argsort(np.argsort(-truth)) + 1
     i, j = np.array([(a, b) for a in range(4) for b in range(4) if a != b]).T
     rng, hits, certain = np.random.default_rng(5), 0, 0
-    for _ in range(120):
+    for _ in range(40):
         q = np.repeat(np.arange(40), 12)
         s = truth + rng.normal(0, 0.6, (40, 4))
         first, second = np.tile(i, 40), np.tile(j, 40)
@@ -89,8 +89,8 @@ def test_ranks_hold_all_at_once():
         at = dict(zip(out.systems, out.ranks, strict=True))
         hits += all(at[str(k)][0] <= best[k] <= at[str(k)][1] for k in range(4))
         certain += at["3"] == (4, 4)
-    assert hits >= 0.93 * 120
-    assert certain > 60
+    assert hits >= 0.9 * 40
+    assert certain > 20
 
 
 def test_what_has_no_finite_strength_is_refused():
