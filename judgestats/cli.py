@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from judgestats import __version__
 from judgestats.commands.show_words import add_show_words
 from judgestats.commands.table_words import add_table_words
 from judgestats.errors import InputError, JudgestatsError, nearest, printable
 from judgestats.spelling import as_typed
+from judgestats.version import __version__
 
 __all__ = ["main"]
 

@@ -1,81 +1,29 @@
-"""What an analysis returns: named results with their roles, conditions, and what follows."""
+"""What an analysis returns, as records and as a print."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.conversion import Place
+from judgestats.analysis.contents import AnalysisContents, NamedResult, Recommendation
 from judgestats.analysis.recording import results_of
-from judgestats.results import About, Condition, Drawing, Figure, Headline, Results, Row
+from judgestats.results import Results
 from judgestats.results.numbers import format_number
-from judgestats.results.records import Role
 from judgestats.results.sentences import family_sentence, words_of
 from judgestats.results.values import plain
 from judgestats.stats.inference.adjust import Family
-from judgestats.stats.inference.result import Result
 
 __all__ = ["Analysis", "NamedResult", "Recommendation"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamedResult:
-    """A result with its place in the plan.
-
-    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
-    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
-    names under which conditions are compared to the conditions' labels. `headline` results are
-    spelled out in the terminal's summary; all stand in the report.
-    """
-
-    id: str
-    title: str
-    role: Role
-    result: Result
-    family: str = ""
-    headline: bool = False
-    hypothesis: str = ""
-    about: About = field(default_factory=About)
-    levels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def place(self) -> Place:
-        """What the records of this result have in common."""
-        return Place(
-            id=self.id,
-            hypothesis=self.hypothesis or self.id.partition(".")[0],
-            role=self.role,
-            title=self.title,
-            about=self.about,
-            levels=self.levels,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recommendation:
-    """What to do, and what it costs; `cost_usd` is None where the price is not known.
-
-    `chosen` is the condition recommended, `tied` those that were not told from it, `rests_on` the
-    ids of the results behind it.
-    """
-
-    text: str
-    replicates: int | None = None
-    cost_usd: float | None = None
-    chosen: str = ""
-    tied: tuple[str, ...] = ()
-    reason: str = ""
-    rests_on: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
+class Analysis(AnalysisContents):
     """Everything an analysis found.
 
     Attributes
@@ -112,36 +60,6 @@ class Analysis:
     drawing : Drawing or None
         The figure that answers.
     """
-
-    experiment: str
-    question: str
-    sentence: str
-    conditions: pd.DataFrame
-    results: tuple[NamedResult, ...]
-    limitations: tuple[str, ...] = ()
-    recommendation: Recommendation | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    condition_metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
-    arrays: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    headlines: tuple[Headline, ...] = ()
-    described: tuple[NamedResult, ...] = ()
-    condition_records: tuple[Condition, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    rows: tuple[Row, ...] = ()
-    drawing: Drawing | None = None
-
-    def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
-        """The results of some roles, in order."""
-        return tuple(r for r in self.results if r.role in roles)
-
-    def __getitem__(self, result_id: str) -> Result:
-        for named in self.results:
-            if named.id == result_id:
-                return named.result
-        known = ", ".join(r.id for r in self.results)
-        raise KeyError(f"no result is called {result_id!r}. There are: {known}")
 
     @cached_property
     def _records(self) -> Results:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.contents import AnalysisContents, NamedResult
 from judgestats.analysis.conversion import records_of, table_record
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
@@ -35,16 +36,13 @@ from judgestats.results import (
 from judgestats.results.values import plain
 from judgestats.stats.inference import adjust as adjusting
 
-if TYPE_CHECKING:
-    from judgestats.analysis.outcome import Analysis, NamedResult
-
 __all__ = ["results_of", "smallest_adjusted"]
 
 _STATUS = "n_"
 _COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
 
 
-def results_of(analysis: Analysis) -> Results:
+def results_of(analysis: AnalysisContents) -> Results:
     """What ``results.json`` holds of an analysis, the facts of its run aside."""
     named = (*analysis.results, *analysis.described)
     records: list[Record] = []
@@ -249,7 +247,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(number, (int, float)) and float(number).is_integer()
 
 
-def _recommendation(analysis: Analysis) -> Recommendation | None:
+def _recommendation(analysis: AnalysisContents) -> Recommendation | None:
     given = analysis.recommendation
     if given is None:
         return None

@@ -10,9 +10,9 @@ import shlex
 import shutil
 from importlib import metadata
 
-from judgestats import __version__
 from judgestats.errors import JudgestatsError
 from judgestats.experiment import console
+from judgestats.version import __version__
 
 __all__ = ["doctor_command"]
 

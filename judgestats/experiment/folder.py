@@ -13,13 +13,13 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats import __version__
 from judgestats.analysis.outcome import Analysis
 from judgestats.protocols.reading import READER_VERSION
 from judgestats.results import write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.values import spreadsheet_cell
 from judgestats.stats.inference.result import to_plain
+from judgestats.version import __version__
 
 __all__ = ["file_name", "session", "write_json", "write_results", "write_tables"]
 

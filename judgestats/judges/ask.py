@@ -12,7 +12,7 @@ from typing import Any
 
 from judgestats.errors import InputError, nearest
 from judgestats.judges.account import Account
-from judgestats.judges.batches.shared import Limits
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.budget import Budget
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.endpoint import Endpoint

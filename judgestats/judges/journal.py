@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 
 from judgestats.errors import StoreError
-from judgestats.judges.batches.store import BATCH_SCHEMA, BatchStore, split_keys
+from judgestats.judges.batch_store import BATCH_SCHEMA, BatchStore, split_keys
 from judgestats.judges.journal_database import Database, connected
 from judgestats.judges.journal_file import (
     APPLICATION_ID,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from judgestats.judges.batches.store import BATCH_SCHEMA
+from judgestats.judges.batch_store import BATCH_SCHEMA
 from judgestats.judges.journal_tables import COLUMNS, FACTS_SCHEMA, checksum
 from judgestats.judges.ledger import LEDGER_SCHEMA, sign_lines
 from judgestats.judges.negotiation import Sent

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from judgestats.reporting import formats
 from judgestats.reporting.escape import clean
-
-if TYPE_CHECKING:
-    from judgestats.reporting.tables import Table
+from judgestats.reporting.table_contents import TableContents
 
 __all__ = ["aligned", "groups", "letters", "lines", "of_words", "type_size"]
 
@@ -18,7 +15,7 @@ _WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second
 _WORD = 16  # letters of a word that a narrow column still shows unbroken
 
 
-def aligned(table: Table) -> list[list[str]]:
+def aligned(table: TableContents) -> list[list[str]]:
     """The cells with decimal points in line, for formats with figure-wide spaces."""
     cells = table.cells()
     for j, column in enumerate(table.columns):
@@ -28,13 +25,13 @@ def aligned(table: Table) -> list[list[str]]:
     return cells
 
 
-def groups(table: Table) -> list[str]:
+def groups(table: TableContents) -> list[str]:
     """The group heading to put before each row, empty for none."""
     names = [clean(row.get(table.group, "")) if table.group else "" for row in table.rows]
     return [n if i == 0 or n != names[i - 1] else "" for i, n in enumerate(names)]
 
 
-def letters(table: Table) -> list[int]:
+def letters(table: TableContents) -> list[int]:
     """How many letters wide each column is; text and headings may wrap."""
     widths = []
     cells = table.cells()
@@ -49,7 +46,7 @@ def letters(table: Table) -> list[int]:
     return widths
 
 
-def of_words(table: Table) -> list[bool]:
+def of_words(table: TableContents) -> list[bool]:
     """For each column: is it text of plain words, none of which need be broken?"""
     cells = table.cells()
     return [
@@ -59,7 +56,7 @@ def of_words(table: Table) -> list[bool]:
     ]
 
 
-def lines(table: Table) -> int:
+def lines(table: TableContents) -> int:
     """How many lines the table takes, about: rows, and text that wraps in them."""
     rows = [
         max(
@@ -76,7 +73,7 @@ def lines(table: Table) -> int:
     return sum(rows) + sum(bool(g) for g in groups(table))
 
 
-def type_size(table: Table) -> float:
+def type_size(table: TableContents) -> float:
     """The type size at which the table fits the page, from 9 down to 6.8 points."""
     widths = letters(table)
     free = _PAGE_POINTS - 7.0 * len(widths)

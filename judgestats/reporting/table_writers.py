@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from judgestats.reporting.escape import (
     clean,
@@ -14,10 +13,8 @@ from judgestats.reporting.escape import (
     escape_typst,
 )
 from judgestats.reporting.shown import Shown
+from judgestats.reporting.table_contents import TableContents
 from judgestats.reporting.table_layout import aligned, groups, letters, lines, of_words, type_size
-
-if TYPE_CHECKING:
-    from judgestats.reporting.tables import Table
 
 __all__ = ["html", "latex", "markdown", "typst"]
 
@@ -31,7 +28,7 @@ _WIDE, _STACKED = 70, 46  # letters in a row: smaller type on a page, one value 
 _LONG_WORD = re.compile(r"\S{25,}")
 
 
-def html(table: Table, *, caption: bool = True) -> str:
+def html(table: TableContents, *, caption: bool = True) -> str:
     """An HTML table; nothing in it can run or load anything."""
     kinds = {"left": "text", "right": "num", "center": "mid"}
     width = sum(letters(table)) + 2 * len(table.columns)
@@ -66,7 +63,7 @@ def html(table: Table, *, caption: bool = True) -> str:
     return "\n".join(out)
 
 
-def typst(table: Table) -> str:
+def typst(table: TableContents) -> str:
     """A typst table (without caption: the document's float carries it)."""
     count = len(table.columns)
     sides = ", ".join(f"{c.side} + top" for c in table.columns) + ","
@@ -110,7 +107,7 @@ def typst(table: Table) -> str:
     )
 
 
-def latex(table: Table) -> str:
+def latex(table: TableContents) -> str:
     """A LaTeX table for the booktabs package."""
     sides = "".join(c.side[0] for c in table.columns)
     rows = [r"\begin{table}[htbp]", r"\centering"]
@@ -132,7 +129,7 @@ def latex(table: Table) -> str:
     return "\n".join([*rows, r"\end{table}"])
 
 
-def markdown(table: Table) -> str:
+def markdown(table: TableContents) -> str:
     """A Markdown pipe table; the dashes under the heading are as wide as the columns.
 
     Where a table is too wide for a line, pandoc makes the columns of Word and LaTeX so wide.

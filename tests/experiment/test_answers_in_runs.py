@@ -11,7 +11,7 @@ import pytest
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
-from judgestats.judges.batches.shared import Limits
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.simulated.answerers import simulated_answerer
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults

@@ -22,8 +22,8 @@ from typing import Any
 
 from judgestats.errors import JudgestatsError
 from judgestats.items.schema import Item, Response
+from judgestats.judges.batch_store import BatchStore
 from judgestats.judges.batches.client import BatchClient
-from judgestats.judges.batches.store import BatchStore
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal
 from judgestats.judgments.design import Condition, Task

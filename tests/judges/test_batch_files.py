@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats.judges.batch_store import split_keys
 from judgestats.judges.batches.client import BatchState, _MalformedError, _object, _state, _states
 from judgestats.judges.batches.files import read_results, request_line
-from judgestats.judges.batches.store import split_keys
 from judgestats.judges.outcomes import Kind
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples

@@ -9,8 +9,8 @@ import pytest
 
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.judges.account import Stop
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.batches.collect import collect_in_batches
-from judgestats.judges.batches.shared import Limits
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Journal

@@ -15,7 +15,7 @@ from judgestats.errors import StoreError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import prepare
-from judgestats.judges.batches.store import BatchRecord, BatchRequest
+from judgestats.judges.batch_store import BatchRecord, BatchRequest
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.journal_file import VERSION, store_error

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from judgestats.judges.account import Stop
+from judgestats.judges.batch_store import BatchRequest
 from judgestats.judges.batches.shared import Shared
-from judgestats.judges.batches.store import BatchRequest
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import UNTOLD, Answer
 from judgestats.judges.lessons import taught

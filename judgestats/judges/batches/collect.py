@@ -11,8 +11,8 @@ from typing import Any
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.judges.account import Collected
 from judgestats.judges.ask import Ask
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.batches.collector import BatchCollector
-from judgestats.judges.batches.shared import Limits
 from judgestats.judges.endings import reader_notes
 from judgestats.judges.interrupts import signals
 from judgestats.judgments.design import Task

@@ -12,8 +12,9 @@ from typing import Any
 from judgestats.errors import InputError, JudgeError
 from judgestats.judges.account import Account, Collected, Stop
 from judgestats.judges.ask import Ask
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.batches.client import BatchClient
-from judgestats.judges.batches.shared import Limits, Shared, Wanted
+from judgestats.judges.batches.shared import Shared, Wanted
 from judgestats.judges.batches.work import BatchWork
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.endings import message, money_notes

@@ -12,12 +12,8 @@ from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 
-__all__ = ["MAX_BYTES", "MAX_REQUESTS", "Results", "read_results", "request_line"]
+__all__ = ["Results", "read_results", "request_line"]
 
-MAX_REQUESTS = 50_000
-"""Requests in one file, the Batch API's limit."""
-MAX_BYTES = 200_000_000
-"""Bytes of one file, the Batch API's limit."""
 _MAX_LINE = 8 * 1024 * 1024
 _MAX_ID = 512
 

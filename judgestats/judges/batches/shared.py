@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from judgestats.judges.account import Account, Stop
-from judgestats.judges.batches.files import MAX_BYTES, MAX_REQUESTS
+from judgestats.judges.batch_limits import Limits
 from judgestats.judges.budget import Budget, unknown_price
 from judgestats.judges.journal import Journal
 from judgestats.judges.outcomes import Outcome
@@ -15,18 +15,7 @@ from judgestats.judges.request import Sampling
 from judgestats.judges.sending import Halt
 from judgestats.judgments.design import Task
 
-__all__ = ["Limits", "Shared", "Wanted"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Sizes of files, batches that a judgment may fail in, seconds between two looks."""
-
-    requests: int = MAX_REQUESTS
-    bytes: int = MAX_BYTES
-    rounds: int = 3
-    first_s: float = 2.0
-    longest_s: float = 60.0
+__all__ = ["Shared", "Wanted"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

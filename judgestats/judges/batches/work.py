@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from judgestats.errors import JudgeError
 from judgestats.judges.account import Stop
+from judgestats.judges.batch_store import BatchRecord, BatchRequest
 from judgestats.judges.batches.accounting import BatchAccounting
 from judgestats.judges.batches.client import BatchCallError, BatchClient, BatchState
 from judgestats.judges.batches.files import read_results, request_line
 from judgestats.judges.batches.shared import Shared, Wanted
-from judgestats.judges.batches.store import BatchRecord, BatchRequest
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer
 from judgestats.judges.ledger import Charge
