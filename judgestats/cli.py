@@ -200,8 +200,8 @@ def _parser() -> argparse.ArgumentParser:
     drift = commands.add_parser(
         "drift", help="has a judge changed between two runs?", allow_abbrev=False
     )
-    drift.add_argument("first", help="an MLflow run id, or a run's folder")
-    drift.add_argument("second", help="the later run")
+    drift.add_argument("first", help="an MLflow run id, a run's folder, or a file of judgments")
+    drift.add_argument("second", help="the later run, or file")
     drift.add_argument(
         "--pair",
         action="append",
@@ -238,8 +238,17 @@ def _parser() -> argparse.ArgumentParser:
         "check", help="exit 1 unless a run keeps its bounds (for CI)", allow_abbrev=False
     )
     check.add_argument("run", help="an MLflow run id")
-    check.add_argument("--min", action="append", default=[], metavar="METRIC=NUMBER")
-    check.add_argument("--max", action="append", default=[], metavar="METRIC=NUMBER")
+    check.add_argument(
+        "--min",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="a row of the screen (reliability), its estimand (icc_1_1) or a metric of the run "
+        "(reliability/icc1) that must be at least so large (repeat)",
+    )
+    check.add_argument(
+        "--max", action="append", default=[], metavar="NAME=NUMBER", help="or at most (repeat)"
+    )
     check.add_argument(
         "--condition",
         action="append",

@@ -143,12 +143,16 @@ def recommend_best(
     if found.recommended is None:
         reason = f"not told apart at this size; {_would_decide(found)}"
         text = f"{among}: these are {reason}." if len(tied) > 1 else f"{among}."
+        if len(tied) == len(names):
+            text = f"No condition is told from the best in {what}; {_would_decide(found)}."
         return Recommendation(
             text=text, tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
     i = names.index(found.recommended)
     alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
     cheapest = "" if alike else f"the cheapest ({spent.told(i)} {each}) that is "
+    if len(tied) == len(names):
+        among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
     return Recommendation(
         text=f"{found.recommended} is {reason}. {among}.",

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, true_row
+from judgestats.analysis.drawings import ranked
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pass_fail import pass_fail_results
@@ -21,6 +22,7 @@ from judgestats.analysis.selections import condition_row, in_order, selection_li
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_labels import labelled_frame, texts_of
 from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.validity_steady import steady_results, steady_rows
 from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdict_table import estimates_of
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_number
@@ -41,6 +43,10 @@ _QUESTION = (
 _FAMILY = "relation to people's labels, one test per condition"
 _TESTED = ("people.kappa", "people.pearson")
 _DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
+_DRAWN = (
+    "Agreement with people's labels: the share of verdicts that are theirs, the correlation of "
+    "scores with theirs (grey marks: 95 % of what chance gives)."
+)
 MARGIN = 0.05
 ALPHA = 0.05
 Found = list[tuple[str, str, Result]]
@@ -140,6 +146,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     agreement: dict[str, pd.Series] = {}
     notes: list[str] = []
     labelled: list[pd.DataFrame] = []
+    steady: list[NamedResult] = []
     for condition, judged in frame.groupby("condition", sort=False):
         name = str(condition)
         asked, said = labelled_frame(judged, items, declared)
@@ -150,6 +157,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         found = _condition(name, asked, declared)
         results += [_named(kind, title, result, name) for kind, title, result in found]
         results += _related(name, found)
+        steady += steady_results(name, asked, declared)
         row = condition_row(name, asked) | estimates_of([f for f in found if _one_number(f)])
         rows.append(row)
         metrics[name] = {
@@ -170,7 +178,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         conditions=table,
         results=tuple(results),
         headlines=headlines,
-        rows=_rows(table),
+        described=tuple(steady),
+        drawing=ranked("accuracy", "pearson", caption=_DRAWN),
+        rows=(*_rows(table), *steady_rows(steady)),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
         metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},

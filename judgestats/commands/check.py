@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
-from judgestats.results import Condition
+from judgestats.results import Condition, Row
 from judgestats.results.values import plain
 
 __all__ = [
@@ -81,10 +82,10 @@ def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
             except ValueError:
                 bound = math.nan
             if not sign or not metric or not math.isfinite(bound):
-                raise InputError(f"check: --{side} expects METRIC=NUMBER, got {text!r}.")
+                raise InputError(f"check: --{side} expects NAME=NUMBER, got {text!r}.")
             demands.append(Demand(metric.strip(), side, bound))
     if not demands:
-        raise InputError("check: demand something, as in --min reliability/icc1=.8.")
+        raise InputError("check: demand something, as in --min reliability=.8.")
     return demands
 
 
@@ -93,6 +94,7 @@ def judge_run(
     demands: Sequence[Demand],
     *,
     whole: Mapping[str, Mapping[str, float]] | None = None,
+    rows: Sequence[Row] = (),
 ) -> list[Finding]:
     """Hold the metrics of runs to demands.
 
@@ -106,6 +108,8 @@ def judge_run(
     whole : mapping, optional
         All conditions, where `runs` are some of them: one that bounds a number says that it has
         an interval.
+    rows : sequence of Row
+        Of the run's screen: their names are told where a demand names none.
 
     Returns
     -------
@@ -131,13 +135,7 @@ def judge_run(
         if not any(demand.metric in m for m in held.values()):
             held = {name: m for name, m in runs.items() if demand.metric in m}
         if not held:
-            known = sorted(
-                {k for m in runs.values() for k in m if not k.startswith(("ci/", "null/"))}
-            )
-            raise InputError(
-                f"check: no number is called {demand.metric!r} in this run. There are: "
-                f"{', '.join(known)}."
-            )
+            raise unknown_name(demand.metric, {k for m in runs.values() for k in m}, rows)
         end, text = ("lo", "lower bound") if demand.side == "min" else ("hi", "upper bound")
         bounded = any(f"ci/{demand.metric}.{end}" in m for m in (whole or held).values())
         for name, metrics in held.items():
@@ -215,12 +213,6 @@ def _is_called(condition: Condition, name: str) -> bool:
     return level.strip() == ("default" if held is None else str(held))
 
 
-_OF_REPETITION = (
-    "reliability/", "spread/", "agreement/fleiss_kappa", "agreement/ac1", "agreement/flip_rate",
-)  # fmt: skip
-"""Numbers that say nothing where sampling is off: the same reply again is no agreement."""
-
-
 _OF_VERDICTS = frozenset(
     f"validity/{name}"
     for name in (
@@ -268,7 +260,8 @@ def check_command(arguments: argparse.Namespace) -> int:
     from judgestats.tracking.fetch import metrics_of, results_of_run
 
     runs = whole = metrics_of(arguments.run)
-    conditions = results_of_run(arguments.run).conditions
+    results = results_of_run(arguments.run)
+    conditions = results.conditions
     still: list[str] = []
     if arguments.condition:
         kept = chosen(conditions, arguments.condition)
@@ -279,11 +272,18 @@ def check_command(arguments: argparse.Namespace) -> int:
     findings = []
     left: dict[str, None] = {}
     for demand in demands:
-        repeated = demand.metric.startswith(_OF_REPETITION)
-        own = sampled if repeated and any(demand.metric in m for m in sampled.values()) else runs
-        findings += judge_run(of_its_kind(own, demand.metric), [demand], whole=whole)
-        if own is not runs:
-            left.setdefault(demand.metric)
+        name = demand.metric
+        held = of_repetition(name, results.rows)
+        held = held and any(name in m for m in with_row(sampled, name, results).values())
+        own = with_row(sampled if held else runs, name, results)
+        findings += judge_run(
+            of_its_kind(own, name),
+            [demand],
+            whole=with_row(whole, name, results),
+            rows=results.rows,
+        )
+        if held:
+            left.setdefault(name)
     with console.showing(console.asked_for(arguments)):
         _say(arguments.run, findings, left=list(left), still=still)
     return int(any(not f.passed for f in findings))

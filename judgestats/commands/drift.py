@@ -1,9 +1,10 @@
-"""``judgestats drift RUN_A RUN_B``: the same judge and items, at two dates or versions."""
+"""``judgestats drift A B``: the same judge and items, at two dates or versions; runs or files."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgestats.analysis.outcome import Analysis, summary
 from judgestats.errors import InputError
@@ -11,6 +12,9 @@ from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.results import write_results
 from judgestats.tracking.fetch import run_judgments
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["drift_command"]
 
@@ -57,10 +61,10 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
 
     with working("Comparing the runs"):
         found = drift(
-            run_judgments(arguments.first),
-            run_judgments(arguments.second),
-            baseline=run_judgments(arguments.baseline) if arguments.baseline else None,
-            anchors=run_judgments(arguments.anchors) if arguments.anchors else None,
+            _judged(arguments.first),
+            _judged(arguments.second),
+            baseline=_judged(arguments.baseline) if arguments.baseline else None,
+            anchors=_judged(arguments.anchors) if arguments.anchors else None,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,
@@ -75,6 +79,17 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
         following.append(f"Results: {arguments.out}")
     finish(results, following=following)
     return found
+
+
+def _judged(run: str) -> DataFrame:
+    """The judgments of a run, or of a file as `judgestats analyze` reads it."""
+    if not Path(run).is_file():
+        return run_judgments(run)
+    from judgestats.api import read_judgments
+
+    frame = read_judgments(run)
+    console.tell(*(f"{run}: {said}" for said in frame.attrs.get("understood", ())))
+    return frame
 
 
 def _short(run: str) -> str:

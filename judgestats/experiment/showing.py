@@ -119,7 +119,7 @@ def show(found: Results, *, full: Callable[[], str], more: str = "") -> None:
         show_brief(brief_of(found, thresholds=thresholds), more=more or "--full shows all")
 
 
-def show_brief(brief: Brief, *, more: str, closing: int = 3) -> None:
+def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
     """Print an abstract as a screen."""
     width, height = _size()
     _write(screen_of(brief, width=width, height=height, more=more, closing=closing))

@@ -91,10 +91,11 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A condition: its label, and what of it tells it from the others."""
+    """A condition: its label, what of it tells it from the others, and its judge (or run)."""
 
     label: str
     name: str
+    group: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +187,11 @@ def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold
     """
     briefs = {name: brief_of(found, thresholds=thresholds) for name, found in runs.items()}
     columns = tuple(
-        Column(label=f"{name}: {column.label}", name=f"{name}: {_whole_name(brief, column)}")
+        Column(
+            label=f"{name}: {column.label}",
+            name=f"{name}: {_whole_name(brief, column)}",
+            group=name,
+        )
         for name, brief in briefs.items()
         for column in brief.columns
     )
@@ -252,10 +257,11 @@ def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
         ]
     own = [", ".join(part[k] for k in varied if k in part) for part in parts]
     if len(set(own)) < len(own) or not all(own):  # told apart by more than factors
-        return "", tuple(Column(label=c.label, name=c.label) for c in conditions)
+        return "", tuple(Column(label=c.label, name=c.label, group=c.judge) for c in conditions)
     shared = ", ".join(parts[0][n] for n in common if parts[0].get(n)) if parts else ""
     return shared, tuple(
-        Column(label=c.label, name=name) for c, name in zip(conditions, own, strict=True)
+        Column(label=c.label, name=name, group=c.judge)
+        for c, name in zip(conditions, own, strict=True)
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from judgestats.errors import printable
-from judgestats.results.brief import Brief, Cell, Line
+from judgestats.results.brief import Brief, Cell, Column, Line
 
 __all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of"]
 
@@ -285,15 +285,29 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
         ]
     ]
     cut = len(names) + 1 > most
-    shown = max(1, most - 2) if cut else len(names)
-    for i, name in enumerate(names[:shown]):
-        spans = [Span(f" {name:<{first}}")]
+    shown = _shared_out(brief.columns, max(1, most - 2)) if cut else range(len(names))
+    for i in shown:
+        spans = [Span(f" {names[i]:<{first}}")]
         for line, texts, wide in columns:
             spans += _spans(f"{texts[i]:<{wide}}", line.cells[i])
         lines.append(spans)
     if cut:
-        lines.append([Span(_more(len(names) - shown, "condition", more), "dim")])
+        lines.append([Span(_more(len(names) - len(shown), "condition", more), "dim")])
     return lines
+
+
+def _shared_out(columns: Sequence[Column], most: int) -> Sequence[int]:
+    """So many of the columns: as many of each judge, its first, its last and some between."""
+    groups: dict[str, list[int]] = {}
+    for i, column in enumerate(columns):
+        groups.setdefault(column.group, []).append(i)
+    if len(groups) > most:
+        return range(most)
+    kept: list[int] = []
+    for own in groups.values():
+        room = min(most // len(groups), len(own))
+        kept += [own[k * (len(own) - 1) // max(1, room - 1)] for k in range(room)]
+    return kept
 
 
 def _more(count: int, noun: str, command: str) -> str:

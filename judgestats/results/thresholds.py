@@ -11,7 +11,7 @@ from judgestats.errors import InputError, nearest
 from judgestats.results.conclusions import Row
 from judgestats.results.records import Comparison, Estimate
 
-__all__ = ["Mark", "Threshold", "read_thresholds"]
+__all__ = ["Mark", "Threshold", "is_called", "read_thresholds"]
 
 Mark = Literal["", "kept", "missed"]
 
@@ -37,7 +37,7 @@ class Threshold:
 
     def meets(self, row: Row) -> bool:
         """Whether it is about this row."""
-        return self.key in {row.key, row.estimand}
+        return is_called(row, self.key)
 
     def mark(self, record: Estimate | Comparison) -> Mark:
         """Kept where the end of the interval that speaks against it keeps it.
@@ -49,6 +49,25 @@ class Threshold:
             value = record.interval.low if self.side == "min" else record.interval.high
         kept = value >= self.bound if self.side == "min" else value <= self.bound
         return "kept" if kept else "missed"
+
+
+def is_called(row: Row, name: str) -> bool:
+    """Whether a name is this row's key, its estimand, or what its run's metrics call it.
+
+    Examples
+    --------
+    >>> row = Row(key="reliability", ask="", short="", estimand="icc_1_1",
+    ...           cells={"a": "reliability.icc1.a"})
+    >>> [is_called(row, n) for n in ("reliability", "icc_1_1", "reliability/icc1", "spread/sem")]
+    [True, True, True, False]
+    """
+    if name in {row.key, row.estimand}:
+        return True
+    group, sign, last = name.partition("/")
+    began = f"{group}.{last}."
+    return bool(sign) and (
+        last == row.estimand or any(i.startswith(began) for i in row.cells.values())
+    )
 
 
 def read_thresholds(

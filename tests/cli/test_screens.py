@@ -163,3 +163,11 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert "Did you mean reliability?" in capsys.readouterr().err
     assert main(["check", run, "--min", "reliability/icc1=.1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["passed"] is True
+
+
+def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
+    files = [table(tmp_path / f"{name}.csv", 1, shift=s) for name, s in (("a", 0.0), ("b", 0.6))]
+    assert main(["drift", *map(str, files), "--resamples", "99", "--fail-if-changed"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("drift: a.csv to b.csv")
+    assert f"{files[0]}: " in said.err

@@ -1,6 +1,7 @@
 """The gate: decided on bounds, in every condition."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.unread import with_unread_shares
 from judgestats.commands.check import WHOLE_RUN, chosen, judge_run, read_demands
+from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.errors import InputError
-from judgestats.results import Condition, Results
+from judgestats.results import Condition, Estimate, Interval, Results, Row
 
 ICC = "reliability/icc1"
 LO, HI = f"ci/{ICC}.lo", f"ci/{ICC}.hi"
@@ -64,8 +66,43 @@ def test_an_unknown_number_is_named_with_the_known_ones():
 
 @pytest.mark.parametrize("text", ["icc1", "=1", "icc1=high", "icc1=nan", "icc1=inf"])
 def test_a_demand_that_is_none_is_refused(text):
-    with pytest.raises(InputError, match="METRIC=NUMBER"):
+    with pytest.raises(InputError, match="NAME=NUMBER"):
         read_demands([text], [])
+
+
+def rows_of_two():
+    """Scores and verdicts of one run: only the scores have a reliability."""
+    estimate = Estimate(
+        id="reliability.icc1.a", hypothesis="reliability", role="primary", title="",
+        estimand="icc_1_1", estimate=0.9, interval=Interval(low=0.7, high=0.95),
+    )  # fmt: skip
+    flips = replace(estimate, id="reliability.flip_rate.b", estimand="flip_rate", interval=None)
+    rows = (
+        Row(key="reliability", ask="r", short="r", estimand="icc_1_1",
+            cells={"a": "reliability.icc1.a"}),
+        Row(key="flips", ask="f", short="f", estimand="flip_rate",
+            cells={"b": "reliability.flip_rate.b"}),
+    )  # fmt: skip
+    return Results(
+        experiment="x", title="x", question="", answer="", conditions=(), headlines=(),
+        limitations=(), recommendation=None, rows=rows, results=(estimate, flips), facts={},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["reliability", "icc_1_1", "reliability/icc1"])
+def test_a_row_of_the_screen_is_demanded_by_each_of_its_names(name):
+    results = rows_of_two()
+    runs = with_row({WHOLE_RUN: {}, "a": {}, "b": {}, "mute": {}}, name, results)
+    held = {f.where: f for f in judge_run(runs, read_demands([f"{name}=.8"], []))}
+    assert set(held) == {"a", "mute"}
+    assert held["a"].decided_on == 0.7
+    assert held["mute"].basis == "undefined"
+    assert of_repetition(name, results.rows)
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_row():
+    error = unknown_name("relability", {"ci/reliability/icc1.lo", "x/y"}, rows_of_two().rows)
+    assert "Did you mean reliability? There are: reliability, flips;" in str(error)
 
 
 HEATS = tuple(

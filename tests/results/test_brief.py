@@ -18,7 +18,7 @@ from judgestats.results import (
     Results,
     Row,
 )
-from judgestats.results.brief import Brief, brief_of, shown, told_apart
+from judgestats.results.brief import Brief, Cell, Column, Line, brief_of, shown, told_apart
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.thresholds import Threshold, read_thresholds
 
@@ -204,3 +204,24 @@ def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> No
     ]
     assert [row.short for row in told_apart(rows)] == ["Pearson's r", "accuracy"]
     assert [row.short for row in told_apart(rows[:1])] == ["people"]
+
+
+def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> None:
+    levels = [(judge, t) for judge in "abc" for t in (0.0, 0.3, 0.5, 0.7, 1.0)]
+    columns = tuple(
+        Column(label=f"{judge}, T={t:g}", name=f"{judge}, T={t:g}", group=judge)
+        for judge, t in levels
+    )
+    line = Line(
+        key="sem", ask="moves by", short="moves by", unit="",
+        cells=tuple(Cell(column=c.label, number="0.123", bounds="[0.1, 0.2]") for c in columns),
+    )  # fmt: skip
+    brief = Brief(
+        title="x", facts=(), shared="", columns=columns, lines=(line,), answers=(), use=(), mind=()
+    )
+    said = plain_text(screen_of(brief, height=14, more="judgestats show 0"))
+    for judge in "abc":
+        assert [f"{judge}, T={t}" in said for t in ("0 ", "0.3", "0.5", "0.7", "1 ")] == [
+            True, False, True, False, True,
+        ]  # fmt: skip
+    assert said.endswith("and 6 more conditions: judgestats show 0")
