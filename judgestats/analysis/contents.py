@@ -23,7 +23,7 @@ class NamedResult:
     `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
     what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
     names under which conditions are compared to the conditions' labels. `headline` results are
-    spelled out in the terminal's summary; all stand in the report.
+    what the answer rests on; all stand in the report.
     """
 
     id: str

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis, summary
+from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError
@@ -78,7 +78,7 @@ def _analyze(
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
     results = found.records(facts)
-    show(results, full=lambda: summary(found))
+    show(results)
     name = arguments.run_name or f"audit: {path.name}"
     if arguments.track == "none":
         return _untracked(judged, facts, name, formats, arguments.detail)

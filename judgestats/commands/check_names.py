@@ -58,7 +58,7 @@ def with_row(
     of_conditions = bool(set(cells) & {c.label for c in found.conditions} or set(cells) & set(runs))
     for run in same if of_conditions else cells:  # a row may be of judges, say
         metrics = same.get(run, {})
-        if cells.get(run) in found:
+        if cells.get(run, "") in found:
             record = number_of(found, cells[run])
             metrics[name] = record.estimate
             low, high = bounds_of(record.interval)

@@ -40,7 +40,7 @@ def demo_command(arguments: argparse.Namespace) -> int:
                 },
             }
         )
-        show(results, full=lambda: "\n".join([_ABOUT, *frame.attrs["understood"], str(found)]))
+        show(results, first=(_ABOUT, *frame.attrs["understood"]))
         finish(
             results,
             following=(

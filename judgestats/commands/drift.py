@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgestats.analysis.outcome import Analysis, summary
+from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
@@ -71,8 +71,7 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
         )
     names = [_short(run) for run in (arguments.first, arguments.second)]
     results = found.records({"kind": "drift", "title": f"drift: {names[0]} to {names[1]}"})
-    written = f"stand in {arguments.out}" if arguments.out else "are written by --out FILE"
-    show(results, full=lambda: summary(found, elsewhere=written))
+    show(results)
     following = [f"judgestats drift {names[0]} {names[1]} --full"]
     if arguments.out:
         write_results(Path(arguments.out), results)

@@ -16,7 +16,7 @@ from judgestats.results.records import Comparison, Estimate, Record
 from judgestats.results.sentences import words_of
 from judgestats.results.values import plain
 
-__all__ = ["full_text", "record_text", "show_command"]
+__all__ = ["record_text", "show_command"]
 
 
 def show_command(arguments: argparse.Namespace) -> int:
@@ -43,9 +43,7 @@ def show_command(arguments: argparse.Namespace) -> int:
     found = results_of_run(run)
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
-            show(
-                found, full=lambda: full_text(found), more=f"judgestats show {arguments.run} --full"
-            )
+            show(found, more=f"judgestats show {arguments.run} --full")
             following = [f"judgestats show {arguments.run} {_an_id(found)}", "--full", "--json"]
             finish(found, following=following)
             return 0
@@ -123,36 +121,3 @@ def _details(record: Record) -> Iterator[str]:
             yield f"  {name}: {format_number(value)}"
         elif isinstance(value, (int, str, bool)):
             yield f"  {name}: {value}"
-
-
-def full_text(found: Results) -> str:
-    """Every result of the plan's hypotheses, printed, each test explained once in a footnote.
-
-    Parameters
-    ----------
-    found : Results
-
-    Returns
-    -------
-    str
-    """
-    lines = [found.title or found.experiment, "", *console.wrapped(found.question), ""]
-    why: dict[str, int] = {}
-    heads = {i for h in found.headlines for i in h.rests_on}
-    for record in found.select(Record, top=True):
-        if record.role in {"replicated", "descriptive"} and record.id not in heads:
-            continue
-        worded = words_of(record, found)
-        if not worded.numbers:
-            continue
-        mark = ""
-        if worded.why:
-            mark = f" [{why.setdefault(worded.why, len(why) + 1)}]"
-        lines += [f"{record.title}:", *console.wrapped(worded.numbers + mark, indent="  ")]
-    lines += ["", *(t for k, n in why.items() for t in console.wrapped(f"[{n}] {k}"))]
-    if found.limitations:
-        lines += ["", "Limits of these data:"]
-        lines += [t for n in found.limitations for t in console.wrapped(f"- {n.message}")]
-    if found.recommendation:
-        lines += ["", *console.wrapped(f"Recommendation: {found.recommendation.text}")]
-    return "\n".join([*lines, "", *console.wrapped(found.answer), ""])

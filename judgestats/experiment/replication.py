@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis, summary
+from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.design import ReplicationDesign
@@ -98,7 +98,7 @@ def write_records_of(found: Replication, options: Options, folder: Path) -> dict
     Returns
     -------
     dict
-        ``source``, ``sentence``, ``claims`` (rows), ``summary``, ``params``, ``metrics``.
+        ``source``, ``sentence``, ``claims`` (rows), ``params``, ``metrics``.
     """
     analysis = found.analysis()
     write_json(folder / "plan.json", found.plan(options))
@@ -109,7 +109,6 @@ def write_records_of(found: Replication, options: Options, folder: Path) -> dict
         "source": found.data_source,
         "sentence": found.sentence(),
         "claims": to_plain([claim.row() for claim in found.claims]),
-        "summary": summary(analysis),
         "params": {
             "data/study": found.study,
             "data/source": found.data_source,
@@ -156,7 +155,7 @@ def _log(
         results = read_results(folder / "results.json")
         show(
             results,
-            full=lambda: "\n".join([*_claim_lines(records["claims"]), records["summary"]]),
+            first=_claim_lines(records["claims"]),
             more=console.show_command(run.run_id),
         )
         run.artifacts(folder)

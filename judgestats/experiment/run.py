@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.outcome import Analysis, summary
+from judgestats.analysis.outcome import Analysis
 from judgestats.engine import Engine
 from judgestats.errors import BudgetError, JudgeError
 from judgestats.experiment import console
@@ -141,7 +141,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
         found = analysis.records(facts)
-        show(found, full=lambda: summary(analysis), more=console.show_command(run.run_id))
+        show(found, more=console.show_command(run.run_id))
         reports = record(prepared, run, folder, frame, analysis, collected, facts)
         links = Links(
             run.run_id,

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from judgestats.errors import printable
 from judgestats.experiment import console
 from judgestats.results import Results, to_plain
 from judgestats.results.brief import Brief, brief_of
+from judgestats.results.full_text import full_text
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, next_line, screen_of
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
@@ -100,21 +101,21 @@ def _paths(reports: Mapping[str, Path | str]) -> list[str]:
     return [f"{shown} (and {', '.join(beside)})" if beside else shown]
 
 
-def show(found: Results, *, full: Callable[[], str], more: str = "") -> None:
+def show(found: Results, *, first: Sequence[str] = (), more: str = "") -> None:
     """Print what was found, before anything is rendered or logged.
 
     Parameters
     ----------
     found : Results
-    full : callable
-        The long print.
+    first : sequence of str
+        Lines that go before everything where everything is shown.
     more : str
         The command that shows what a screen cuts.
     """
     chosen = console.shown_as()
     thresholds = read_thresholds(chosen.least, chosen.most, found.rows)
     if chosen.form == "full":
-        console.say(full())
+        console.say(*first, full_text(found))
     elif chosen.form == "screen":
         show_brief(brief_of(found, thresholds=thresholds), more=more or "--full shows all")
 

@@ -87,7 +87,7 @@ def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     with console.showing(console.ShownAs(form="screen", least=("reliability=.9",))):
         console.tell("on the way")
         console.at_length("the account")
-        show(found, full=lambda: "all", more="judgestats show X")
+        show(found, more="judgestats show X")
         finish(found, following=["judgestats show X"])
     said, on_the_way = capsys.readouterr()
     assert on_the_way == "on the way\n"
@@ -116,7 +116,7 @@ def test_programs_get_one_document(capsys, tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
     with console.showing(console.ShownAs(form="json")):
         console.say("on the way")
-        show(found, full=lambda: "all")
+        show(found)
         finish(found)
     said = json.loads(capsys.readouterr().out)
     assert said["brief"]["title"] == "two.csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -15,9 +15,9 @@ from tests.results.screens import assert_screen
 def screens_are_held() -> Iterator[None]:
     shown = run.show
 
-    def held(found: Results, *, full: Callable[[], str], more: str = "") -> None:
+    def held(found: Results, *, first: Sequence[str] = (), more: str = "") -> None:
         assert_screen(found)
-        shown(found, full=full, more=more)
+        shown(found, first=first, more=more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "show", held)
