@@ -231,6 +231,9 @@ from judgestats.stats.instrument.bradley_terry import (
 from judgestats.stats.instrument.levels import (
     levels_used as levels_used,
 )
+from judgestats.stats.instrument.many_facet import (
+    many_facet as many_facet,
+)
 from judgestats.stats.instrument.ordinal import (
     cumulative_logit as cumulative_logit,
 )

@@ -344,6 +344,12 @@ CALLS["dif_test"] = lambda x: call(
     np.arange(8 * len(x)) % 2,
     quality=np.repeat(column(x, 1), 8),
 )
+CALLS["many_facet"] = lambda x: call(
+    "many_facet",
+    (binary(x) + 2 * binary(x / 2)).ravel(),
+    answer=np.repeat(np.arange(len(x)), x.shape[1]),
+    facets={"judge": np.tile(np.arange(x.shape[1]), len(x))},
+)
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),
