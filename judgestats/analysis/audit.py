@@ -15,6 +15,7 @@ from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import check_drawn
+from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis, with_omega_model
@@ -100,7 +101,8 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 id="ratio",
                 role="secondary",
                 question="Which condition is steadier, by how much?",
-                test="ratio of pooled within-cell variances, interval over clusters",
+                test="ratio of mean distances and of pooled within-cell variances, intervals over "
+                "clusters",
                 family="pairs of conditions",
                 adjustment="holm",
             ),
@@ -381,14 +383,17 @@ def _compare(
     everything = range(len(array.conditions))
     found, shifts = None, None
     if shared(warm):
-        found = spread_test(
-            array.scores[:, warm],
-            conditions=[array.conditions[i] for i in warm],
-            cluster=array.clusters,
-            level=declared.level,
-            n_permutations=declared.n_resamples,
-            n_resamples=declared.n_resamples,
-            seed=declared.seed,
+        found = with_items(
+            spread_test(
+                array.scores[:, warm],
+                conditions=[array.conditions[i] for i in warm],
+                cluster=array.clusters,
+                level=declared.level,
+                n_permutations=declared.n_resamples,
+                n_resamples=declared.n_resamples,
+                seed=declared.seed,
+            ),
+            array.items,
         )
         shifts = found.shifts
     if cold and shared(everything):
@@ -409,6 +414,11 @@ def comparison_results(found: SpreadResult | None, shifts: Comparisons | None) -
             ("spread.all", "Spread of all conditions", found.blocked_f),
             ("ranks.all", "Ranks of spread", found.rank_test),
             *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
+            *(
+                [("distance.all", "Ratios of mean distances", found.distance_ratios)]
+                if found.distance_ratios is not None
+                else []
+            ),
             ("ratio.all", "Ratios of variances", found.ratios),
         ]
     if shifts is not None:
@@ -420,10 +430,14 @@ def comparison_results(found: SpreadResult | None, shifts: Comparisons | None) -
             role="secondary",
             result=result,
             headline=True,
-            hypothesis="spread" if identity.partition(".")[0] in {"ranks", "posthoc"} else "",
+            hypothesis=_ANSWERS.get(identity.partition(".")[0], ""),
         )
         for identity, title, result in listed
     ]
+
+
+_ANSWERS = {"ranks": "spread", "posthoc": "spread", "distance": "ratio"}
+"""Hypotheses of results whose ids do not begin with them."""
 
 
 def _metrics(described: ScoreConditions, compared: SpreadResult | None) -> dict[str, float]:

@@ -11,13 +11,14 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
 from judgestats.results import Claim, Headline
+from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult, format_p
 
 __all__ = ["audit_headlines", "audit_sentence"]
 
 _COMPARED = {
-    "spread.all": ("variance_ratio", ("ratio.all",)),
+    "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
     "shift.all": ("mean_difference", ()),
     "compare.people": ("mean_difference", ("compare.people.pairs",)),
 }
@@ -155,8 +156,10 @@ def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str
 
 
 def _widest(results: Sequence[NamedResult]) -> str:
-    """The ratio of variances furthest from 1, with its interval."""
-    found = [r.result for r in results if r.id == "ratio.all"]
+    """The ratio of mean distances (of variances where these alone are known) furthest from 1."""
+    by_id = {r.id: r.result for r in results}
+    named = "distance.all" if "distance.all" in by_id else "ratio.all"
+    found = [by_id[named]] if named in by_id else []
     rows = [
         row
         for ratios in found
@@ -167,4 +170,5 @@ def _widest(results: Sequence[NamedResult]) -> str:
     if not rows:
         return ""
     row = max(rows, key=lambda r: abs(math.log(r.estimate)))
-    return f"; largest ratio of variances {row.a} / {row.b} {row.told()}"
+    what = "mean distances" if named == "distance.all" else "variances"
+    return f"; largest ratio of {what} {row.a} / {row.b} {row.told()}{hangs_on(row.details)}"

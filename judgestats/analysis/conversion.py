@@ -302,6 +302,7 @@ def _comparison(
         effects=tuple(e.id for e in effects),
         sample=sample,
         reason=row.reason,
+        details=plain(row.details),
     )
     return [compared, *effects]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.drift_anchors import with_split
 from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
+from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
@@ -326,10 +327,12 @@ def _pair(
         listed.append((aspect.id, aspect.title, "primary", change))
     if scored:
         array = score_array(own, conditions=labels[::-1])
-        spread = spread_test(
-            array.scores, conditions=("second", "first"), cluster=array.clusters,
-            reference="first", level=level, n_permutations=n_resamples, n_comparisons=n_tests,
-            n_resamples=n_resamples, seed=seed,
+        spread = with_items(
+            spread_test(
+                array.scores, conditions=("second", "first"), cluster=array.clusters,
+                reference="first", level=level, n_permutations=n_resamples, n_comparisons=n_tests,
+                n_resamples=n_resamples, seed=seed,
+            ), array.items,
         )  # fmt: skip
         listed += [
             ("spread", "Spread of repeated scores", "primary", spread.blocked_f),

@@ -15,6 +15,7 @@ from typing import Literal
 import pandas as pd
 
 from judgestats.analysis.families import LEVEL, claim_of
+from judgestats.analysis.item_names import with_items
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recording import smallest_adjusted
@@ -158,17 +159,20 @@ def compare_spread(
         Size of the family; one test a stratum by default.
     """
     return {
-        s.name: spread_test(
-            s.scores(array),
-            conditions=s.labels,
-            cluster=array.clusters,
-            ordered=list(s.at) if s.at is not None else False,
-            reference=reference if reference in s.labels else None,
-            level=declared.level,
-            n_permutations=declared.n_resamples,
-            n_comparisons=max(tests or len(strata), 1),
-            n_resamples=declared.n_resamples,
-            seed=declared.seed,
+        s.name: with_items(
+            spread_test(
+                s.scores(array),
+                conditions=s.labels,
+                cluster=array.clusters,
+                ordered=list(s.at) if s.at is not None else False,
+                reference=reference if reference in s.labels else None,
+                level=declared.level,
+                n_permutations=declared.n_resamples,
+                n_comparisons=max(tests or len(strata), 1),
+                n_resamples=declared.n_resamples,
+                seed=declared.seed,
+            ),
+            array.items,
         )
         for s in strata
     }
@@ -225,8 +229,8 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     Returns
     -------
     list of NamedResult
-        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``ratio.*``, ``shift.*``,
-        and of further questions the test, the trend and the ratios.
+        ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``distance.*``,
+        ``ratio.*``, ``shift.*``, and of further questions the test, the trend and the ratios.
     """
     primary, *others = questions
     across, found = primary.across, primary.spreads
@@ -286,11 +290,6 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
             )
             for pairs in result.post_hoc
         ]
-        results.append(
-            secondary(
-                f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
-            )
-        )
         if result.distance_ratios is not None:
             results.append(
                 secondary(
@@ -301,6 +300,11 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
                     stratum=stratum,
                 )
             )
+        results.append(
+            secondary(
+                f"ratio.{name}", f"Ratios of variances, {name}", result.ratios, stratum=stratum
+            )
+        )
         if result.shifts is not None:
             results.append(
                 secondary(

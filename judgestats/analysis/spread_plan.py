@@ -11,6 +11,7 @@ from judgestats.analysis.plan import Hypothesis
 from judgestats.analysis.spread_comparison import SpreadQuestion
 from judgestats.results import Headline
 from judgestats.results.numbers import apa_number, bounds_of, told
+from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.result import format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
@@ -74,7 +75,8 @@ def spread_hypotheses(
             id="ratio",
             role="secondary",
             question=ratio,
-            test="ratio of pooled within-cell variances, interval over clusters, log scale",
+            test="ratio of mean distances and of pooled within-cell variances, intervals over "
+            "clusters, log scale",
             family=pairs,
             adjustment="holm",
         ),
@@ -155,7 +157,7 @@ def _answer(
         if h.claim == "differs" and equal.all_shown:
             more += "; all ratios are shown to lie within the declared margin"
         if h.claim == "open":
-            more += _largest(equal) + (f"; {h.reason}" if h.reason else "")
+            more += _furthest(spread, equal) + (f"; {h.reason}" if h.reason else "")
         if h.claim == "undefined":
             more += f"; {h.reason}" if h.reason else ""
         p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {format_p(h.p_adjusted)}"
@@ -217,19 +219,23 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described
     return f"{text}{described}."
 
 
-def _largest(equal: EquivalenceResult) -> str:
-    """The pair furthest apart with its interval, and whether the margin is ruled out."""
+def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
+    """The largest ratio of mean distances, then that of variances: is the margin ruled out?"""
+    first = _widest(spread)
     known = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
     if not known:
-        return "; no ratio of variances has an interval"
+        return f"{first}; no ratio of variances has an interval"
     row = max(known, key=lambda r: abs(math.log(r.estimate)))
     low, high = bounds_of(row.interval)
     inside = equal.margin[0] < low and high < equal.margin[1]
     out = "ruled out here, but not with all comparisons together" if inside else "not ruled out"
     lead = "largest ratio of variances" if len(equal.rows) > 1 else "ratio of variances"
+    on = next((hangs_on(r.details) for r in spread.ratios.rows if {r.a, r.b} == {row.a, row.b}), "")
+    on = on if "effective clusters" not in first else ""  # said once
     return (
-        f"; {lead}, {row.a} to {row.b}, {told(row.estimate, low, high)} (90 % interval), so a "
-        f"ratio of {apa_number(equal.margin[1])} is {out}"
+        f"{first}; {lead}, {row.a} to {row.b}, {told(row.estimate, low, high)} "
+        f"(90 % interval){on}, "
+        f"so a ratio of {apa_number(equal.margin[1])} is {out}"
     )
 
 
@@ -241,4 +247,4 @@ def _widest(found: SpreadResult) -> str:
     if not known:
         return ""
     row = max(known, key=lambda r: abs(math.log(r.estimate)))
-    return f"; {what} of {row.a} {row.told()} times that of {row.b}"
+    return f"; {what} of {row.a} {row.told()}{hangs_on(row.details)} times that of {row.b}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from judgestats.results.estimands import name_of, symbol_of, without_zero
-from judgestats.results.numbers import apa_estimate, apa_p
+from judgestats.results.numbers import apa_estimate, apa_number, apa_p
 from judgestats.results.records import Comparison, Estimate, Record, ResultSet, Table, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import (
@@ -14,6 +14,7 @@ from judgestats.results.wording import (
     estimate_text,
     family_text,
     furthest,
+    hangs_on,
     null_text,
     pairs_text,
     sample_text,
@@ -82,10 +83,34 @@ def words_of(record: Record, found: Results) -> Worded:
             ratios = "ratio" in rows[0].estimand
             far = furthest([r.estimate for r in rows], ratios=ratios)
             largest = "" if far is None else worded[far][0]
+            margin = "" if far is None else _margin(rows[far], found)
             return Worded(
-                pairs_text(record.method, adjust, family, worded, sample=sample, largest=largest)
-            )
+                pairs_text(
+                    record.method, adjust, family, worded,
+                    sample=sample, largest=largest, margin=margin,
+                )
+            )  # fmt: skip
     return Worded("")
+
+
+def _margin(row: Comparison, found: Results) -> str:
+    """Whether the margin declared for the pair is ruled out, as its test of equivalence says."""
+    for other in found.results:
+        same = isinstance(other, Comparison) and other.margin is not None and (
+            other.estimand == row.estimand
+            and {other.a, other.b} == {row.a, row.b}
+            and other.about.stratum == row.about.stratum
+        )  # fmt: skip
+        if isinstance(other, Comparison) and other.margin is not None and same:
+            low, high = (apa_number(v) for v in (other.margin.low, other.margin.high))
+            alone = other.p <= other.margin.alpha
+            joint = not other.family or other.p_adjusted <= other.margin.alpha
+            out = "ruled out" if alone and joint else (
+                "ruled out for it alone, not with all comparisons together" if alone
+                else "not ruled out"
+            )  # fmt: skip
+            return f"; more than the declared margin ({low} to {high}) is {out}"
+    return ""
 
 
 def apa_of(record: Test | Estimate, found: Results) -> str:
@@ -141,4 +166,4 @@ def _pair(row: Comparison) -> str:
     bounded = without_zero(row.estimand)
     shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
     p = f"adjusted {apa_p(row.p_adjusted)}" if row.family else apa_p(row.p)
-    return f"{row.a} against {row.b} ({name_of(row.estimand)} {shown}, {p})"
+    return f"{row.a} against {row.b} ({name_of(row.estimand)} {shown}{hangs_on(row.details)}, {p})"

@@ -19,6 +19,7 @@ __all__ = [
     "family_text",
     "null_text",
     "furthest",
+    "hangs_on",
     "pairs_text",
     "sample_text",
     "statistic_text",
@@ -187,6 +188,7 @@ def pairs_text(
     *,
     sample: str,
     largest: str = "",
+    margin: str = "",
 ) -> str:
     """A family of comparisons in words: which pairs are told apart, and by what.
 
@@ -198,6 +200,8 @@ def pairs_text(
     sample : str
     largest : str
         Names of the pair that lies furthest apart, with what was found.
+    margin : str
+        Whether the declared margin is ruled out for it.
     """
     size = counted(len(rows), "comparison", "comparisons")
     head = f"{method} ({adjusted_by(adjust)}, family: {family}, {size})"
@@ -209,13 +213,45 @@ def pairs_text(
         head += f", {len(unknown)} of them not computed"
     below = [found for found, p, _ in rows if p < 0.05]
     if not below:
+        far = f"; furthest apart {largest}{margin}" if largest else ""
         return (
             f"{head}: no pair is told apart at the .05 level, which does not show that the "
-            f"conditions are equal{f'; furthest apart {largest}' * bool(largest)} ({sample})."
+            f"conditions are equal{far} ({sample})."
         )
     named = "; ".join(below[:_MOST_NAMED])
     more = f"; and {len(below) - _MOST_NAMED} more" if len(below) > _MOST_NAMED else ""
     return f"{head}: {len(below)} told apart: {named}{more} ({sample})."
+
+
+FEW_CLUSTERS = 10
+"""With fewer effective clusters an interval of variances was seen to cover below .93."""
+_MUCH = 0.25
+
+
+def hangs_on(details: Mapping[str, Any]) -> str:
+    """On how few clusters, and how much on one item, a ratio of spreads hangs; empty where not.
+
+    Parameters
+    ----------
+    details : mapping
+        ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
+        by name or number.
+
+    Examples
+    --------
+    >>> hangs_on({"effective_clusters": 3.14, "largest_share": 0.52, "largest_item": "q7"})
+    ' (3.1 effective clusters; q7 alone holds 52 % of a side)'
+    >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
+    ''
+    """
+    told = []
+    if (clusters := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
+        told.append(f"{clusters:.1f} effective clusters")
+    if (share := details.get("largest_share", math.nan)) >= _MUCH:
+        item = details["largest_item"]
+        name = f"item {item}" if isinstance(item, int) else item
+        told.append(f"{name} alone holds {100 * share:.0f} % of a side")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:

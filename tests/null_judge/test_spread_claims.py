@@ -9,6 +9,7 @@ from judgestats.analysis.spread_comparison import spread_headlines, spread_quest
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array
+from judgestats.results.sentences import words_of
 from tests.null_judge.designs import SPREAD, claims, left_out, seeded
 from tests.null_judge.worlds import World, scored
 
@@ -84,3 +85,27 @@ def test_a_large_family_can_reject():
     claims = {h.about.judge: h for h in spread_headlines(question)}
     assert claims["j0"].claim == "differs"
     assert sum(h.claim == "differs" for h in claims.values()) <= 2
+
+
+def test_pairs_not_told_apart_say_whether_the_margin_is_ruled_out():
+    """By the test of equivalence that was declared, of the pair furthest apart."""
+    wide = SPREAD["temperature"](seeded(3), World()).records()
+    assert (
+        "more than the declared margin (0.67 to 1.50) is not ruled out"
+        in words_of(wide["ratio.j"], wide).numbers
+    )
+    many = World(sizes=(1,) * 150, replications=10, constant=0.0, unread=0.0)
+    narrow = SPREAD["temperature"](seeded(4), many, resamples=19).records()
+    assert "(0.67 to 1.50) is ruled out" in words_of(narrow["ratio.j"], narrow).numbers
+
+
+def test_what_a_ratio_hangs_on_is_named_in_the_answer_and_the_record():
+    world = World(sizes=(1,) * 20, unread=0.0)
+    frame = scored(seeded(1), world, TWO)
+    at = (frame["item_id"] == "i4") & (frame["condition"] == TWO[1].label)
+    frame.loc[at, "score"] = [1.0, 10.0, 4.0]
+    found = judges.analyse(frame, judges.plan(GIVEN, TWO))
+    [row] = [r for r in found.records().results if r.id.startswith("ratio.") and ":" in r.id][:1]
+    assert row.details["largest_item"] == "i4"
+    assert "mean distance from the item's mean of b" in found.sentence
+    assert "i4 alone holds" in found.sentence

@@ -31,7 +31,7 @@ from judgestats.results import (
 from judgestats.results import Table as TableRecord
 from judgestats.results.estimands import name_of
 from judgestats.results.numbers import bounds_of
-from judgestats.results.wording import statistic_text
+from judgestats.results.wording import hangs_on, statistic_text
 
 __all__ = [
     "comparisons_table",
@@ -159,6 +159,7 @@ def comparisons_table(sets: Sequence[Record], *, found: Results, label: str, cap
             "pair": f"{row.a} against {row.b}",
             "estimate": row.estimate,
             "ci": _pair_interval(row),
+            "hangs": hangs_on(row.details).strip(" ()"),
             "statistic": row.statistic.value,
             "p": row.p,
             "p_adjusted": row.p_adjusted,
@@ -173,12 +174,15 @@ def comparisons_table(sets: Sequence[Record], *, found: Results, label: str, cap
         Column(key="pair", label="Pair"),
         Column(key="estimate", label="Estimate", format="number:3"),
         Column(key="ci", label="Interval", align="right"),
+        Column(key="hangs", label="Hangs on"),
         Column(key="statistic", label="Statistic", format="number:2"),
         Column(key="p", label="p", format="p"),
         Column(key="p_adjusted", label="p, adjusted", format="p"),
     ]
     if all(row["ci"] == DASH for row in rows):
         columns = [c for c in columns if c.key != "ci"]
+    if not any(row["hangs"] for row in rows):
+        columns = [c for c in columns if c.key != "hangs"]
     if not any(row.family for _, row in pairs):
         columns = [c for c in columns if c.key != "p_adjusted"]
     elif all(row["p"] == row["p_adjusted"] or math.isnan(row["p"]) for row in rows):

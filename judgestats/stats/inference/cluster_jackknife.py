@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgestats.results.wording import FEW_CLUSTERS
 from judgestats.stats.inference.result import Interval, Note
 
 __all__ = [
@@ -29,9 +30,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-
-FEW_CLUSTERS = 10
-"""With fewer effective clusters the interval was seen to cover below .93."""
 
 MIN_CLUSTERS = 2
 

@@ -16,7 +16,7 @@ from judgestats.results.numbers import (
     format_number,
     told,
 )
-from judgestats.results.wording import furthest, pairs_text
+from judgestats.results.wording import furthest, hangs_on, pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
 
 __all__ = ["Comparison", "Comparisons"]
@@ -39,6 +39,7 @@ class Comparison:
     effect_name: str = ""
     n: int | None = None
     reason: str = ""
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def told(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
         """The estimate with its interval for a sentence, or the reason why there is none.
@@ -168,10 +169,10 @@ class Comparisons(Result):
 
     @staticmethod
     def _row_found(row: Comparison) -> str:
-        """Estimate, interval and adjusted p of one pair, for a sentence."""
+        """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
         bounded = without_zero(row.estimate_name)
         text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
-        return f"{text}, adjusted {apa_p(row.p_adjusted)}"
+        return f"{text}{hangs_on(row.details)}, adjusted {apa_p(row.p_adjusted)}"
 
     def __str__(self) -> str:
         columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]

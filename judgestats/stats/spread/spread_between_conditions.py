@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_estimate
+from judgestats.results.wording import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
@@ -69,7 +70,7 @@ class SpreadResult(Result):
     iman_davenport : TestResult or None
         The less conservative form of Friedman's test.
     post_hoc : tuple of Comparisons
-        Nemenyi and Conover-Holm (k > 2); with clusters the permutation of the largest difference.
+        Nemenyi (k > 2); with clusters the permutation of the largest difference.
     trend : tuple of TestResult
         Page's L, Spearman and Kendall, where the conditions were declared ordered.
     ratios : Comparisons
@@ -151,7 +152,7 @@ class SpreadResult(Result):
                 f"No difference in the spread of repeated judgments was found ({test}), which "
                 "does not show that the conditions are equal"
             )
-        for family in (self.ratios, self.distance_ratios):
+        for family in (self.distance_ratios, self.ratios):
             widest = _largest(family) if family else ""
             text += f"; {widest}" if widest else ""
         moved = _largest(self.shifts) if self.shifts else ""
@@ -161,8 +162,8 @@ class SpreadResult(Result):
 
     def __str__(self) -> str:
         parts = [str(test) for test in self.tests]
-        parts += [str(family) for family in (self.ratios, *self.post_hoc)]
-        beside = (self.distance_ratios, self.shifts, self.summary)
+        parts += [str(f) for f in (self.distance_ratios, self.ratios, *self.post_hoc) if f]
+        beside = (self.shifts, self.summary)
         parts += [str(part) for part in beside if part]
         return "\n".join([*parts, *(f"warning: {n.message}" for n in self.notes)])
 
@@ -181,7 +182,8 @@ def _largest(family: Comparisons) -> str:
     lead = "largest " if len(family.rows) > 1 else ""
     adjusted = f"{family.adjust}-adjusted p" if len(family.rows) > 1 else "p"
     return (
-        f"{lead}{what} {row.a} {joint} {row.b} {apa_estimate(row.estimate, row.interval)}, "
+        f"{lead}{what} {row.a} {joint} {row.b} {apa_estimate(row.estimate, row.interval)}"
+        f"{hangs_on(row.details)}, "
         f"{adjusted} {format_p(row.p_adjusted)}"
     )
 
@@ -417,9 +419,9 @@ def _warnings(cells: Cells, complete: NDArray[np.bool_], why: str) -> tuple[Note
 def _post_hoc(
     friedman: FriedmanResult, clustered: bool, level: float, n_permutations: int, seed: int | None
 ) -> tuple[Comparisons, ...]:
-    """All pairs after Friedman's test; with clusters those that respect them."""
+    """All pairs after Friedman's test, one verdict each; with clusters one that respects them."""
     if friedman.reason:
         return ()
     if clustered:
         return (friedman.permutation_pairs(n_permutations=n_permutations, seed=seed),)
-    return (friedman.nemenyi(level=level), friedman.conover(adjust="holm"))
+    return (friedman.nemenyi(level=level),)

@@ -215,6 +215,8 @@ def variance_ratio(
     Comparisons
         ``estimate`` is the ratio a / b, ``effect`` the ratio on the scale of scores, ``statistic``
         Student's t of the log ratio. Where a pooled variance is 0 the ratio is NaN with a reason.
+        ``details`` of a row: the effective number of clusters, and which item (counted from 1)
+        holds the largest share of one of the two sums.
 
     Raises
     ------
@@ -296,6 +298,7 @@ def variance_ratio(
                 else _NAMES[statistic],
                 n=int(both.sum()),
                 reason=ratio.reason,
+                details=_concentration(cells, weights, (a, b), both, statistic, ratio),
             )
         )
     return Comparisons(
@@ -309,6 +312,29 @@ def variance_ratio(
         notes=tuple(notes.values()),
         details={"weighting": weighting, "interval": method, "statistic": statistic},
     )
+
+
+def _concentration(
+    cells: Cells,
+    weights: FloatArray,
+    pair: tuple[int, int],
+    both: NDArray[np.bool_],
+    statistic: SpreadStatistic,
+    ratio: LogRatio,
+) -> dict[str, object]:
+    """On how many clusters the ratio rests, and the item that holds most of one of its sides."""
+    held = (weights * cells.spread(statistic))[:, list(pair)]
+    held = np.where(both[:, None], held, 0.0)
+    total = held.sum(axis=0)
+    if not np.all(total > 0):
+        return {}
+    share = (held / total).max(axis=1)
+    item = int(np.argmax(share))
+    return {
+        "effective_clusters": ratio.effective_clusters,
+        "largest_share": float(share[item]),
+        "largest_item": item + 1,
+    }
 
 
 def with_adjusted(rows: Sequence[Comparison], adjust: Adjustment) -> tuple[Comparison, ...]:

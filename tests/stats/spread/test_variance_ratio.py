@@ -211,3 +211,16 @@ def test_one_condition_and_negative_variances_are_refused(rng: np.random.Generat
         variance_ratio(rng.normal(size=(5, 1, 3)))
     with pytest.raises(InputError, match="cannot be negative"):
         variance_ratio(np.array([[1.0, -1.0], [1.0, 2.0]]))
+
+
+def test_a_row_names_the_item_that_it_hangs_on(rng):
+    scores = 8 + 0.1 * rng.normal(size=(30, 2, 5))
+    scores[6, 1] += [-4, 4, -4, 4, 0]
+    out = variance_ratio(scores, conditions=["T=0.2", "T=1"])
+    [row] = out.rows
+    assert row.details["largest_item"] == 7
+    assert row.details["largest_share"] > 0.9
+    assert row.details["effective_clusters"] < 2
+    assert "effective clusters; item 7 alone holds" in out.sentence()
+    even = variance_ratio(8 + rng.normal(size=(60, 2, 5)), conditions=["T=0.2", "T=1"])
+    assert "alone holds" not in even.sentence()
