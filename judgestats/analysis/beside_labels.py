@@ -67,7 +67,10 @@ def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Resul
     if not {"choice", "order"} <= set(own):
         return
     own = own[own["label"].astype(str).isin(_OUTCOMES - {""}) & own["order"].isin(_ORDERS)]
-    if set(own["order"]) != _ORDERS or not set(own["choice"]) <= _OUTCOMES:
+    if not set(own["choice"]) <= _OUTCOMES:
+        return
+    yield from _by_slot(own, level)
+    if set(own["order"]) != _ORDERS:
         return
     wide = own.pivot_table(
         index="item_id",
@@ -78,7 +81,7 @@ def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Resul
     )
     wide = wide.reindex(columns=wide.columns.sort_values()).fillna("")
     once = own.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
-    if len(wide) < _FEWEST or own.groupby("item_id")["label"].nunique().max() > 1:
+    if len(wide) < _FEWEST or _several_labels(own):
         return
     ab, ba = (wide[o].to_numpy(object) for o in ("ab", "ba"))
     common: dict[str, Any] = {"cluster": once["cluster"].to_numpy(object), "level": level}
@@ -87,8 +90,17 @@ def _of_pairs(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Resul
         "Right in both orders",
         pair_accuracy(ab, ba, once["label"].to_numpy(object), **common),
     )
+
+
+def _several_labels(own: pd.DataFrame) -> bool:
+    """Whether people say more than one thing of an item."""
+    return bool(own.groupby("item_id")["label"].nunique().max() > 1)
+
+
+def _by_slot(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
+    """Of labelled pairs of which it is known which response was shown first."""
     decided = own[own["label"].isin(["a", "b"])]
-    if decided["item_id"].nunique() < _FEWEST:
+    if decided["item_id"].nunique() < _FEWEST or _several_labels(decided):
         return
     first = decided["order"].str[0]
     chosen = np.where(

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from judgestats.analysis.advice import what_repeats_give
+from judgestats.analysis.beside_judges import beside_judges
 from judgestats.analysis.beside_labels import beside_labels
+from judgestats.analysis.beside_verdicts import beside_verdicts
 from judgestats.analysis.categories import agreement_by_category
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.sensitivity import (
@@ -66,7 +68,13 @@ def supplemented(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
     )
     return replace(
         analysis,
-        described=(*analysis.described, *described, *beside_labels(frame, level=level)),
+        described=(
+            *analysis.described,
+            *described,
+            *beside_labels(frame, level=level),
+            *beside_verdicts(frame, level=level),
+            *beside_judges(frame, level=level),
+        ),
     )
 
 

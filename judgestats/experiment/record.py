@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from judgestats.analysis.beside_verdicts import with_systems
 from judgestats.analysis.flagged_texts import with_flagged_texts
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.supplements import supplemented
@@ -92,7 +93,9 @@ def record(
 
 def completed(prepared: Prepared, frame: pd.DataFrame, analysis: Analysis) -> Analysis:
     """The analysis with what stands beside every answer, and with texts that need care named."""
-    analysis = supplemented(analysis, frame, level=prepared.plan.level)
+    analysis = supplemented(
+        analysis, with_systems(frame, prepared.items), level=prepared.plan.level
+    )
     units = {condition.label: listed for condition, listed in prepared.units.items()}
     analysis = with_flagged_texts(analysis, units)
     analysis = with_people_error(

@@ -29,7 +29,7 @@ from judgestats.judgments.readers.names import (
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.orders import with_orders
 from judgestats.judgments.readers.ragas import ragas_options
-from judgestats.judgments.readers.sides import with_sides
+from judgestats.judgments.readers.sides import side_columns, with_sides
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
@@ -229,6 +229,8 @@ def _columns(
         out["replicate"] = _replicates(out["replicate"])
     for factor in found.factors:
         out[f"factor_{factor}"] = text_column(table[factor])
+    if (sides := side_columns(table)) is not None:
+        out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
     return out
 
 

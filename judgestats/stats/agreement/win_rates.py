@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Unpack
 
 import numpy as np
@@ -17,6 +18,9 @@ from judgestats.stats.inference.sum_statistics import estimate_from_sums
 from judgestats.stats.layouts.count_table import encode_verdicts
 
 __all__ = ["win_rates"]
+
+_WORD = re.compile(r"\W+")
+"""What a system's name (gpt-4) has that the name of an estimate has not."""
 
 
 @with_keywords()
@@ -37,7 +41,8 @@ def win_rates(
     Returns
     -------
     Estimates
-        One term a system, named ``win_rate_SYSTEM``, the best first.
+        One term a system, named ``win_rate_SYSTEM`` (letters, digits and underscores), the best
+        first; its label has the name as given.
 
     Raises
     ------
@@ -80,7 +85,7 @@ def win_rates(
             estimate_from_sums(
                 share_of_sums(),
                 np.column_stack([took_part, gained]).astype(float),
-                name=f"win_rate_{name}",
+                name=f"win_rate_{_WORD.sub('_', name)}",
                 label=f"Win rate of {name}",
                 estimator="share of comparisons won, a tie counting half",
                 sample=Sample(
