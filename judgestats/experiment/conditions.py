@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,7 @@ from judgestats.experiment.parameters import Parameter, read_names, settings_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import as_text, field_of, in_order
 
-__all__ = ["VARY", "crossed", "read_vary"]
+__all__ = ["VARY", "at_own_settings", "crossed", "read_vary"]
 
 
 def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Condition, ...]:
@@ -51,6 +52,42 @@ def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Co
         for values in product(*vary.values())
         for levels in product(*factors.values())
     )
+
+
+def at_own_settings(
+    conditions: Iterable[Condition], judges: Mapping[str, Mapping[str, Any]]
+) -> tuple[Condition, ...]:
+    """The conditions, those of a judge with a temperature of its own at that one alone.
+
+    Parameters
+    ----------
+    conditions : iterable of Condition
+    judges : mapping of name to settings
+        What a file of judges fixes for each.
+
+    Raises
+    ------
+    InputError
+        A field is varied that the file fixes for a judge.
+
+    Examples
+    --------
+    >>> both = [Condition(judge=j, temperature=t) for j in "ab" for t in (0.0, 1.0)]
+    >>> [c.label for c in at_own_settings(both, {"b": {"temperature": None}})]
+    ['a, T=0', 'a, T=1', 'b, T=default']
+    """
+    found = []
+    for condition in conditions:
+        own = judges.get(condition.judge, {})
+        for name in condition.settings:
+            if name in own:
+                raise InputError(
+                    f"vary: {name} is fixed for {condition.judge!r} in the file of judges. "
+                    "Leave one out."
+                )
+        temperature = own.get("temperature", condition.temperature)
+        found.append(replace(condition, temperature=temperature))
+    return tuple(dict.fromkeys(found))
 
 
 def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from typing import Any
 from judgestats.analysis.plan import AnalysisPlan, with_omega_model
 from judgestats.errors import InputError
 from judgestats.experiment.answering import Given, answer_plan
+from judgestats.experiment.conditions import at_own_settings
 from judgestats.experiment.design import Design, project_folder
 from judgestats.experiment.item_sources import one_source, source_name
 from judgestats.experiment.levels import check_levels
@@ -131,7 +132,8 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     if answering is not None:
         journal = parameters["journal"] if parameters["dry_run"] else None
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
-    conditions = design.conditions(parameters)
+    own = {name: spec.settings for name, spec in judges.items() if spec.settings}
+    conditions = at_own_settings(design.conditions(parameters), own)
     protocols = {c: design.protocol(parameters, c) for c in conditions}
     units = _units(parameters, protocols, items)
     check_own_prompts(

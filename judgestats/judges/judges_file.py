@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from judgestats.errors import InputError, nearest
+from judgestats.errors import InputError, nearest, printable
 from judgestats.judges.spec import ANY_KEY, PROVIDER_KEYS, JudgeSpec, Secret, parse_judge
 from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.base import ReplyMode
+from judgestats.secrecy import keep_secret
 
 __all__ = ["is_judges_file", "read_judges_file"]
 
@@ -30,6 +34,7 @@ _MEMBERS = (
     "price",
     "concurrency",
 )
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
 _EXAMPLE = "judges: [{name: mine, model: llama3, base_url: http://localhost:11434/v1}]"
 
 
@@ -53,7 +58,8 @@ def read_judges_file(
     ``base_url``, ``key_env`` (the variable of the environment that holds the key; the file never
     does), ``key_header`` (the header that carries it, for servers that want no ``Authorization``),
     ``headers`` and ``query`` (``$NAME`` stands for a variable), ``settings`` (fields of every
-    request), ``extra_body``, ``reply`` (json_schema, tool, text), ``price`` (dollars per million
+    request, ``default`` to leave one out; a temperature there is the judge's only one),
+    ``extra_body``, ``reply`` (json_schema, tool, text, logprobs), ``price`` (dollars per million
     tokens: input, output, cached) and ``concurrency``.
 
     Parameters
@@ -77,8 +83,10 @@ def read_judges_file(
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"judges: {file} cannot be read ({error}).") from None
     except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)  # its own words quote the line, and a key in it
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         raise InputError(
-            f"judges: {file} is no YAML ({error}). Write for example {_EXAMPLE}"
+            f"judges: {file} is no YAML{where}. Write for example {_EXAMPLE}"
         ) from None
     listed = value.get("judges") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not listed:
@@ -101,7 +109,13 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
                 f"judges: {where}: {member!r} is none of {', '.join(_MEMBERS)}."
                 f"{nearest(str(member), _MEMBERS)}"
             )
-    variable = str(entry.get("key_env", ""))
+    for member in ("name", "base_url", "key_env", "key_header"):
+        if not isinstance(entry.get(member, ""), str):
+            raise InputError(f"judges: {where}: {member} must be a text.")
+    name = entry.get("name", "").strip()
+    if name != printable(name, one_line=True):
+        raise InputError(f"judges: {where}: its name holds a control character.")
+    variable = entry.get("key_env", "")
     if variable and not env.get(variable, "").strip():
         raise InputError(f"judges: {where}: the variable {variable} (key_env) is not set.")
     keys = env
@@ -110,9 +124,10 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
     spec = parse_judge(entry["model"], base_url=entry.get("base_url"), environ=keys)
     reply = entry.get("reply")
     if reply is not None and reply not in [mode.value for mode in ReplyMode]:
-        raise InputError(f"judges: {where}: reply must be one of json_schema, tool, text.")
+        modes = ", ".join(mode.value for mode in ReplyMode)
+        raise InputError(f"judges: {where}: reply must be one of {modes}.")
     return JudgeSpec(
-        name=str(entry.get("name", spec.name)),
+        name=name or spec.name,
         model=spec.model,
         base_url=spec.base_url,
         simulated=spec.simulated,
@@ -133,24 +148,27 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
 def _mapping(entry: Mapping[str, Any], member: str, where: str) -> dict[str, Any]:
     value = entry.get(member) or {}
     if not isinstance(value, dict):
-        raise InputError(f"judges: {where}: {member} must be a mapping, got {value!r}.")
+        raise InputError(f"judges: {where}: {member} must be a mapping.")
     return value
 
 
 def _filled(text: str, where: str, env: Mapping[str, str]) -> str:
-    """A text, or the value of the variable that it names."""
-    if not text.startswith("$"):
-        return text
-    if not env.get(text[1:], "").strip():
-        raise InputError(f"judges: {where}: the variable {text[1:]} is not set.")
-    return env[text[1:]].strip()
+    """A text, or the value of the variable that it names, which is kept secret."""
+    if text.startswith("$"):
+        name, text = text[1:], env.get(text[1:], "").strip()
+        if not text:
+            raise InputError(f"judges: {where}: the variable {name} is not set.")
+        keep_secret(text)
+    if _UNSENDABLE.search(text):
+        raise InputError(f"judges: {where}: a header or query holds a line end or a control.")
+    return text
 
 
 def _headers(
     entry: Mapping[str, Any], where: str, env: Mapping[str, str], key: Secret
 ) -> dict[str, Secret]:
     headers = {
-        str(name): Secret(_filled(str(value), where, env))
+        _filled(str(name), where, {}): Secret(_filled(str(value), where, env))
         for name, value in _mapping(entry, "headers", where).items()
     }
     if entry.get("key_header"):
@@ -162,13 +180,22 @@ def _headers(
 def _settings(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     settings = dict(_mapping(entry, "settings", where))
     for name, value in settings.items():
-        if name not in FIELDS or name == "temperature":
+        if name not in FIELDS:
             raise InputError(
-                f"judges: {where}: settings has {name!r}, which is none of "
-                f"{', '.join(n for n in FIELDS if n != 'temperature')}."
+                f"judges: {where}: settings has {name!r}, which is none of {', '.join(FIELDS)}."
+                f"{nearest(str(name), FIELDS)}"
             )
-        field_of(name).check(value)
-    return settings | dict(_flat(_mapping(entry, "extra_body", where), EXTRA))
+        settings[name] = None if value == "default" else value
+        field_of(name).check(settings[name])
+    extra = dict(_flat(_mapping(entry, "extra_body", where), EXTRA))
+    try:
+        json.dumps(extra, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"judges: {where}: extra_body holds a date or another value that JSON has not. "
+            "Put it in quotes."
+        ) from None
+    return settings | extra
 
 
 def _flat(value: Mapping[str, Any], before: str) -> list[tuple[str, Any]]:
@@ -177,7 +204,7 @@ def _flat(value: Mapping[str, Any], before: str) -> list[tuple[str, Any]]:
         if isinstance(inner, dict):
             pairs += _flat(inner, f"{before}{name}.")
         else:
-            pairs.append((f"{before}{name}", inner))
+            pairs.append((field_of(f"{before}{name}").name, inner))
     return pairs
 
 
@@ -188,8 +215,8 @@ def _price(entry: Mapping[str, Any], where: str) -> dict[str, float]:
         price = {"": -1.0}
     if price and not ({"input", "output"} <= set(price) <= {"input", "output", "cached"}):
         raise InputError(f"judges: {where}: price needs input and output, in dollars per million.")
-    if any(not value >= 0 for value in price.values()):
-        raise InputError(f"judges: {where}: a price is negative.")
+    if any(not 0 <= value < math.inf for value in price.values()):
+        raise InputError(f"judges: {where}: a price is negative, or no number.")
     return price
 
 

@@ -30,6 +30,16 @@ __all__ = [
 
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""
+_OURS = {
+    "model": "the judge's name",
+    "messages": "the prompt",
+    "seed": "seed",
+    "n": "choices_per_request",
+    "stream": "nothing: replies come whole",
+    **dict.fromkeys(("response_format", "tools", "tool_choice", "logprobs"), "reply"),
+    "max_completion_tokens": "max_tokens",
+}
+"""Members of the body that are no extra, and what sets them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +176,9 @@ def field_of(name: str) -> RequestField:
     if name in FIELDS:
         return FIELDS[name]
     if name.startswith(EXTRA) and all(name.split(".")):
+        first = name.split(".")[1]
+        if first in FIELDS or first in _OURS:
+            raise InputError(f"{name}: no extra; {_OURS.get(first, first)} sets it.")
         return RequestField(name=name, help="a field that only some servers know")
     raise InputError(
         f"{name!r} is no field of a request.{nearest(name, FIELDS)} There are: "

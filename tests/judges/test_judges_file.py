@@ -5,6 +5,8 @@ import json
 import pytest
 
 from judgestats.errors import InputError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.prepare import prepare
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.judges_file import read_judges_file
 from judgestats.judges.prices import default_prices
@@ -109,6 +111,16 @@ def test_each_judge_is_asked_as_its_entry_says(plan, tmp_path):
         ("judges: [{model: m, base_url: 'http://h/v1', concurrency: 0}]", "1 to 4096"),
         ("judges: [{model: m, base_url: 'http://h/v1', settings: {top: 1}}]", "'top'"),
         ("judges: [{model: sim-null}, {model: sim-null}]", "twice"),
+        ("judges: [{model: m, base_url: 7}]", "base_url must be a text"),
+        ('judges: [{model: sim-null, name: "a\\nAccount: fine"}]', "control character"),
+        ("judges: [{model: m, base_url: 'http://h', headers: {a: \"b\\r\\nc: d\"}}]", "line end"),
+        (
+            "judges: [{model: m, base_url: 'http://h', price: {input: .inf, output: 1}}]",
+            "no number",
+        ),
+        ("judges: [{model: m, base_url: 'http://h', extra_body: {a: 2020-01-01}}]", "quotes"),
+        ("judges: [{model: m, base_url: 'http://h/v1', extra_body: {messages: []}}]", "no extra"),
+        ("judges: [{model: m, base_url: 'http://h/v1', settings: {temperature: 3}}]", "0 to 2"),
     ],
 )
 def test_what_a_file_says_wrong_is_named(tmp_path, text, words):
@@ -118,3 +130,24 @@ def test_what_a_file_says_wrong_is_named(tmp_path, text, words):
         read_judges_file(file, environ={})
     with pytest.raises(InputError, match="cannot be read"):
         read_judges_file(tmp_path / "absent.yaml", environ={})
+
+
+@pytest.mark.parametrize("text", ["headers: {x: 'sk-literal-0815", "headers: sk-literal-0815"])
+def test_what_is_wrong_is_told_without_what_the_file_holds(tmp_path, text):
+    file = tmp_path / "judges.yaml"
+    file.write_text(f"judges:\n  - {{model: m, base_url: 'http://h/v1', {text}}}")
+    with pytest.raises(InputError) as told:
+        read_judges_file(file, environ={})
+    assert "sk-literal" not in str(told.value)
+
+
+def test_a_judge_with_a_temperature_of_its_own_is_asked_at_no_other(tmp_path):
+    file = tmp_path / "judges.yaml"
+    own = "settings: {temperature: default, reasoning_effort: low}"
+    file.write_text(f"judges: [{{model: sim-null}}, {{name: o3, model: sim-noisy, {own}}}]")
+    design = load_design("judges")
+    given = {"judges": str(file), "temperatures": "0,1", "limit": "2", "dry_run": "true"}
+    labels = [c.label for c in prepare(design, given).conditions]
+    assert labels == ["sim-null, T=0", "sim-null, T=1", "o3, T=default"]
+    with pytest.raises(InputError, match="reasoning_effort is fixed for 'o3'"):
+        prepare(design, {**given, "vary": "reasoning_effort:low,high"})
