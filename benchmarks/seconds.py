@@ -30,6 +30,7 @@ def commands(audited: Path) -> dict[str, tuple[object, ...]]:
     rows: dict[str, tuple[object, ...]] = {
         BESIDE: ("-c", BESIDE),
         "run temperature, no report": (*run, "--report", "none"),
+        "run temperature, no report, traces": (*run, "--report", "none", "--traces", "on"),
         "run temperature, HTML and PDF": run,
     }
     if audited.exists():

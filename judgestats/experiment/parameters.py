@@ -396,6 +396,12 @@ COMMON: tuple[Parameter, ...] = (
         help="off: the list of disagreements with people names items only, no question, answer or "
         "reply",
     ),
+    Parameter(
+        name="traces",
+        default="off",
+        read=_one_of("on", "off"),
+        help="on: every judge call as an MLflow trace, with prompt, reply and verdict",
+    ),
     Parameter(name="preset", default="", read=_text, help="paper: the replicated study's design"),
     Parameter(name="run_name", default="", read=_text, help="name of the MLflow run"),
 )

@@ -29,11 +29,12 @@ from judgestats.judges.model_answers import AnswerPlan
 from judgestats.judgments.parse import parse_judgments
 from judgestats.judgments.reread import unread_causes
 from judgestats.judgments.schemas import validate_pipelines
-from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.results.numbers import counted
 from judgestats.studies.beside import with_published
 
 if TYPE_CHECKING:
+    from judgestats.experiment.call_traces import CallTraces
     from judgestats.judges.ask import Ask
     from judgestats.judges.journal import Journal
     from judgestats.judges.prices import PriceTable
@@ -107,7 +108,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.answering is not None:
             prepared = _answered(prepared, prepared.answering, folder, journal)
         declare(prepared, run, folder, command)
-        collected = _collect(prepared, journal)
+        collected = _collect(prepared, journal, run)
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected)
         account = collected.account.as_dict()
@@ -260,15 +261,33 @@ def _check_prices(prepared: Prepared) -> None:
         raise unknown_price(unknown)
 
 
-def _collect(prepared: Prepared, journal: Journal) -> Collected:
+def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
     from judgestats.judges.collect import collect_judgments
 
     ask = _ask(prepared, journal)
-    if _is_shared_out(prepared):
+    traces = _traces(prepared, run)
+    try:
+        if not _is_shared_out(prepared):
+            return collect_judgments(prepared.tasks, traces.heeding(ask) if traces else ask)
         from judgestats.judges.distributed import collect_distributed
 
-        return collect_distributed(prepared.tasks, ask, engine=prepared.parameters["engine"])
-    return collect_judgments(prepared.tasks, ask)
+        found = collect_distributed(prepared.tasks, ask, engine=prepared.parameters["engine"])
+        if traces:
+            for row in found.read().astype(object).to_dict("records"):
+                traces.add({str(name): value for name, value in row.items()})
+        return found
+    finally:
+        if traces:
+            traces.close()
+
+
+def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
+    """What writes the calls as traces, where that is asked for."""
+    if prepared.parameters["traces"] == "off":
+        return None
+    from judgestats.experiment.call_traces import CallTraces
+
+    return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
 
 
 def _is_shared_out(prepared: Prepared) -> bool:
@@ -333,12 +352,18 @@ def _asked_without(notes: Sequence[str]) -> list[str]:
 
 def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
     """Every reply read, by the protocol of its condition or of its stage."""
+    protocols, units = _readers(prepared)
+    return parse_judgments(raw, protocols=protocols, units=units)
+
+
+def _readers(
+    prepared: Prepared,
+) -> tuple[Mapping[str, JudgingProtocol], Mapping[tuple[str, str], Unit]]:
+    """Who reads the replies of a condition, and what was judged."""
     if prepared.staging is not None:
-        staging = prepared.staging
-        return parse_judgments(raw, protocols=staging.protocols, units=staging.units)
+        return prepared.staging.protocols, prepared.staging.units
     units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
-    by_label = {c.label: p for c, p in prepared.protocols.items()}
-    return parse_judgments(raw, protocols=by_label, units=units)
+    return {c.label: p for c, p in prepared.protocols.items()}, units
 
 
 def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) -> Analysis:

@@ -12,7 +12,7 @@ from judgestats.protocols.base import JudgingProtocol, ReplyMode, Status, Unit, 
 from judgestats.protocols.reading.weighted import LEAST_MASS, weighted_score, without_logprobs
 from judgestats.protocols.scale import Scale
 
-__all__ = ["WEIGHTED", "parse_judgments", "read_judgment"]
+__all__ = ["WEIGHTED", "parse_judgments", "read_judgment", "reader_of"]
 
 WEIGHTED = ("scale_mass", "weighted_score")
 """Columns of numbers beside the score, where log-probabilities were told."""
@@ -57,7 +57,7 @@ def parse_judgments(
         verdict = seen.get(key) if transport == "answered" else None
         if verdict is None:
             verdict = read_judgment(
-                _reader(protocols[condition], stage),
+                reader_of(protocols[condition], stage),
                 units[item_id, order],
                 transport=transport,
                 mode=mode,
@@ -69,7 +69,7 @@ def parse_judgments(
                 seen[key] = verdict  # explanations need no cache
         verdicts.append(verdict)
         if (condition, stage) not in kinds:
-            kinds[condition, stage] = _kind(_reader(protocols[condition], stage))
+            kinds[condition, stage] = _kind(reader_of(protocols[condition], stage))
     parsed = raw.assign(
         status=[v.status.value for v in verdicts],
         verdict_kind=[kinds[c, s] for c, s in zip(raw["condition"], raw["stage"], strict=True)],
@@ -148,6 +148,14 @@ def _kind(reader: JudgingProtocol) -> str:
     return str(getattr(reader, "verdict_kind", otherwise))
 
 
-def _reader(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
+def reader_of(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
+    """Who reads the replies of a stage, for a protocol that may have several.
+
+    Examples
+    --------
+    >>> from judgestats.protocols.pairwise import Pairwise
+    >>> reader_of(Pairwise(), "final").name
+    'pairwise'
+    """
     at_stage = getattr(protocol, "at_stage", None)
     return protocol if at_stage is None or stage == "final" else at_stage(stage)

@@ -191,3 +191,42 @@ def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace,
     frame = pd.read_parquet(artifacts(workplace, outcome.run_id) / "data" / "judgments.parquet")
     assert set(frame.loc[frame["status"] == "failed", "temperature"]) == {2.0}
     assert (frame.loc[frame["status"] == "ok", "temperature"] != 2.0).sum() == 80
+
+
+def test_every_call_is_a_trace_with_its_verdict_where_traces_are_on(workplace, capsys):
+    from mlflow import MlflowClient
+
+    small = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "replicates": "2"}
+    outcome = run_experiment(load_design("temperature"), {**small, "limit": "3", "traces": "on"})
+    assert outcome is not None
+    assert "Traces: 12, under Traces" in capsys.readouterr().out
+    traces = MlflowClient().search_traces([outcome.experiment_id], max_results=50)
+    assert len(traces) == 12
+    assert {t.info.trace_metadata["mlflow.sourceRun"] for t in traces} == {outcome.run_id}
+    judged = pd.read_parquet(artifacts(workplace, outcome.run_id) / "data" / "judgments.parquet")
+    scores = {
+        (r.condition, r.item_id, str(r.replicate)): (r.score, r.raw_text)
+        for r in judged.itertuples()
+    }
+    for trace in traces:
+        tags, [verdict], [span] = trace.info.tags, trace.info.assessments, trace.data.spans
+        own = scores[tags["condition"], tags["item"], tags["replicate"]]
+        assert (verdict.value, span.outputs["content"]) == own
+        assert verdict.source.source_id == "sim-typical"
+        assert "[The Start of Answer]" in span.inputs["messages"][-1]["content"]
+
+
+def test_traces_that_cannot_be_written_end_no_run():
+    from judgestats.tracking.store import Store
+    from judgestats.tracking.traces import TraceWriter
+
+    def broken(row):
+        raise RuntimeError(f"\x1b[2Jno {row}")
+
+    store = Store(client=None, uri="", experiment_id="1", experiment_name="x")
+    writer = TraceWriter(store, "0", broken)
+    writer.add("call")
+    writer.close()
+    assert writer.written == 0
+    assert "RuntimeError" in writer.fault
+    assert "\x1b" not in writer.fault

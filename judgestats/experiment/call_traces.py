@@ -1,0 +1,115 @@
+"""``traces=on``: every judge call of a run as an MLflow trace, written while judges are asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from judgestats.experiment import console
+from judgestats.experiment.showing import working
+from judgestats.judges.ask import Ask
+from judgestats.judgments.design import Task
+from judgestats.judgments.parse import read_judgment, reader_of
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+from judgestats.tracking.traces import Call, TraceWriter
+
+if TYPE_CHECKING:
+    from judgestats.tracking.store import Store
+
+__all__ = ["CallTraces"]
+
+
+class CallTraces:
+    """Heeds every call that a collection finishes, and writes it as a trace.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        The plan; what follows from answers is learned on the way.
+    protocols, units : mapping
+        Who reads the replies of a condition, and what is judged; both may grow.
+    store : Store
+    run_id : str
+    """
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        protocols: Mapping[str, JudgingProtocol],
+        units: Mapping[tuple[str, str], Unit],
+        store: Store,
+        run_id: str,
+    ) -> None:
+        self._tasks = {task.key: task for task in tasks}
+        self._protocols, self._units = protocols, units
+        self._seen: set[tuple[Any, ...]] = set()
+        self._writer = TraceWriter(store, run_id, self._call)
+
+    def heeding(self, ask: Ask) -> Ask:
+        """The same collection, whose finished calls are heeded."""
+        following = ask.follow_up
+
+        def follow_up(row: Mapping[str, Any]) -> Iterable[Task]:
+            self.add(row)
+            tasks = list(following(row)) if following is not None else []  # type: ignore[arg-type]
+            self._tasks.update({task.key: task for task in tasks})
+            return tasks
+
+        return replace(ask, follow_up=follow_up)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take a call that is done, once."""
+        key = _key(row)
+        if key in self._tasks and key not in self._seen:
+            self._seen.add(key)
+            self._writer.add(row)
+
+    def close(self) -> None:
+        """Write what waits, and say where it is, or why it is not there."""
+        with working("Writing traces"):
+            self._writer.close()
+        if self._writer.fault:
+            console.tell(f"Traces: {self._writer.written} written, then {self._writer.fault}.")
+        else:
+            console.tell(f"Traces: {self._writer.written}, under Traces on the run's MLflow page.")
+
+    def _call(self, row: Mapping[str, Any]) -> Call:
+        task = self._tasks[_key(row)]
+        verdict = read_judgment(
+            reader_of(self._protocols[row["condition"]], row["stage"]),
+            self._units[row["item_id"], row["order"]],
+            transport=row["transport"],
+            mode=row["reply_mode"],
+            text=row["raw_text"],
+            finish_reason=row["finish_reason"],
+            failure=row["failure"],
+        )
+        value: float | str | None = verdict.choice or None
+        if verdict.score is not None and math.isfinite(verdict.score):
+            value = float(verdict.score)
+        counts = {"input_tokens": row["tokens_in"], "output_tokens": row["tokens_out"]}
+        return Call(
+            key=tuple(map(str, _key(row))),
+            judge=row["judge"],
+            condition=row["condition"],
+            model=row["model_reported"],
+            messages=task.build(ReplyMode(row["reply_mode"])).messages,
+            reply=row["raw_text"],
+            value=value,
+            rationale=verdict.explanation,
+            status=verdict.status.value,
+            reason=verdict.reason,
+            tokens={k: int(v) for k, v in counts.items() if _known(v)},
+            asked_at=row["asked_at"],
+            latency_s=float(row["latency_s"]) if _known(row["latency_s"]) else 0.0,
+        )
+
+
+def _known(value: Any) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (row["condition"], row["item_id"], row["order"], row["stage"], row["replicate"])
