@@ -69,7 +69,13 @@ def results_of(analysis: AnalysisContents) -> Results:
         limitations=tuple(_limitation(text) for text in analysis.limitations),
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
         drawing=analysis.drawing,
+        metrics=_numbers(analysis.metrics),
+        condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
     )
+
+
+def _numbers(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in metrics.items()}
 
 
 def _adjusted(

@@ -83,7 +83,7 @@ def _analyze(
     if arguments.track == "none":
         return _untracked(judged, facts, name, formats, arguments.detail)
     from judgestats.experiment.record import render_into
-    from judgestats.tracking.readings import readings
+    from judgestats.tracking.readings import metrics_of
     from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import open_store
 
@@ -115,15 +115,15 @@ def _analyze(
             source=path.name,
             context="judgments",
         )
-        run.metrics(found.metrics, curves=found.curves)
-        asked = readings(found.records())
+        run.metrics(results.metrics, curves=found.curves)
+        numbers = metrics_of(results)
         for row in found.conditions.to_dict("records"):
             label = str(row["condition"])
             with RunWriter(
                 store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
             ) as child:
                 child.params({"judge/model": row["judge"], "judge/temperature": row["temperature"]})
-                child.metrics({**asked.get(label, {}), **found.condition_metrics.get(label, {})})
+                child.metrics(numbers.get(label, {}))
         run.artifacts(folder)
         reports = render_into(run, folder, formats=formats, detail=arguments.detail)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))

@@ -14,9 +14,9 @@ from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
 from judgestats.results import Condition, Row
 from judgestats.results.values import plain
+from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
 __all__ = [
-    "WHOLE_RUN",
     "Demand",
     "Finding",
     "check_command",
@@ -26,9 +26,6 @@ __all__ = [
     "read_demands",
     "without_sampling",
 ]
-
-WHOLE_RUN = "whole run"
-"""What `metrics_of` calls the run above its conditions."""
 
 
 @dataclass(frozen=True)
@@ -257,10 +254,15 @@ def check_command(arguments: argparse.Namespace) -> int:
         0 where all demands hold, 1 where one does not.
     """
     demands = read_demands(arguments.min, arguments.max)
-    from judgestats.tracking.fetch import metrics_of, results_of_run
+    from judgestats.tracking.fetch import results_of_run
 
-    runs = whole = metrics_of(arguments.run)
     results = results_of_run(arguments.run)
+    if not results.facts.get("complete", True):
+        raise InputError(
+            f"check: run {arguments.run} stopped early: it holds no complete set of judgments. "
+            "Repeat its command to complete it, and give the new run."
+        )
+    runs = whole = metrics_of(results)
     conditions = results.conditions
     still: list[str] = []
     if arguments.condition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
 from judgestats.protocols.strategies.base import stage_kind
+from judgestats.results import Results
 from judgestats.stats.inference.result import to_plain
-from judgestats.tracking.readings import readings
+from judgestats.tracking.readings import metrics_of
 from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
 
 if TYPE_CHECKING:
@@ -66,26 +68,29 @@ def record(
     mapping of format to path or name
         As `render_into`.
     """
+    account = facts["account"]
+    analysis = replace(
+        analysis,
+        metrics={
+            **analysis.metrics,
+            "cost/usd": account["cost_usd"]
+            + (prepared.answers.cost_usd if prepared.answers else 0.0),
+            "cost/requests": account["requests"],
+            "quality/answered": account["answered"] + account["cached"],
+        },
+    )
+    results = analysis.records(facts)
     # All files first: where the store has gone away they are what is kept.
     write_results(folder, analysis, facts)
     read = set(PARSED_COLUMNS) - set(RAW_COLUMNS)
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    run.answered(analysis.records(facts))
+    run.answered(results)
     if not collected.complete:
         run.tags({INCOMPLETE: "true"})
-    run.metrics(
-        {
-            **analysis.metrics,
-            "cost/usd": facts["account"]["cost_usd"]
-            + (prepared.answers.cost_usd if prepared.answers else 0.0),
-            "cost/requests": facts["account"]["requests"],
-            "quality/answered": facts["account"]["answered"] + facts["account"]["cached"],
-        },
-        curves=analysis.curves,
-    )
-    log_children(prepared, run, analysis)
+    run.metrics(results.metrics, curves=analysis.curves)
+    log_children(prepared, run, results)
     run.artifacts(folder)
     p = prepared.parameters
     return render_into(run, folder, formats=p["report"], detail=p["detail"])
@@ -182,7 +187,7 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None:
+def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
     """One child run a condition, so that MLflow's comparison page has rows to compare.
 
     Parameters
@@ -190,12 +195,11 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
     prepared : Prepared
     run : RunWriter
         The parent.
-    analysis : Analysis
+    results : Results
     """
     by_label = {c.label: c for c in prepared.conditions}
-    asked = readings(analysis.records())
-    for row in analysis.conditions.to_dict("records"):
-        label = str(row["condition"])
+    numbers = metrics_of(results)
+    for label in (c.label for c in results.conditions):
         if label not in by_label:
             continue  # made from the judgments of other conditions, such as a mean of them
         condition = by_label[label]
@@ -216,7 +220,7 @@ def log_children(prepared: Prepared, run: RunWriter, analysis: Analysis) -> None
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 }
             )
-            child.metrics({**asked.get(label, {}), **analysis.condition_metrics.get(label, {})})
+            child.metrics(numbers.get(label, {}))
 
 
 def render_into(

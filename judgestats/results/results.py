@@ -28,7 +28,7 @@ from judgestats.results.records import (
     Table,
     Test,
 )
-from judgestats.results.values import Plain
+from judgestats.results.values import Number, Plain
 
 __all__ = ["CONDITIONS", "VERSION", "Results", "inconsistency"]
 
@@ -59,6 +59,10 @@ class Results(Part):
     drawing : Drawing or None
         The figure that answers.
     limitations : tuple of Note
+    metrics : mapping of name to number
+        Of the whole run, under the names that MLflow and ``judgestats check`` know.
+    condition_metrics : mapping of condition to mapping
+        Of each condition; ``ci/NAME.lo`` and ``ci/NAME.hi`` are the ends of NAME's interval.
     facts : mapping
         Of the run: judges, design, account, command.
 
@@ -82,6 +86,8 @@ class Results(Part):
     limitations: tuple[Note, ...] = ()
     figures: tuple[Figure, ...] = ()
     drawing: Drawing | None = None
+    metrics: Mapping[str, Number] = field(default_factory=dict)
+    condition_metrics: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
     answer: str = ""
     title: str = ""
     kind: Literal["experiment", "audit", "drift", "comparison", "replication"] = "experiment"

@@ -14,10 +14,9 @@ from judgestats.errors import InputError, nearest
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.versions import read_frame
 from judgestats.results import Results, read_results
-from judgestats.tracking.runs import INCOMPLETE
 from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = ["metrics_of", "results_of_run", "run_folder", "run_judgments", "whole_run"]
+__all__ = ["results_of_run", "run_folder", "run_judgments", "whole_run"]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -160,57 +159,3 @@ def results_of_run(run: str) -> Results:
         client = open_store(existing=True).client
         with store_faults("a run's results were read"):
             return read_results(Path(client.download_artifacts(run, "results.json", scratch)))
-
-
-def metrics_of(run: str) -> dict[str, dict[str, float]]:
-    """The metrics of a run and of its conditions (its child runs), by run name.
-
-    Parameters
-    ----------
-    run : str
-        An MLflow run id.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    InputError
-        There is no such run, or it is not complete.
-    """
-    run = whole_run(run)
-    store = open_store(existing=True)
-    from mlflow.exceptions import MlflowException
-
-    with store_faults("a run was looked up"):
-        try:
-            parent = store.client.get_run(run)
-        except MlflowException as error:
-            raise InputError(
-                f"there is no run {run!r} in {store.uri}. Give a run id as `judgestats run` prints "
-                "it, or set MLFLOW_TRACKING_URI to the store that has it."
-            ) from error
-        ended = parent.info.status
-        if ended != "FINISHED" or INCOMPLETE in parent.data.tags:
-            state = f"is {ended}" if ended != "FINISHED" else "stopped early"
-            raise InputError(
-                f"run {run} {state}: it holds no complete set of judgments. Repeat its "
-                "command to complete it, and give the new run."
-            )
-        children: list[Any] = []
-        token: str | None = None
-        while True:
-            page = store.client.search_runs(
-                [parent.info.experiment_id],
-                filter_string=f"tags.`mlflow.parentRunId` = '{parent.info.run_id}'",
-                page_token=token,
-            )
-            children += page
-            token = page.token
-            if not token:
-                break
-    out = {"whole run": dict(parent.data.metrics)}
-    for child in reversed(children):
-        out[child.info.run_name] = dict(child.data.metrics)
-    return out

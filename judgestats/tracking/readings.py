@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from judgestats.results import Comparison, Estimate, Results, Row, estimand_of
 from judgestats.results.estimands import name_of
 
-__all__ = ["FIRST", "answer_note", "effects", "readings"]
+__all__ = ["FIRST", "WHOLE_RUN", "answer_note", "effects", "metrics_of", "readings"]
 
 FIRST = "answer"
 """What the names of these metrics begin with: MLflow sorts them by name."""
+WHOLE_RUN = "whole run"
+"""What `metrics_of` calls the run above its conditions."""
 _MOST = 12
 
 
@@ -97,6 +99,33 @@ def readings(found: Results) -> Mapping[str, Mapping[str, float]]:
             record = found[result_id]
             if isinstance(record, (Estimate, Comparison)) and math.isfinite(record.estimate):
                 out.setdefault(condition, {})[name] = record.estimate
+    return out
+
+
+def metrics_of(found: Results) -> dict[str, dict[str, float]]:
+    """The metrics of a run and of its conditions, as MLflow shows them and as `check` takes them.
+
+    Parameters
+    ----------
+    found : Results
+
+    Returns
+    -------
+    dict
+        `WHOLE_RUN` and every condition, in order, with name and number; a condition made of others
+        (a mean of them) only where it has metrics.
+
+    Examples
+    --------
+    >>> metrics_of(Results(experiment="x", question="?", results=(), metrics={"cost/usd": 0.5}))
+    {'whole run': {'cost/usd': 0.5}}
+    """
+    out = {WHOLE_RUN: {**effects(found), **found.metrics}}
+    answers, own = readings(found), found.condition_metrics
+    for condition in found.conditions:
+        label = condition.label
+        if label in own or not condition.derived:
+            out[label] = {**answers.get(label, {}), **own.get(label, {})}
     return out
 
 

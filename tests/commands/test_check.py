@@ -8,10 +8,11 @@ import pytest
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.unread import with_unread_shares
-from judgestats.commands.check import WHOLE_RUN, chosen, judge_run, read_demands
+from judgestats.commands.check import chosen, judge_run, read_demands
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.errors import InputError
-from judgestats.results import Condition, Estimate, Interval, Results, Row
+from judgestats.results import Condition, Estimate, Interval, Results, Row, write_results
+from judgestats.tracking.readings import WHOLE_RUN
 
 ICC = "reliability/icc1"
 LO, HI = f"ci/{ICC}.lo", f"ci/{ICC}.hi"
@@ -132,28 +133,32 @@ def test_a_name_of_no_condition_is_refused_with_those_there_are(name):
         chosen(HEATS, [name])
 
 
-def checked(monkeypatch, runs, *words):
-    from judgestats.tracking import fetch
-
-    found = Results(experiment="x", question="?", results=(), conditions=HEATS)
-    monkeypatch.setattr(fetch, "metrics_of", lambda _: runs)
-    monkeypatch.setattr(fetch, "results_of_run", lambda _: found)
-    parsed = ["run", *words]
+def checked(folder, runs, *words, **facts):
     from judgestats.cli import main
 
-    return main(["check", *parsed])
+    found = Results(
+        experiment="x", question="?", results=(), conditions=HEATS, condition_metrics=runs,
+        facts=facts,
+    )  # fmt: skip
+    write_results(folder / "results.json", found)
+    return main(["check", str(folder), *words])
 
 
-def test_conditions_without_sampling_are_left_out_of_reliability_and_named(monkeypatch, capsys):
+def test_a_run_that_stopped_early_is_not_checked(tmp_path, capsys):
+    assert checked(tmp_path, {"sim, T=1": {ICC: 1.0}}, "--min", f"{ICC}=.7", complete=False) != 0
+    assert "stopped early" in capsys.readouterr().err
+
+
+def test_conditions_without_sampling_are_left_out_of_reliability_and_named(tmp_path, capsys):
     own = {ICC: 0.9, LO: 0.8, HI: 0.95, "quality/unread_share": 0.0}
     share = {"ci/quality/unread_share.lo": 0.0, "ci/quality/unread_share.hi": 0.1}
-    runs = {WHOLE_RUN: {}, "sim, T=0.3": own | share, "sim, T=1": own | share}
+    runs = {"sim, T=0.3": own | share, "sim, T=1": own | share}
     runs["sim, T=0"] = {ICC: 1.0, "quality/unread_share": 0.0} | share  # no bound: no spread
-    assert checked(monkeypatch, runs, "--min", f"{ICC}=.7", "--max", "quality/unread_share=.2") == 0
+    assert checked(tmp_path, runs, "--min", f"{ICC}=.7", "--max", "quality/unread_share=.2") == 0
     text = capsys.readouterr().out
     assert "left out" in text
     assert text.count("sim, T=0 ") == 1  # its unread share is demanded all the same
-    assert checked(monkeypatch, runs, "--min", f"{ICC}=.7", "--condition", "T=0") == 1
+    assert checked(tmp_path, runs, "--min", f"{ICC}=.7", "--condition", "T=0") == 1
     assert "T=0.3" not in capsys.readouterr().out
 
 

@@ -333,7 +333,7 @@ def _result(
                     p_value=float(2 * stats.t.sf(abs(t), df)), p_adjusted=math.nan,
                     estimate_name="strength_difference",
                     interval=wald_interval(d, se, df=df, level=level, sandwich=sandwich),
-                    effect=float(stats.norm.cdf(-abs(t))), effect_name="chance of the other order",
+                    effect=float(stats.norm.cdf(-abs(t))), effect_name="other_order_share",
                     reason="" if se > 0 else "the judgments leave no room for error",
                 )
             )  # fmt: skip
