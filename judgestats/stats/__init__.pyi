@@ -228,6 +228,9 @@ from judgestats.stats.inference.resampling import (
 from judgestats.stats.instrument.bradley_terry import (
     bradley_terry as bradley_terry,
 )
+from judgestats.stats.instrument.graded_response import (
+    graded_response as graded_response,
+)
 from judgestats.stats.instrument.levels import (
     levels_used as levels_used,
 )

@@ -350,6 +350,10 @@ CALLS["many_facet"] = lambda x: call(
     answer=np.repeat(np.arange(len(x)), x.shape[1]),
     facets={"judge": np.tile(np.arange(x.shape[1]), len(x))},
 )
+CALLS["graded_response"] = lambda x: call(
+    "graded_response",
+    np.tile(binary(x) + 2 * binary(x / 2), (20, 1)),  # at least 200 answers
+)
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),

@@ -56,4 +56,9 @@ ENTRIES: tuple[Estimand, ...] = (
         meaning="mean score from the same judges less the mean of the systems"),
     Estimand("threshold", "threshold", unit="logits", function="many_facet",
         meaning="quality at which two neighbouring levels are equally likely"),
+    Estimand("answer_sd", "standard deviation of answers", unit="logits", low=0.0,
+        function="cumulative_logit", meaning="how far the qualities of answers lie apart"),
+    Estimand("discrimination", "discrimination", unit="number", nothing=0.0, better="higher",
+        function="graded_response", symbol="a",
+        meaning="how sharply the scores follow the quality that all judges see"),
 )  # fmt: skip

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from judgestats.errors import InputError
-from judgestats.stats.instrument.fitting import Fit, newton
+from judgestats.stats.instrument.fitting import Fit
 
 __all__ = ["Grid", "GridFit", "fit_on_grid", "grid_of", "integrated"]
 
@@ -25,6 +26,8 @@ FloatArray = NDArray[np.float64]
 REACH = 7.0
 """Standard deviations of quality that the grid spans to either side."""
 FINEST = 1601
+INFINITE = 40.0
+"""Logits beyond which an estimate is a runaway: a sharp judge's thresholds reach 15."""
 PER_SD = 3.0
 """Nodes for one standard deviation of the narrowest posterior."""
 
@@ -114,12 +117,9 @@ def fit_on_grid(model: Model, start: FloatArray, *, where: str, runaway: str) ->
     """
     grid = grid_of(81)
 
-    def parts(beta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        value, scores, _ = model(beta, grid)
-        return value, scores, scores.T @ scores + 1e-8 * np.eye(beta.size)
-
-    # The outer product of scores stands in for the information until the maximum is near.
-    beta = newton(parts, start, where=where, runaway=runaway, tolerance=1e-3, steps=100).beta
+    beta = _approached(model, start, grid)
+    if np.abs(beta).max() > INFINITE:
+        raise InputError(f"{where}: {runaway}.")
     for _ in range(6):
         x, posterior = grid.x, model(beta, grid)[2]
         mean = posterior @ x
@@ -128,18 +128,7 @@ def fit_on_grid(model: Model, start: FloatArray, *, where: str, runaway: str) ->
         if needed <= grid.x.size:
             break
         grid = grid_of(needed)
-    information = _information(model, beta, grid)
-    for _ in range(30):
-        value, scores, posterior = model(beta, grid)
-        step = _solved(information, scores.sum(axis=0), where, runaway)
-        beta = beta + step
-        if np.abs(step).max() < 1e-9:
-            break
-    else:
-        raise InputError(
-            f"{where}: the likelihood has no clear maximum. The parameters are many for these "
-            "ratings: leave a facet out, merge rare levels, or give more answers."
-        )
+    beta = _newton(model, beta, grid, where=where, runaway=runaway)
     information = _information(model, beta, grid)
     value, scores, posterior = model(beta, grid)
     finer = model(beta, grid_of(2 * grid.x.size - 1))[1].sum(axis=0)
@@ -151,6 +140,49 @@ def fit_on_grid(model: Model, start: FloatArray, *, where: str, runaway: str) ->
         posterior=posterior,
         change=float(np.abs(_solved(information, finer, where, runaway)).max()),
     )
+
+
+def _newton(model: Model, beta: FloatArray, grid: Grid, *, where: str, runaway: str) -> FloatArray:
+    """The maximum to the last digits; the information is computed anew after each large step."""
+    value, scores, _ = model(beta, grid)
+    information = _information(model, beta, grid)
+    for _ in range(40):
+        # Away from the maximum a direction may curve upwards: its curvature is taken absolute.
+        curve, axes = np.linalg.eigh(information)
+        curve = np.maximum(np.abs(curve), 1e-8 * np.abs(curve).max())
+        step = axes @ ((axes.T @ scores.sum(axis=0)) / curve)
+        largest = float(np.abs(step).max())
+        if largest < 1e-9:
+            return beta
+        size = min(1.0, 2.0 / largest)
+        new = model(beta + size * step, grid)
+        while not new[0] >= value - 1e-9 * abs(value) and size > 1e-4:
+            size /= 2
+            new = model(beta + size * step, grid)
+        beta = beta + size * step
+        value, scores, _ = new
+        if largest > 1e-2:
+            information = _information(model, beta, grid)
+    raise InputError(f"{where}: the likelihood has no clear maximum: {runaway}.")
+
+
+def _approached(model: Model, start: FloatArray, grid: Grid) -> FloatArray:
+    """Near the maximum: BFGS on axes that the outer product of the scores makes alike."""
+    scores = model(start, grid)[1]
+    outer = scores.T @ scores
+    outer += 1e-3 * np.trace(outer) / start.size * np.eye(start.size)
+    axes = np.linalg.inv(np.linalg.cholesky(outer)).T
+
+    def deviance(z: FloatArray) -> tuple[float, FloatArray]:
+        value, each, _ = model(start + axes @ z, grid)
+        if not math.isfinite(value):
+            return 1e12, np.zeros_like(z)
+        return -value, -(each.sum(axis=0) @ axes)
+
+    found = minimize(
+        deviance, np.zeros(start.size), jac=True, method="BFGS", options={"gtol": 1e-2}
+    )
+    return np.asarray(start + axes @ found.x)
 
 
 def _information(model: Model, beta: FloatArray, grid: Grid) -> FloatArray:

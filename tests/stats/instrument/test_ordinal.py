@@ -24,6 +24,37 @@ def test_the_maximum_is_that_of_clm(reference):
     )
 
 
+def test_random_answers_are_those_of_clmm(reference):
+    d = reference.data("clmm80x5x2")
+    judge = d.judge.map(lambda j: f"j{j}")
+    out = cumulative_logit(
+        d.score, {"hot": d.hot, "judge": judge}, answer=d.answer, cluster=d.question
+    )
+    want = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_coef")
+    errors = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_se")
+    for ours, theirs in (("hot", "hot"), *((f"judge_j{i}", f"judge{i}") for i in range(2, 6))):
+        assert out[f"log_odds_{ours}"].estimate == pytest.approx(want[theirs], abs=1e-4)
+        assert out.details["std_errors_wald"][ours] == pytest.approx(errors[theirs], abs=2e-5)
+    cuts = [v for k, v in want.items() if "|" in k]
+    assert out.details["thresholds"] == pytest.approx(cuts, abs=1e-4)
+    sd = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_sd")["answer"]
+    assert out["answer_sd"].estimate == pytest.approx(sd, abs=1e-4)
+    loglik = reference.value("clmm80x5x2", "clmm_judge_fixed_aghq25_loglik")
+    # clmm stops where its gradient is 1e-4; ours is the higher of two likelihoods that agree.
+    assert loglik - 1e-9 <= out.details["loglik"] <= loglik + 1e-6
+    assert out.details["change"] < 1e-8
+
+
+def test_repeats_of_an_answer_are_no_new_answers(reference):
+    d = reference.data("repeated10")
+    warmer = (d.temperature > 0.4).map({True: "warm", False: "cold"})
+    out = cumulative_logit(d.score, {"temperature": warmer}, answer=d.item)
+    assert (
+        out["log_odds_temperature_warm"].std_error
+        > out.details["std_errors_wald"]["temperature_warm"]
+    )
+
+
 def test_words_are_differences_from_their_first_level_as_in_statsmodels(reference):
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -112,3 +143,9 @@ def test_what_cannot_be_compared_is_refused():
         cumulative_logit(said, {"source": source, "again": source})
     with pytest.raises(InputError, match="decides the scores without exception"):
         cumulative_logit(np.where(source == "x", 1, 5), {"source": source})
+    with pytest.raises(InputError, match="every answer was scored once"):
+        cumulative_logit(said, {"source": source}, answer=np.arange(80))
+    with pytest.raises(InputError, match="has one cluster"):
+        cumulative_logit(
+            said, {"source": source}, answer=np.arange(80) // 2, cluster=np.arange(80) % 7
+        )
