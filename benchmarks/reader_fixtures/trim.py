@@ -84,6 +84,8 @@ def main(runs: Path, out: Path) -> None:
         "alpaca_eval",
         "fastchat",
         "judgekeeper",
+        "deepeval",
+        "ragas",
     ):
         shutil.rmtree(out / name, ignore_errors=True)
         (out / name).mkdir(parents=True)
@@ -157,6 +159,17 @@ def main(runs: Path, out: Path) -> None:
     lines(keeper / "records.jsonl", out / "judgekeeper" / "records.jsonl")
     for source in (keeper / "runs").glob("*.jsonl"):
         lines(source, out / "judgekeeper" / "runs" / source.name)
+    python_tools(runs, out)
+
+
+def python_tools(runs: Path, out: Path) -> None:
+    """What DeepEval and ragas left behind."""
+    (source,) = (runs / "readers-deepeval").glob("test_run_*.json")
+    value = clean(json.loads(source.read_text()))
+    (out / "deepeval" / "test_run.json").write_text(json.dumps(value))
+    for name in ("scores.csv", "scores.jsonl"):
+        told = clean((runs / "readers-ragas" / name).read_text())
+        (out / "ragas" / name).write_text(told)
 
 
 if __name__ == "__main__":

@@ -8,24 +8,29 @@ from dataclasses import dataclass
 import pandas as pd
 
 from judgestats.judgments.kinds import PREFERENCES
+from judgestats.judgments.readers.names import folded
+from judgestats.judgments.readers.understanding import CRITERIA
 
 __all__ = ["Question", "answerable", "half_width", "labels_for"]
 
 _Z = 1.959964
 _AIM = 0.05
+_CRITERIA = CRITERIA | {"task"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """One question about a judge: whether these data answer it, and on what grounds.
 
-    `needs` says what would be needed where they do not, or what would answer it better.
+    `needs` says what would be needed where they do not, or what would answer it better; `command`
+    is what comes next then: a command (``{file}`` is the file), or an option of `analyze`.
     """
 
     asked: str
     answered: bool
     grounds: str
     needs: str = ""
+    command: str = ""
 
 
 def labels_for(half: float, *, share: float = 0.5) -> int:
@@ -101,6 +106,7 @@ def _repeated(frame: pd.DataFrame) -> Question:
         answered=n > 2,
         grounds=f"{n:,} items judged {_times(several)}" if n else "every item was judged once",
         needs="each judgment twice more (3 repeats) on 50 items or more" if few else "",
+        command="" if n else "--map replicate=COLUMN",
     )
 
 
@@ -119,10 +125,8 @@ def _orders(frame: pd.DataFrame) -> Question | None:
         asked="Does it follow the place where a response stands?",
         answered=both > 2,
         grounds=f"{both:,} pairs in both orders" if both else "one order only",
-        needs=""
-        if both >= 50
-        else "every pair also with the responses swapped (50 pairs or more), "
-        "the order in a column: --map order=COLUMN",
+        needs="" if both >= 50 else "every pair also with the responses swapped (50 pairs or more)",
+        command="" if both else "--map order=COLUMN",
     )
 
 
@@ -132,12 +136,13 @@ def _people(frame: pd.DataFrame) -> Question:
     )  # fmt: skip
     n = int(labelled["cluster"].nunique())
     if not n:
+        need = min(labels_for(_AIM, share=0.8), int(frame["cluster"].nunique()))
         return Question(
             asked="Do people agree with it?",
             answered=False,
             grounds="no labels of people",
-            needs=f"labels of about {labels_for(_AIM, share=0.8)} questions for +-5 points (if "
-            "they agree on 80 %), in a column label or a second file: --labels FILE",
+            needs=f"labels of about {need} questions for +-5 points (if they agree on 80 %)",
+            command=f"judgestats labels plan {{file}} --labels {need}, then --labels labels.csv",
         )
     said = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
     same = float((said.str.lower() == labelled["label"].str.lower()).mean())
@@ -152,20 +157,26 @@ def _people(frame: pd.DataFrame) -> Question:
     )
 
 
-def _compared(frame: pd.DataFrame) -> Question | None:
-    names = list(dict.fromkeys(frame["condition"]))
-    if len(names) < 2:
+def _compared(frame: pd.DataFrame) -> Question:
+    """Judges and ways of judging are compared within a criterion, never across two."""
+    by = [c for c in frame.columns if c.startswith("factor_") and folded(c[7:]) in _CRITERIA]
+    parts = [rows for _, rows in frame.groupby(by, sort=False)] if by else [frame]
+    rows = max(parts, key=lambda part: part["condition"].nunique())
+    n = int(rows["condition"].nunique())
+    if n < 2:
         return Question(
             asked="Which judge is better?",
             answered=False,
-            grounds="one judge (condition)",
-            needs="the same items by a second judge, named in a column judge",
+            grounds="one judge",
+            needs="the same items by a second judge",
+            command="--map judge=COLUMN",
         )
-    per = frame[frame["status"] == "ok"].groupby("item_id")["condition"].nunique()
-    shared = int((per == len(names)).sum())
+    per = rows[rows["status"] == "ok"].groupby("item_id")["condition"].nunique()
+    shared = int((per == n).sum())
+    within = " of one criterion" if by else ""
     return Question(
         asked="Which judge is better?",
         answered=shared > 2,
-        grounds=f"{shared:,} items were judged under all {len(names)} conditions",
+        grounds=f"{shared:,} items were judged under all {n} conditions{within}",
         needs="" if shared > 2 else "the same items under every condition",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -44,22 +45,35 @@ def doctor_file(arguments: argparse.Namespace) -> int:
         return 1
     reader = frame.attrs["reader"]
     said = f"{path.name}: {len(frame):,} judgments of {frame['item_id'].nunique():,} items"
-    console.say(f"{said} ({reader})", "")
+    console.say(f"{said} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
-        used |= frame.attrs.get("unused", {})
+        used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
         console.say(*_columns_of(path, words["table"], used), "")
-    console.say(*frame.attrs.get("understood", []))
-    console.say(*(f"Note: {note}" for note in frame.attrs["notes"]), "", "What it can answer:")
+    for line in frame.attrs.get("understood", []):
+        console.say(*_wrapped(line))
+    for note in frame.attrs["notes"]:
+        console.say(*_wrapped(f"Note: {note}"))
+    console.say("", "What it can answer:")
     again = " ".join(["judgestats analyze", shlex.quote(arguments.file), *said_again(arguments)])
     for question in answerable(frame):
         mark = "yes" if question.answered else "no "
-        console.say(f"  {mark}  {question.asked} {question.grounds}.")
+        console.say(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
         if question.needs:
             better = "better with" if question.answered else "needs"
-            console.say(f"       {better}: {question.needs}.")
+            told = question.command.format(file=shlex.quote(arguments.file))
+            with_it = f" ({told})" if told else ""
+            console.say(*_wrapped(f"       {better}: {question.needs}{with_it}."))
     console.say("", f"Next: {again}")
     return 0
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line in lines of a screen's width; commands are not broken at their hyphens."""
+    start = " " * (7 if line.startswith(" ") else 2)
+    return textwrap.wrap(
+        line, 100, subsequent_indent=start, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def _columns_of(path: Path, table: str, used: Mapping[str, str] | None = None) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,6 +45,42 @@ def test_doctor_says_what_a_file_holds_and_can_answer_and_writes_nothing(folder,
     assert "10 of 40 items have no label in people.csv: 30, 31, 32, 33, 34 and others." in said
     assert "Next: judgestats analyze pf.csv --labels people.csv" in said
     assert sorted(folder.iterdir()) == before
+
+
+def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missing(folder, capsys):
+    rows = [{"set": s, "item": i, "llm": j, "win_orig": 1 + i % 2, "win_swap": 1 + i % 3 // 2}
+            for s in "xy" for i in range(10) for j in "pq"]  # fmt: skip
+    pd.DataFrame(rows).to_csv(folder / "orders.csv", index=False)
+    wide = "order=win_orig,win_swap"
+    assert main(["doctor", "orders.csv", "--item", "set,item", "--wide", wide]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^set +words .* item  ", said, re.M)
+    assert re.search(r"^win_orig +numbers .* verdicts, one order ", said, re.M)
+    assert "one column an order (win_orig, win_swap)" in said
+    assert "(judgestats labels plan orders.csv --labels 20, then --labels labels.csv)" in (
+        " ".join(said.split())
+    )
+    assert max(map(len, said.splitlines())) <= 100
+
+
+def test_doctor_says_what_a_log_was_understood_as(capsys):
+    path = Path(__file__).parents[1] / "judgments" / "fixtures" / "deepeval" / "test_run.json"
+    assert main(["doctor", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == (
+        "log of deepeval: item = input / output; cluster: the input; judge = sim-unreadable; "
+        "3 repeats."
+    )
+
+
+def test_criteria_of_one_judge_are_no_two_judges_to_compare():
+    rows = [{"item": i, "criterion": c, "score": 1 + i % 5} for i in range(30) for c in "xy"]
+    found = {q.asked: q for q in answerable(read_judgments(rows))}
+    assert not found["Which judge is better?"].answered
+    two = [{**r, "judge": j} for r in rows for j in "pq"]
+    found = {q.asked: q for q in answerable(read_judgments(two))}
+    told = "30 items were judged under all 2 conditions of one criterion"
+    assert found["Which judge is better?"].grounds == told
 
 
 def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):

@@ -45,6 +45,25 @@ def test_judgebench_turns_the_second_order_back(tmp_path):
     assert set(found["label"]) == {"a"}
 
 
+def test_repeated_scores_of_rewardbench_2_are_recognised(tmp_path):
+    record = {
+        "id": "7",
+        "subset": "Math",
+        "k": 2,
+        "nano_scores": [[7, None], [2, 3]],
+        "nano_errors": [[None, "timeout"], [None, None]],
+        "cost": {"nano_input_tokens": 8},
+    }
+    found = read_judgments(written(tmp_path, "base_t0.7.jsonl", [record]))
+    assert found.attrs["reader"] == "rewardbench2-k8"
+    assert found["status"].tolist() == ["ok", "failed", "ok", "ok"]
+    assert found["reason"].tolist()[1] == "timeout"
+    assert set(found["tokens_in"]) == {2}
+    broken = written(tmp_path, "broken.jsonl", [record, {**record, "nano_scores": [7]}])
+    with pytest.raises(InputError, match="line 2: nano_scores is no list of each response's"):
+        read_judgments(broken)
+
+
 def test_rewardbench_results_are_preferences_for_the_chosen(tmp_path):
     scores = {
         "id": [1, 2, 3, 4],

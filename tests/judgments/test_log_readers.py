@@ -46,6 +46,14 @@ CASES = [
     ("fastchat/*_pair.jsonl", "fastchat", 36, 6, 6, {"ok": 26, "failed": 6, "unparseable": 4}),
     ("judgekeeper/runs", "judgekeeper", 36, 12, 12, {"ok": 29, "unparseable": 4, "failed": 3}),
     (
+        "deepeval/test_run.json",
+        "deepeval",
+        36,
+        12,
+        6,
+        {"ok": 26, "unparseable": 4, "refused": 3, "failed": 3},
+    ),
+    (
         "judgekeeper/records.jsonl",
         "judgekeeper-records",
         36,
@@ -358,3 +366,22 @@ def test_grades_of_0_and_1_are_pass_and_fail(tmp_path, good, bad):
     if type(good) in {int, float}:
         assert any("0 and 1 only: pass / fail" in n for n in found.attrs["notes"])
         assert js.read_judgments(path, kind="score")["score"].notna().all()
+
+
+def test_deepeval_tells_what_a_judge_said_from_rules_and_failed_calls():
+    found = js.read_judgments(fixture("deepeval/test_run.json"))
+    assert set(found["judge"]) == {"sim-unreadable"}
+    assert found.attrs["notes"] == ["Metrics without a judge were left out: Exact Match."]
+    assert found.attrs["scale"] == (0, 1)
+    failed = found[found["status"] == "failed"]
+    assert failed["reason"].str.contains("Error code: 400").all()
+    assert found.loc[found["status"] == "refused", "raw_text"].str.startswith("I'm sorry").all()
+
+
+@pytest.mark.parametrize("pattern", [c[0] for c in CASES])
+def test_one_sentence_says_what_a_log_was_understood_as(pattern):
+    (said,) = js.read_judgments(fixture(pattern)).attrs["understood"]
+    assert said.startswith("log of ")
+    assert "item = " in said
+    assert "judge = " in said
+    assert " repeat" in said

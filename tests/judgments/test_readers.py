@@ -139,7 +139,7 @@ def test_rewardbench2_null_is_a_failed_call_and_ids_repeat_across_subsets(tmp_pa
     with gzip.open(path, "wt") as file:
         file.write(_record("1", [[7, None], [2, 3]], [[None, "timeout"], [None, None]]))
         file.write(_record("1", [[7, 7], [2, 2]]).replace("Math", "Safety"))
-    found = read_judgments(path, reader="rewardbench2-k8")
+    found = read_judgments(path)
     assert found["cluster"].nunique() == 2
     assert found["item_id"].nunique() == 4
     failed = found[found["status"] == "failed"]
@@ -153,7 +153,7 @@ def test_rewardbench2_real_file():
     path = DATA / "base_both_k8.jsonl.gz"
     if not path.exists():
         pytest.skip("the shared data folder is not beside this checkout")
-    found = read_judgments(path, reader="rewardbench2-k8")
+    found = read_judgments(path)
     assert found["item_id"].nunique() == 6920
     assert found["cluster"].nunique() == 1730
     assert int((found["status"] == "failed").sum()) == 38

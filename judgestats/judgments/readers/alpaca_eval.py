@@ -66,6 +66,7 @@ def _read(log: Log) -> pd.DataFrame:
 ALPACA_EVAL = Reader(
     name="alpaca-eval",
     about="AlpacaEval annotations.json: instruction, output_1, output_2, annotator, preference",
+    item="instruction / pair; cluster: the instruction",
     fits=_fits,
     read=_read,
 )

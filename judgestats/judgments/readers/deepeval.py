@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,9 @@ from judgestats.judgments.readers.names import folded
 from judgestats.judgments.readers.untrusted import number, text
 
 __all__ = ["DEEPEVAL"]
+
+_UNREADABLE = re.compile(r"(validation error|invalid json|jsondecode)", re.I)
+"""Errors of replies that came and could not be read; others are failed calls."""
 
 
 def _cases(document: object) -> list[dict[str, Any]]:
@@ -38,25 +42,44 @@ def _fits(log: Log) -> bool:
 
 def _read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
-    for i, case in enumerate(_cases(log.document)):
+    cases = _cases(log.document)
+    judged = {_named(m) for case in cases for m in _metrics(case) if m.get("evaluationmodel")}
+    rules = {_named(m) for case in cases for m in _metrics(case)} - judged if judged else set()
+    if rules:
+        rows.note(f"Metrics without a judge were left out: {', '.join(sorted(rules)[:8])}.")
+    for i, case in enumerate(cases):
         asked = text(case.get("input"))
         answered = text(case.get("actualoutput"))
         cluster = named_text(asked) or text(case.get("name"), 200) or f"case {i}"
         for metric in _metrics(case):
+            if _named(metric) in rules:
+                continue
             why = text(metric.get("error"), 300)
             said = text(metric.get("reason"))
+            lost = failed if why and not _UNREADABLE.search(why) else None
             rows.add(
-                **(failed(why) if why and metric.get("score") is None
-                   else grade(metric.get("score"), raw=said)),
+                **(lost(why) if lost and metric.get("score") is None
+                   else grade(metric.get("score"), raw=said or _reply(why), why=why)),
                 judge=text(metric.get("evaluationmodel"), 200) or log.judge or "judge",
-                scorer=text(metric.get("name"), 200),
+                scorer=_named(metric),
                 cluster=cluster,
                 item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
                 replicate=-1,
                 explanation=said,
+                raw_text=_reply(why),
                 cost_usd=number(metric.get("evaluationcost")),
             )  # fmt: skip
     return rows.frame(scale=(0.0, 1.0))
+
+
+def _named(metric: dict[str, Any]) -> str:
+    return text(metric.get("name"), 200)
+
+
+def _reply(why: str) -> str:
+    """What a reply that was no JSON began with, as the error quotes it."""
+    quoted = re.search(r"input_value=(['\"])(.*?)\1, input_type", why, re.S)
+    return quoted.group(2) if quoted else ""
 
 
 def _metrics(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -69,6 +92,7 @@ def _metrics(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
 DEEPEVAL = Reader(
     name="deepeval",
     about="DeepEval test runs: testCases with metricsData (name, score, evaluationModel)",
+    item="input / output; cluster: the input",
     fits=_fits,
     read=_read,
 )

@@ -102,6 +102,7 @@ FASTCHAT = Reader(
     name="fastchat",
     about="FastChat judgments: *_single.jsonl (question_id, model, judge, score), *_pair.jsonl "
     "(model_1, model_2, g1_winner, g2_winner)",
+    item="question / model or pair / turn; cluster: the question",
     fits=_fits,
     read=_read,
 )

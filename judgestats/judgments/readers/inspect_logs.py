@@ -202,6 +202,7 @@ def _missing(value: object) -> bool:
 INSPECT = Reader(
     name="inspect",
     about="Inspect logs: .eval, or .json with eval, status, samples; a folder of them",
+    item="sample / model under test; cluster: the sample",
     fits=_fits,
     read=_read,
 )

@@ -64,6 +64,7 @@ def _verdict(judgment: object, *, later: bool) -> dict[str, Any]:
 JUDGEBENCH = Reader(
     name="judgebench",
     about="JudgeBench outputs/*.jsonl: pair_id, judge_name, judgments with a decision",
+    item="pair; cluster: its original",
     fits=_fits,
     read=_read,
 )

@@ -144,12 +144,14 @@ def _exported(log: Log, rows: Rows) -> None:
 JUDGEKEEPER = Reader(
     name="judgekeeper",
     about="judgekeeper run-NN.jsonl, or a folder of them (labels from anchors.jsonl)",
+    item="its id",
     fits=_fits,
     read=_read,
 )
 JUDGEKEEPER_RECORDS = Reader(
     name="judgekeeper-records",
     about="judgekeeper's exported records.jsonl (target_id, annotator_kind, label)",
+    item="its id",
     fits=_fits_records,
     read=_read_records,
 )

@@ -88,6 +88,7 @@ def _most(said: Counter[str] | None) -> str:
 LABEL_STUDIO = Reader(
     name="label-studio",
     about="Label Studio's JSON export: tasks with annotations (and predictions)",
+    item="task",
     fits=_fits,
     read=_read,
 )

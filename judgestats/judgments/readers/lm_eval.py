@@ -159,6 +159,7 @@ LM_EVAL = Reader(
     name="lm-eval",
     about="lm-evaluation-harness samples_*.jsonl: doc_id, doc, resps, filtered_resps (with "
     "results_*.json beside)",
+    item="document; cluster: its question_id or id",
     fits=_fits,
     read=_read,
 )

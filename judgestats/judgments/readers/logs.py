@@ -25,7 +25,7 @@ from judgestats.judgments.readers.untrusted import (
     records,
 )
 
-__all__ = ["Log", "Reader", "Rows", "digest", "moment", "named_text", "open_log"]
+__all__ = ["Log", "Reader", "Rows", "digest", "moment", "named_text", "open_log", "understood_log"]
 
 _COLUMNS: dict[str, Any] = {
     "judge": "",
@@ -91,13 +91,46 @@ class Log:
 class Reader:
     """A tool's logs: how they are recognised, and read.
 
-    A module of this folder that declares one is found by the registry; no two fit one file.
+    A module of this folder that declares one is found by the registry; no two fit one file. `item`
+    says what it takes for an item.
     """
 
     name: str
     about: str
     fits: Callable[[Log], bool]
     read: Callable[[Log], pd.DataFrame]
+    item: str = "what the log names"
+
+
+def understood_log(frame: pd.DataFrame, reader: Reader) -> str:
+    """What a log was understood as, in one sentence.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As a reader gives it.
+    reader : Reader
+
+    Returns
+    -------
+    str
+    """
+    judges = list(dict.fromkeys(map(str, frame["judge"])))
+    parts = [f"log of {reader.name}: item = {reader.item}", f"judge = {_few(judges)}"]
+    if "factor_scorer" in frame:
+        scorers = list(dict.fromkeys(map(str, frame["factor_scorer"])))
+        parts.append(f"conditions also by scorer ({_few(scorers)})")
+    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    low, high = int(sizes.min()), int(sizes.max())
+    counted = f"{low} to {high}" if low < high else f"{low}"
+    parts.append(f"{counted} repeat{'s' * (high > 1)}")
+    if "label" in frame and (frame["label"] != "").any():
+        parts.append("with people's labels")
+    return "; ".join(parts)
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(cut(n, 40) for n in names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def open_log(path: Path, *, judge: str = "") -> Log:

@@ -270,12 +270,14 @@ def _graded(told: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dic
 MLFLOW = Reader(
     name="mlflow",
     about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
+    item="input / output; cluster: the input",
     fits=_fits,
     read=_read,
 )
 MLFLOW_TABLE = Reader(
     name="mlflow-table",
     about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
+    item="input / output; cluster: the input",
     fits=_fits_table,
     read=_read_table,
 )

@@ -304,6 +304,7 @@ def _json(log: Log, value: object, name: str) -> Any:
 PROMPTFOO = Reader(
     name="promptfoo",
     about="promptfoo results: JSON or JSON lines (-o out.json), or its database promptfoo.db",
+    item="test / provider and prompt; cluster: the test",
     fits=_fits,
     read=_read,
 )

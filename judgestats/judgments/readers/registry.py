@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.labels import with_labels
-from judgestats.judgments.readers.logs import Log, Reader, open_log
+from judgestats.judgments.readers.logs import Log, Reader, open_log, understood_log
 from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.rewardbench2 import read_rewardbench2_k8
 from judgestats.judgments.readers.tables import read_frame, read_table
 from judgestats.judgments.readers.trees import tree_of
 from judgestats.judgments.readers.untrusted import NoTableError
@@ -40,10 +39,6 @@ def _declared() -> dict[str, Reader]:
 LOGS: Mapping[str, Reader] = _declared()
 """Readers of other tools' logs; each is recognised by what the file holds."""
 
-_READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
-    "rewardbench2-k8": read_rewardbench2_k8,
-}
-
 
 def reader_names() -> tuple[str, ...]:
     """The readers that can be named.
@@ -53,7 +48,7 @@ def reader_names() -> tuple[str, ...]:
     >>> reader_names()[:4]
     ('table', 'alpaca-eval', 'deepeval', 'fastchat')
     """
-    return ("table", *LOGS, *_READERS)
+    return ("table", *LOGS)
 
 
 def recognised(log: Log) -> str:
@@ -223,13 +218,15 @@ def _words(given: Sequence[str]) -> tuple[str, ...]:
 
 def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
     if path.is_dir():
-        if reader in {"table", *_READERS}:
+        if reader == "table":
             raise InputError(f"{path} is a folder; name the file with the judgments.")
         reader, frame = read_folder(path, LOGS, reader=reader, judge=options.judge)
     else:
         reader, frame = _read_file(path, reader, options)
-    if reader in LOGS and options.scale is None and options.kind != "score":
-        frame = passes_and_failures(frame)
+    if reader in LOGS:
+        frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
+        if options.scale is None and options.kind != "score":
+            frame = passes_and_failures(frame)
     if reader != "table" and options.labels is not None:
         frame = with_labels(path, frame, options.labels)
     return reader, frame
@@ -245,8 +242,6 @@ def _there(path: Path) -> bool:
 def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
     if reader == "table":
         return reader, read_table(path, options)
-    if reader in _READERS:
-        return reader, _READERS[reader](path)
     log = open_log(path, judge=options.judge)
     if reader != "auto":
         if not LOGS[reader].fits(log):

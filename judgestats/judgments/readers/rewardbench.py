@@ -49,6 +49,7 @@ def _read(log: Log) -> pd.DataFrame:
 REWARDBENCH = Reader(
     name="rewardbench",
     about="RewardBench eval-set-scores: columns id, subset, results, with the model",
+    item="subset / pair",
     fits=_fits,
     read=_read,
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.judgments.readers.logs import Reader
+from judgestats.judgments.readers.untrusted import number, records, text
 from judgestats.protocols.base import Status
 
-__all__ = ["read_rewardbench2_k8"]
+__all__ = ["REWARDBENCH2_K8", "read_rewardbench2_k8"]
 
 _JUDGES = {"full": "gpt-5.4", "mini": "gpt-5.4-mini", "nano": "gpt-5.4-nano"}
 _SCORES = re.compile(r"^(\w+)_scores$")
@@ -46,11 +47,7 @@ def read_rewardbench2_k8(path: Path) -> pd.DataFrame:
         A parsed frame; `correct` is "yes" for response 0, the correct one of the four.
     """
     temperature = _temperature(path)
-    rows: list[dict[str, Any]] = []
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            rows.extend(_line_rows(path, number, line, temperature))
+    rows = [row for place, line in records(path) for row in _line_rows(place, line, temperature)]
     if not rows:
         raise InputError(f"{path}: no line holds a field that ends in _scores.")
     frame = parsed_frame(pd.DataFrame(rows))
@@ -58,37 +55,37 @@ def read_rewardbench2_k8(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _line_rows(path: Path, number: int, line: str, temperature: float) -> list[dict[str, Any]]:
-    try:
-        record = json.loads(line)
-        cluster = f"{record['subset']}/{record['id']}"
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: line {number} is not a RewardBench 2 record with subset and id ({error!r})."
-        ) from error
+def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[dict[str, Any]]:
+    subset, key = text(record.get("subset")), text(record.get("id"))
+    if not subset or not key:
+        raise InputError(f"{place} is not a RewardBench 2 record with subset and id.")
+    cluster = f"{subset}/{key}"
     rows = []
     for field, responses in record.items():
         match = _SCORES.match(field)
         if match is None:
             continue
         short = match.group(1)
-        errors = record.get(f"{short}_errors") or []
+        if not _two_deep(responses):
+            raise InputError(f"{place}: {field} is no list of each response's scores.")
+        errors = record.get(f"{short}_errors")
         tokens = _tokens(record.get("cost"), short, sum(len(scores) for scores in responses))
         for response, scores in enumerate(responses):
-            for replicate, score in enumerate(scores):
-                failed = score is None
-                why = errors[response][replicate] if failed and response < len(errors) else None
+            for replicate, said in enumerate(scores):
+                score = number(said)
+                lost = math.isnan(score)
+                why = _at(errors, response, replicate) if lost else ""
                 rows.append(
                     {
                         "judge": _JUDGES.get(short, short),
                         "temperature": temperature,
                         "item_id": f"{cluster}/{response}",
                         "cluster": cluster,
-                        "category": record["subset"],
+                        "category": subset,
                         "replicate": replicate,
-                        "score": float("nan") if failed else float(score),
-                        "status": Status.FAILED.value if failed else Status.OK.value,
-                        "reason": str(why or "the call failed")[:200] if failed else "",
+                        "score": score,
+                        "status": Status.FAILED.value if lost else Status.OK.value,
+                        "reason": (why or "the call failed") if lost else "",
                         "correct": "yes" if response == 0 else "no",
                         **tokens,
                     }
@@ -96,14 +93,34 @@ def _line_rows(path: Path, number: int, line: str, temperature: float) -> list[d
     return rows
 
 
+def _two_deep(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(inner, list) for inner in value)
+
+
+def _at(errors: Any, response: int, replicate: int) -> str:
+    """The error of one call, where the record has it."""
+    if not _two_deep(errors) or response >= len(errors) or replicate >= len(errors[response]):
+        return ""
+    return text(errors[response][replicate], 200)
+
+
 def _tokens(cost: Any, judge: str, calls: int) -> dict[str, float]:
     """Tokens of one judgment: a line gives those of all its judgments together."""
     known = cost if isinstance(cost, dict) else {}
     return {
-        f"tokens_{side}": float(value) / max(calls, 1)
-        for side, value in (
-            ("in", known.get(f"{judge}_input_tokens")),
-            ("out", known.get(f"{judge}_output_tokens")),
-        )
-        if isinstance(value, int | float)
+        f"tokens_{side}": number(known.get(f"{judge}_{name}_tokens")) / max(calls, 1)
+        for side, name in (("in", "input"), ("out", "output"))
     }
+
+
+REWARDBENCH2_K8 = Reader(
+    name="rewardbench2-k8",
+    about="RewardBench 2 with repeated scores: subset, id, JUDGE_scores of each response",
+    item="response; cluster: the prompt",
+    fits=lambda log: (
+        log.kind == "jsonl"
+        and log.has("subset", "id")
+        and any(_SCORES.match(k) and _two_deep(v) for k, v in log.first.items())
+    ),
+    read=lambda log: read_rewardbench2_k8(log.path),
+)

@@ -109,7 +109,10 @@ def read_frame(
         return table.reset_index(drop=True)
     options = ragas_options(table, options)
     shapes: list[str] = []
-    table, mapping, people = _reshaped(source, table.reset_index(drop=True), options, shapes)
+    served: dict[str, str] = {}
+    table, mapping, people = _reshaped(
+        source, table.reset_index(drop=True), options, shapes, served
+    )
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
     if options.parse:
         table, names = read_texts(source, table, names, options)
@@ -146,15 +149,24 @@ def read_frame(
     said = "; ".join([*shapes, _sentence(frame, names, found, options)])
     frame.attrs["understood"] = [f"{read.said}.", f"{said}."]
     frame.attrs["unused"] = dict(found.unused)
+    frame.attrs["parts"] = {
+        **served,
+        **dict.fromkeys(found.item, "item"),
+        **dict.fromkeys(found.factors, "condition"),
+    }
     return frame
 
 
 def _reshaped(
-    source: Path | str, table: pd.DataFrame, options: TableOptions, shapes: list[str]
+    source: Path | str,
+    table: pd.DataFrame,
+    options: TableOptions,
+    shapes: list[str],
+    served: dict[str, str],
 ) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
     """The table with one row a judgment, the mapping with what follows, and people's columns.
 
-    `shapes` takes what was done, in words.
+    `shapes` takes what was done, in words, `served` what the columns that it used hold.
     """
     mapping = dict(options.mapping)
     if options.item:
@@ -163,6 +175,7 @@ def _reshaped(
     if options.explode:
         table = exploded(source, table, options.explode)
         shapes.append(f"one row an entry of {', '.join(options.explode)}")
+        served |= dict.fromkeys(options.explode, "verdicts, one an entry")
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
             one = column_named(table.columns, options.explode[0])
             if one:
@@ -172,7 +185,8 @@ def _reshaped(
     for spec in options.wide:
         table, role, columns = long_of(source, table, spec)
         person = "person" if role == "label" else role
-        shapes.append(f"one column a {person} ({_few(list(columns))})")
+        shapes.append(f"one column {_articled(person)} ({_few(list(columns))})")
+        served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts, one {role}")
         if role == "label":
             people = (*people, *columns)
             continue
@@ -182,6 +196,10 @@ def _reshaped(
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
     paths = [*mapping.values(), *options.item, *options.factors]
     return with_paths(source, table, paths), mapping, people
+
+
+def _articled(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:
