@@ -3,8 +3,8 @@
 Writes null_judge.csv beside this file, a row a cell; what stands there is not run again, and every
 cell gets 50 seeds in its turn, so that it can be stopped and gone on with:
 
-    python -m docs.simulations.null_judge            400 seeds a cell, about two hours on one core
-    python -m docs.simulations.null_judge --quick    4 seeds a cell, written to null_judge_quick.csv
+    python -m docs.simulations.null_judge --processes 2    400 seeds a cell, about two hours
+    python -m docs.simulations.null_judge --quick          4 seeds, to null_judge_quick.csv
 
 A cell is an experiment with one level of each factor: sizes of the questions, replications, share
 of items that never vary, share unread in one condition. Levels are combined by a Latin square, so
@@ -33,6 +33,7 @@ import csv
 import math
 import time
 from collections.abc import Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from zlib import crc32
@@ -139,10 +140,11 @@ class Tally:
     single: tuple[int, ...] = ()
     seconds: float = 0.0
 
-    def add(self, cell: Cell, first: int, seeds: int) -> None:
-        """Run so many more seeds of a cell whose first seed is `first`."""
+    def add(self, cell: Cell, first: int, seeds: int, pool: Executor) -> None:
+        """Run so many more seeds of a cell; `first` is its first, seconds are of the clock."""
         started = time.monotonic()
-        got = [run(cell, first + self.seeds + i) for i in range(seeds)]
+        each = [first + self.seeds + i for i in range(seeds)]
+        got = list(pool.map(run, [cell] * seeds, each))
         rejected = [sum(p < 0.05 for p in ps) for ps in zip(*(g[2] for g in got), strict=True)]
         before = self.single or (0,) * len(rejected)
         self.single = tuple(a + b for a, b in zip(before, rejected, strict=True))
@@ -201,13 +203,30 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seeds", type=int, default=0)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", default="", help="run the cells of one experiment")
     given = parser.parse_args()
     seeds = given.seeds or (4 if given.quick else 400)
     path = given.out or HERE / ("null_judge_quick.csv" if given.quick else "null_judge.csv")
     tallies = read(path)
     turn = min(seeds, 50)
-    for upto, again in [*((n, False) for n in range(turn, seeds + 1, turn)), (seeds, True)]:
-        for cell in cells():
+    turns = [*((n, False) for n in range(turn, seeds + 1, turn)), (seeds, True)]
+    chosen = [cell for cell in cells() if given.only in {"", cell.experiment}]
+    with ProcessPoolExecutor(given.processes) as pool:
+        _run_turns(turns, chosen, seeds, tallies, path, pool)
+
+
+def _run_turns(
+    turns: list[tuple[int, bool]],
+    chosen: list[Cell],
+    seeds: int,
+    tallies: dict[tuple[str, ...], Tally],
+    path: Path,
+    pool: Executor,
+) -> None:
+    """Give every cell its seeds in turn; the last turn runs what lies too high once more."""
+    for upto, again in turns:
+        for cell in chosen:
             # A power needs fewer seeds than a rare false claim.
             known = cell.kind in {"null", "margin"}
             wanted = upto if known else min(upto, max(4, seeds // 4))
@@ -218,7 +237,7 @@ def main() -> None:
             tally = tallies.get(key, Tally())
             if tally.seeds >= wanted:
                 continue
-            tally.add(cell, int(key[-1]), wanted - tally.seeds)
+            tally.add(cell, int(key[-1]), wanted - tally.seeds, pool)
             tallies[key] = tally
             write(path, tallies)
             print(*key, *tally.told(), flush=True)
