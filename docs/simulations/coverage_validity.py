@@ -132,7 +132,7 @@ def cells(quick):
         questions,
         ("equal", "unequal"),
         some,
-        judges[1::2],
+        [j for j in judges if j in {(0.5, 0.5), (0.8, 0.8), (0.9, 0.7), (1, 1)}],
         ("whole", "scattered"),
         (0.0, 0.05),
     )

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import corrected_by_rates, corrected_mean, corrected_rate
@@ -254,3 +255,18 @@ def test_few_labels_of_a_verdict_are_warned_of_where_the_verdict_is_common(passe
     human[-60:] = np.tile([0.0, 0.0, 0.0, 1.0], 15)
     found = corrected_rate(judge, human, labels_drawn="by-verdict")
     assert ("few_in_class" in {n.code for n in found.notes}) is warned
+
+
+def test_few_labels_of_a_skewed_score_get_limits_that_follow_the_skewness():
+    rng = np.random.default_rng(3)
+    truth = rng.exponential(size=400)
+    judge = 0.5 * truth + rng.exponential(size=400)
+    few = np.where(np.arange(400) < 20, truth, np.nan)
+    corrected = corrected_mean(judge, few, labels_drawn="random").corrected
+    half = corrected.std_error * stats.t.isf(0.025, corrected.details["df"])
+    low, high = corrected.interval.low, corrected.interval.high
+    assert low <= corrected.estimate - half + 1e-9
+    assert high > corrected.estimate + half  # the long tail lies above
+    assert "Hall" in corrected.interval.method
+    many = np.where(np.arange(400) < 50, truth, np.nan)
+    assert corrected_mean(judge, many, labels_drawn="random").corrected.interval.method == "t"
