@@ -226,6 +226,21 @@ def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
             "people.specificity.{}",
             names,
         ),
+        *(
+            asked_row(
+                kind,
+                ask,
+                short,
+                estimand,
+                f"people.{kind}.{{}}",
+                names,
+                beside={"two people": f"people.among_themselves.{names[0]}"} if names else {},
+            )
+            for kind, ask, short, estimand in (
+                ("with_one", "agrees with one person", "one person", "judge_person_agreement"),
+                ("apart", "apart from one person", "apart", "judge_person_distance"),
+            )
+        ),
     )
 
 

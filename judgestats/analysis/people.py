@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
@@ -85,8 +86,11 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             )
         )
     return [
-        (kind, title, _by_item(result, pairs, value, declared, names))
-        for kind, title, result, value in found
+        *(
+            (kind, title, _by_item(result, pairs, value, declared, names))
+            for kind, title, result, value in found
+        ),
+        *annotator_results(asked, declared, scores=False),
     ]
 
 

@@ -15,6 +15,7 @@ from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
 from judgestats.analysis.validity import score_validity
+from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_k import choices_by_k, right_answers
 from judgestats.analysis.validity_panel import PANEL, panel_of_ratings
 from judgestats.analysis.worded_numbers import worded_coefficient
@@ -113,7 +114,8 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 role="primary",
                 question="Do the scores agree with people's ratings?",
                 test="Pearson, Spearman and Kendall with intervals; the null shuffles ratings over "
-                "items; paired difference of means",
+                "items; paired difference of means. With several people their own distances, and "
+                "the alternative annotator test (epsilon .1), beside",
             )
         )
     if len(once) > 1 and len(ratings_of(frame)[0]):
@@ -159,6 +161,7 @@ def other_results(
     if "panel" in asked:
         found += panel_of_ratings(array, ratings, declared)
     for name in array.conditions if len(ratings) else ():
+        own = frame[frame["condition"] == name]
         found += [
             NamedResult(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
@@ -166,9 +169,8 @@ def other_results(
             )
             for i, title, result in (
                 *ratings_results(name, array, ratings, declared),
-                *score_validity(
-                    name, array, frame[frame["condition"] == name], ratings, declared
-                ),
+                *score_validity(name, array, own, ratings, declared),
+                *annotator_results(own, declared, scores=True),
             )
         ]  # fmt: skip
     return found

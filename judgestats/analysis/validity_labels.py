@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgestats.analysis.pass_fail import told_strange, with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.validity_annotators import PERSON
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.readers.labels import with_labels
@@ -78,8 +79,14 @@ def labelled_frame(
             told = f"{name}: the labels are words, which scores are not held to."
             return asked.drop(columns="label"), [*said, told]
     if verdicts:
-        passes = np.where(label >= float(options["pass_from"]), "pass", "fail")
-        return asked.assign(label=np.where(label.isna(), "", passes)), said
+        people = [str(c) for c in asked if str(c).startswith(PERSON)]
+        columns = {"label": label} | {c: pd.to_numeric(asked[c], errors="coerce") for c in people}
+        least = float(options["pass_from"])
+        passes = {
+            c: np.where(v.isna(), "", np.where(v >= least, "pass", "fail"))
+            for c, v in columns.items()
+        }
+        return asked.assign(**passes), said
     shown = ["" if np.isnan(v) else f"{v:.10g}" for v in label.to_numpy(float)]
     return asked.assign(label=shown), said
 

@@ -20,6 +20,7 @@ from judgestats.analysis.ratings import ratings_of, ratings_results
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import condition_row, in_order, selection_limits
 from judgestats.analysis.validity import score_validity, validity_metrics
+from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_labels import labelled_frame, texts_of
 from judgestats.analysis.validity_slices import slice_results
 from judgestats.analysis.validity_steady import steady_results, steady_rows
@@ -200,6 +201,7 @@ def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     return [
         *ratings_results(name, array, ratings, declared),
         *score_validity(name, array, asked, ratings, declared),
+        *annotator_results(asked, declared, scores=True),
     ]
 
 

@@ -96,7 +96,8 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
                 role="primary",
                 question="Do the verdicts agree with people?",
                 test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
-                "kappa; the null shuffles people's labels over items",
+                "kappa; the null shuffles people's labels over items. With several people their "
+                "own agreement, and the alternative annotator test (epsilon .1), beside",
             ),
             PANEL,
             Hypothesis(

@@ -369,6 +369,9 @@ from judgestats.stats.validity.alternative_annotator import (
 from judgestats.stats.validity.anchors import (
     anchored_change as anchored_change,
 )
+from judgestats.stats.validity.ceiling import (
+    agreement_ceiling as agreement_ceiling,
+)
 from judgestats.stats.validity.choice_by_k import (
     choice_accuracy_by_k as choice_accuracy_by_k,
 )

@@ -272,6 +272,9 @@ CALLS["confidence_calibration"] = lambda x: call(
 CALLS["alternative_annotator_test"] = lambda x: call(
     "alternative_annotator_test", column(verdicts(x), 0), verdicts(x)[:, 1:]
 )
+CALLS["agreement_ceiling"] = lambda x: call(
+    "agreement_ceiling", column(verdicts(x), 0), verdicts(x)[:, 1:]
+)
 CALLS["accuracy_by_k"] = lambda x: call("accuracy_by_k", binary(x)[:, 1:], column(binary(x), 0))
 CALLS["error_parts"] = lambda x: call("error_parts", x[:, 1:], column(x, 0))
 CALLS["confidence_sequence"] = lambda x: call(

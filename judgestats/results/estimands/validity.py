@@ -14,6 +14,10 @@ _rate = partial(
 _average = partial(Estimand, unit="number", function="corrected_mean")
 _part = partial(Estimand, unit="squared points", function="error_parts")
 _passes = partial(Estimand, unit="probability", low=0.0, high=1.0, function="corrected_rate")
+_agreed = partial(
+    Estimand, unit="probability", low=0.0, high=1.0, better="higher", function="agreement_ceiling"
+)
+_apart = partial(Estimand, unit="points", better="lower", function="agreement_ceiling")
 
 ENTRIES: tuple[Estimand, ...] = (
     _rate("sensitivity", "sensitivity", meaning="share of what people pass that the judge passes"),
@@ -92,4 +96,17 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("{part}_change", "change of the {part}", unit="number", nothing=0.0,
         function="anchored_change",
         meaning="change between two times, the judge's own told apart by anchors"),
+    _agreed("judge_person_agreement", "judge agrees with one person",
+        meaning="how often the judge says what a person says"),
+    _agreed("person_agreement", "people among themselves",
+        meaning="how often two people say the same of an item"),
+    Estimand("agreement_gap", "judge's agreement less people's", unit="probability difference",
+        low=-1.0, high=1.0, nothing=0.0, better="higher", function="agreement_ceiling",
+        meaning="how much more often the judge agrees with a person than people among themselves"),
+    _apart("judge_person_distance", "distance of judge and person", low=0.0,
+        meaning="mean distance of the judge's score from a person's"),
+    _apart("person_distance", "distance of two people", low=0.0,
+        meaning="mean distance of two people's scores of an item"),
+    _apart("distance_gap", "judge's distance less people's", nothing=0.0,
+        meaning="how much further the judge lies from a person than people from one another"),
 )  # fmt: skip

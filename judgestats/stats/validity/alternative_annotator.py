@@ -10,20 +10,27 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.adjust import p_adjust
+from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import cluster_variance
 
-__all__ = ["AlternativeAnnotator", "AnnotatorTest", "alternative_annotator_test"]
+__all__ = [
+    "AlternativeAnnotator",
+    "AnnotatorTest",
+    "alternative_annotator_test",
+    "coded_labels",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Scoring = Literal["accuracy", "neg_rmse"]
+Clusters = Literal["unequal", "equal"]
 
 LEAST_ITEMS = 30
 SWEEP = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -122,16 +129,13 @@ class AlternativeAnnotator(Result):
             text += f"; beside it: {', '.join(others)}"
         if self.power == self.power:
             text += f"; a person in its place would pass in {self.power:.0%} of such samples"
-        return text + f" ({self.sample})."
+        told = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
+        return f"{text} ({self.sample}). Won by epsilon: {told}."
 
     def __str__(self) -> str:
         lines = ["", "\tAlternative annotator test", "", self.sentence()]
         if self.annotators:
             lines.append(self.tidy().to_string(index=False, float_format=lambda v: f"{v:.4g}"))
-            lines.append(
-                "winning rate by epsilon: "
-                + ", ".join(f"{k:g}: {v:.2f}" for k, v in self.sweep.items())
-            )
         return "\n".join([*lines, *notes_block(self.notes), ""])
 
 
@@ -143,6 +147,7 @@ def alternative_annotator_test(
     scoring: Scoring = "accuracy",
     epsilon: float = 0.1,
     cluster: ArrayLike | None = None,
+    clusters: Clusters = "unequal",
     level: float = 0.05,
     n_resamples: int = 100,
     seed: int | None = 0,
@@ -164,7 +169,10 @@ def alternative_annotator_test(
         Margin of non-inferiority: how much closer a person may be and still be replaced. .2 for
         experts, .15 for trained, .1 for crowd annotators (the authors' advice).
     cluster : array-like, shape (N,), optional
-        Cluster of each item, such as its text: t over clusters with G - 1.
+        Cluster of each item, such as its text: t over clusters.
+    clusters : {"unequal", "equal"}
+        Jackknife over clusters with effective degrees of freedom; or sums over clusters with
+        G - 1, which holds for many clusters of equal size.
     level : float
         Significance level of the family.
     n_resamples : int
@@ -206,7 +214,7 @@ def alternative_annotator_test(
     where = "alternative_annotator_test"
     if scoring not in {"accuracy", "neg_rmse"}:
         raise InputError(f"{where}: scoring must be accuracy or neg_rmse, got {scoring!r}.")
-    f, y = _coded(judge, labels, scoring, where)
+    f, y = coded_labels(judge, labels, scoring, where)
     codes = cluster_codes(cluster, f.size, where=where)
     names = tuple(annotators) if annotators is not None else _numbered(y.shape[1])
     if len(names) != y.shape[1]:
@@ -226,7 +234,7 @@ def alternative_annotator_test(
         excluded={k: v for k, v in out.items() if v},
     )
     f, y, codes = f[used], y[used], codes[used]
-    settings = _Settings(scoring, epsilon, level, cluster is not None)
+    settings = _Settings(scoring, epsilon, level, cluster is not None, clusters)
     result = _test(f, y, codes, names, settings, sample)
     if result.reason:
         return result
@@ -254,13 +262,14 @@ class _Settings:
     epsilon: float
     level: float
     clustered: bool
+    clusters: Clusters
 
 
 def _numbered(m: int) -> tuple[str, ...]:
     return tuple(f"annotator {j + 1}" for j in range(m))
 
 
-def _coded(
+def coded_labels(
     judge: ArrayLike, labels: ArrayLike, scoring: Scoring, where: str
 ) -> tuple[FloatArray, FloatArray]:
     """Labels as numbers: codes of words, or the scores themselves."""
@@ -331,7 +340,7 @@ def _test(
             level=settings.level, annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
             reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
         )  # fmt: skip
-    p = {eps: _p_values(rows, eps) for eps in {*SWEEP, settings.epsilon}}
+    p = {eps: _p_values(rows, eps, settings.clusters) for eps in {*SWEEP, settings.epsilon}}
     won = {eps: float(np.mean(p_adjust(v, method="BY") <= settings.level)) for eps, v in p.items()}
     adjusted = p_adjust(p[settings.epsilon], method="BY")
     tests = []
@@ -374,18 +383,20 @@ def _test(
 
 
 def _p_values(
-    rows: Sequence[tuple[str, FloatArray, FloatArray, IntArray]], eps: float
+    rows: Sequence[tuple[str, FloatArray, FloatArray, IntArray]], eps: float, clusters: Clusters
 ) -> FloatArray:
     out = []
     for _, judge, person, codes in rows:
         d = (person >= judge).astype(float) - (judge >= person)
-        mean = float(d.mean())
-        variance = cluster_variance((d - mean) / d.size, codes)
-        g = np.unique(codes).size
-        if not variance > 1e-18:
-            out.append(0.0 if mean < eps else 1.0)
+        over = mean_over_clusters(d, codes)
+        se, df = over.std_error, over.df
+        if clusters == "equal":
+            df = np.unique(codes).size - 1
+            se = math.sqrt(cluster_variance((d - over.mean) / d.size, codes))
+        if math.isnan(se) or not se > 1e-9:
+            out.append(0.0 if over.mean < eps else 1.0)
         else:
-            out.append(float(stats.t.cdf((mean - eps) / math.sqrt(variance), g - 1)))
+            out.append(float(special.stdtr(df, (over.mean - eps) / se)))
     return np.array(out)
 
 

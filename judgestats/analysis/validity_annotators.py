@@ -1,0 +1,103 @@
+"""Several people labelled the same items: the ceiling, and whether the judge may replace one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgestats.analysis.pass_fail import with_known_labels
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.errors import InputError
+from judgestats.stats.inference.result import Result
+from judgestats.stats.validity.alternative_annotator import alternative_annotator_test
+from judgestats.stats.validity.ceiling import agreement_ceiling
+
+__all__ = ["PERSON", "annotator_results"]
+
+PERSON = "label_"
+"""Prefix of a column that holds one person's labels."""
+_LEAST = 10
+_MOST_PEOPLE = 50
+
+
+def annotator_results(
+    asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bool
+) -> list[tuple[str, str, Result]]:
+    """What people agree on among themselves, beside the judge; the alternative annotator test.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition; columns ``label_NAME`` hold each person's labels in the
+        judge's words.
+    declared : AnalysisPlan
+    scores : bool
+        Whether `score` holds the verdicts, else `choice`.
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where fewer than ten judged items have the labels of two people.
+    """
+    people = [str(c) for c in asked if str(c).startswith(PERSON)]
+    if not 2 <= len(people) <= _MOST_PEOPLE:
+        return []
+    first = asked.drop_duplicates("item_id").set_index("item_id")
+    try:
+        labels = _labels(first[people], asked, scores=scores)
+    except InputError:  # none is in the judge's words
+        return []
+    judge = _judge(asked, scores=scores).reindex(first.index)
+    known = pd.notna(labels)
+    enough = pd.notna(judge).to_numpy() & (known.sum(axis=1) >= 2)
+    if int(enough.sum()) < _LEAST:
+        return []
+    clusters = first["cluster"].to_numpy(object)
+    cluster = clusters if len(set(clusters)) < len(clusters) else None
+    values = judge.to_numpy(object)
+    try:
+        agreed = agreement_ceiling(
+            values, labels, scores=scores, cluster=cluster, level=declared.level
+        )
+        replaced = alternative_annotator_test(
+            values,
+            labels,
+            annotators=[c.removeprefix(PERSON) for c in people],
+            scoring="neg_rmse" if scores else "accuracy",
+            cluster=cluster,
+            seed=declared.seed,
+        )
+    except InputError:  # labels that are no numbers: nothing here is said of them
+        return []
+    judged = "apart" if scores else "with_one"
+    return [
+        (f"people.{judged}", agreed["judge"].label, agreed["judge"]),
+        ("people.among_themselves", agreed["people"].label, agreed["people"]),
+        ("people.gap", agreed["gap"].label, agreed["gap"]),
+        ("people.replaced", "May the judge replace an annotator?", replaced),
+    ]
+
+
+def _labels(table: pd.DataFrame, asked: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
+    """Items x people, None where a person said nothing, in the words of the choices."""
+    said = table.fillna("").astype(str).to_numpy(object).ravel()
+    told = pd.Series(said, dtype=object).str.strip()
+    if not scores:
+        if set(asked["choice"]) & {"pass", "fail"}:
+            told = with_known_labels(pd.DataFrame({"choice": "pass", "label": told}))[0]["label"]
+        told = told.str.lower()
+    return told.where(told != "", None).to_numpy(object).reshape(table.shape)
+
+
+def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:
+    """The judge's mean score, or what it says most often (None where two things are)."""
+    if scores:
+        return asked.groupby("item_id", sort=False)["score"].mean()
+    read = asked[asked["choice"] != ""]
+    counts = pd.crosstab(read["item_id"], read["choice"].str.lower())
+    if counts.empty:
+        return pd.Series(dtype=object)
+    top = counts.max(axis=1)
+    most = pd.Series(counts.idxmax(axis=1), dtype=object)
+    return most.where(counts.eq(top, axis=0).sum(axis=1) == 1, None)
