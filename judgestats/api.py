@@ -30,7 +30,7 @@ __all__ = ["audit", "compare", "drift", "endpoint", "read_judgments", "run"]
 
 T = TypeVar("T")
 
-_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn", "omega_model")
+_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn", "mix", "omega_model")
 
 
 def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
@@ -108,8 +108,10 @@ def audit(data: Any, **options: Any) -> Findings:
     **options
         ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests;
         ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
-        ``by-verdict``, ``convenience``); ``omega_model``, whose omega stands beside the parallel
-        one (``tau-equivalent``, ``congeneric``); all others as `read_judgments` takes them.
+        ``by-verdict``, ``convenience``); ``mix``, the categories' shares in the traffic that
+        corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega stands
+        beside the parallel one (``tau-equivalent``, ``congeneric``); all others as
+        `read_judgments` takes them.
 
     Returns
     -------

@@ -123,6 +123,10 @@ def _parser() -> argparse.ArgumentParser:
         "column chance shows, or random is assumed",
     )
     analyze.add_argument(
+        "--mix", default="", metavar="CATEGORY=SHARE,...",
+        help="shares of the categories in the traffic that corrected rates are for",
+    )  # fmt: skip
+    analyze.add_argument(
         "--omega-model",
         default="parallel",
         choices=("parallel", "tau-equivalent", "congeneric"),
@@ -341,6 +345,8 @@ def _parser() -> argparse.ArgumentParser:
     labels.add_argument("--price", type=float, default=float("nan"), help="plan: of a label")
     labels.add_argument("--labels", type=int, default=0, help="plan: items to draw")
     labels.add_argument("--by", default="", metavar="COLUMN", help="plan: draw by verdict")
+    labels.add_argument("--pilot", default="", metavar="LABELS",
+        help="plan: labels at hand, whose rates are planned with (with --by)")  # fmt: skip
     labels.add_argument("--text", action="append", default=[], metavar="COLUMN",
         help="plan: a text to show (repeat)")  # fmt: skip
     labels.add_argument("--item", default="", metavar="COLUMN")

@@ -14,7 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, score_rows, true_row
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
-from judgestats.analysis.drawn import check_drawn
+from judgestats.analysis.drawn import check_drawn, read_mix
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -134,6 +134,7 @@ def plan_for(
     seed: int = 0,
     level: float = 0.95,
     labels_drawn: str = "",
+    mix: str = "",
     omega_model: str = "parallel",
 ) -> AnalysisPlan:
     """The plan that fits what a frame holds: scores, or verdicts in words.
@@ -146,6 +147,8 @@ def plan_for(
     level : float
     labels_drawn : str
         How the labelled items were chosen; empty where it is not said.
+    mix : str
+        See `audit`.
     omega_model : str
         See `audit`.
 
@@ -154,6 +157,8 @@ def plan_for(
     AnalysisPlan
     """
     said = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
+    if read_mix(mix):
+        said["mix"] = mix
     scores = plan(n_resamples=n_resamples, seed=seed, level=level)
     scores = with_omega_model(replace(scores, options=said), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
@@ -177,6 +182,7 @@ def audit(
     seed: int = 0,
     level: float = 0.95,
     labels_drawn: str = "",
+    mix: str = "",
     omega_model: str = "parallel",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
@@ -192,6 +198,8 @@ def audit(
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen; by default as their chances (a column ``chance`` of
         the labels) show, else random is assumed, and said.
+    mix : str
+        Share of each category in the traffic that corrected rates are for: ``chat=.8,code=.2``.
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
         Its omega stands beside the parallel one, which exchangeable replications imply; chosen
         before the data are seen, never by its fit.
@@ -220,7 +228,7 @@ def audit(
     frame = in_reading_order(validate_parsed(judgments))
     options: dict[str, Any] = {
         "n_resamples": n_resamples, "seed": seed, "level": level, "labels_drawn": labels_drawn,
-        "omega_model": omega_model,
+        "mix": mix, "omega_model": omega_model,
     }  # fmt: skip
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):

@@ -21,6 +21,7 @@ _COMPARED = {
     "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
     "shift.all": ("mean_difference", ()),
     "compare.people": ("mean_difference", ("compare.people.pairs",)),
+    "systems": ("corrected_difference", ()),
 }
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
@@ -31,6 +32,9 @@ _SAYS = {
     ("shift.all", "differs"): "the conditions differ in mean score",
     ("shift.all", "open"): "no difference in mean score is shown, which is not equality",
     ("shift.all", "undefined"): "the mean scores of the conditions could not be compared",
+    ("systems", "differs"): "the systems differ as people would see them",
+    ("systems", "open"): "no difference of the systems is shown, as people would see them",
+    ("systems", "undefined"): "the systems could not be compared as people would",
     ("compare.people", "differs"): "the conditions differ in agreement with people",
     ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
     ("compare.people", "undefined"): "agreement with people could not be compared",
@@ -52,7 +56,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         their means, their agreement with people.
     """
     ids = {r.id for r in results}
-    compared = {r.id: _p_of(r.result) for r in results if r.id in _COMPARED}
+    compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
     adjusted = dict(zip(compared, p_adjust(list(compared.values())), strict=True))
     headlines = []
     for named in results:
@@ -65,7 +69,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         elif named.id in adjusted:
             p = float(adjusted[named.id])
             claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
-            estimand, beside = _COMPARED[named.id]
+            estimand, beside = _COMPARED[_kind(named.id)]
             rests_on += tuple(i for i in beside if i in ids)
             reason = found.reason if isinstance(found, TestResult) else ""
         else:
@@ -80,10 +84,15 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 rests_on=rests_on,
                 p_adjusted=p,
                 reason=reason,
-                says=_SAYS.get((named.id, claim), ""),
+                says=_SAYS.get((_kind(named.id), claim), ""),
             )
         )
     return tuple(headlines)
+
+
+def _kind(identity: str) -> str:
+    """What is compared: systems are within each condition."""
+    return "systems" if identity.startswith("systems.") else identity
 
 
 def _p_of(found: Result) -> float:

@@ -82,6 +82,7 @@ class AnalysisContents:
     curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
     described: tuple[NamedResult, ...] = ()
     condition_records: tuple[Condition, ...] = ()

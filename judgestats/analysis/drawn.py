@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,7 +15,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.stats.validity.inputs import LABELS_DRAWN, LabelsDrawn
 
-__all__ = ["Drawing", "check_drawn", "drawing"]
+__all__ = ["Drawing", "check_drawn", "drawing", "read_mix"]
 
 Floats = NDArray[np.float64]
 
@@ -29,12 +31,15 @@ class Drawing:
     chance : ndarray or None
         Known unequal chance of each labelled item.
     stratum : ndarray or None
-        Of each item, for stratified labels.
+        Of each item, for stratified labels or a stated mix.
+    mix : mapping or None
+        Stated share of each stratum in the traffic.
     """
 
     labels_drawn: LabelsDrawn | None
     chance: Floats | None = None
     stratum: NDArray[np.object_] | None = None
+    mix: Mapping[str, float] | None = None
 
 
 def check_drawn(labels_drawn: str) -> str:
@@ -86,6 +91,8 @@ def drawing(
         Nothing tells the weights that the stated way needs.
     """
     stated = cast("LabelsDrawn | None", declared.options.get("labels_drawn") or None)
+    if mix := read_mix(declared.options.get("mix", "")):
+        return _of_mix(asked, items, stated, mix)
     chance = _by_item(asked, "chance", items)
     known = None
     if chance is not None:
@@ -119,6 +126,55 @@ def drawing(
             )
         return Drawing(labels_drawn=stated or "random")
     return Drawing(labels_drawn=stated)
+
+
+def read_mix(text: str) -> dict[str, float]:
+    """Shares of the categories in the traffic that a rate is for, as in ``chat=.8,code=.2``.
+
+    Raises
+    ------
+    InputError
+        A part is no share.
+
+    Examples
+    --------
+    >>> read_mix("chat=8, code=2")
+    {'chat': 8.0, 'code': 2.0}
+    """
+    out: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, _, value = part.rpartition("=")
+        try:
+            share = float(value)
+        except ValueError:
+            share = -1.0
+        if not name or not 0 <= share < math.inf:
+            raise InputError(f"mix: expected CATEGORY=SHARE, got {part[:40]!r}.")
+        out[name.strip()] = share
+    if out and not sum(out.values()) > 0:
+        raise InputError("mix: the shares are all 0. Give the traffic's shares.")
+    return out
+
+
+def _of_mix(
+    asked: pd.DataFrame, items: pd.Index, stated: LabelsDrawn | None, mix: Mapping[str, float]
+) -> Drawing:
+    """Rates for a stated mix of categories: corrected within each, weighted by its share."""
+    stratum = _by_item(asked, "category", items)
+    known = set() if stratum is None else set(stratum.fillna("").astype(str))
+    if known != set(mix):
+        raise InputError(
+            f"mix names {', '.join(mix)}; the items' categories are "
+            f"{', '.join(sorted(known)) or 'not known'}. Give a share of each (--map "
+            "category=COLUMN names their column)."
+        )
+    if stated == "by-verdict" or "chance" in asked:
+        raise InputError(
+            "mix: labels drawn by verdict or with chances are not weighted to a mix. Draw labels "
+            "at random within each category."
+        )
+    strata = np.asarray(stratum, dtype=object)
+    return Drawing(labels_drawn=stated, stratum=strata, mix=mix)
 
 
 def _by_item(asked: pd.DataFrame, column: str, items: pd.Index) -> pd.Series | None:

@@ -36,6 +36,8 @@ class Analysis(AnalysisContents):
         Of the whole experiment, named for the MLflow UI.
     condition_metrics : mapping of condition to mapping
         Of each condition.
+    params : mapping of name to text
+        Of the run, where they follow from the data.
     curves : mapping of name to list of (step, number)
     arrays : mapping
         What figures need beyond the results (plain nested lists).

@@ -18,6 +18,7 @@ from judgestats.analysis.validity import score_validity
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_k import choices_by_k, right_answers
 from judgestats.analysis.validity_panel import PANEL, panel_of_ratings
+from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
@@ -120,6 +121,8 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
         )
     if len(once) > 1 and len(ratings_of(frame)[0]):
         questions.append(PANEL)
+    if "author" in frame and len(ratings_of(frame)[0]):
+        questions.append(SYSTEMS)
     question = declared.question
     if all(once.values()):
         question = "How are these scores distributed, and do judges and people agree on them?"
@@ -158,6 +161,8 @@ def other_results(
             for i, title, result in choices_by_k(name, array, frame, declared)
         ]  # fmt: skip
     ratings, _ = ratings_of(frame)
+    if "systems" in asked:
+        found += system_results(frame, declared)
     if "panel" in asked:
         found += panel_of_ratings(array, ratings, declared)
     for name in array.conditions if len(ratings) else ():

@@ -58,6 +58,7 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
         "order": bool((orders > 1).any()),
         "people": labelled,
         "compare": labelled and len(once) > 1,
+        "systems": labelled and "author" in frame,
         "panel": labelled and len(once) > 1,
     }
     asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]

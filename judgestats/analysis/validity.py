@@ -124,8 +124,9 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
                 ("kappa", "cohen_kappa", "Same verdict as people, beyond chance"),
             )
         ]
-    if np.isnan(human).any():
-        found.append(_corrected(corrected_rate(judge, human, **how, **options), "pass rate"))
+    if np.isnan(human).any() or drawn.mix:
+        score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
+        found.append(_corrected(score, "pass rate", mix=drawn.mix))
     if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
         by_k = accuracy_by_k(judge, human, **options)
         found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
@@ -191,8 +192,9 @@ def score_validity(
         (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
-    if np.isnan(human).any():
-        found.append(_corrected(corrected_mean(scores, human, **how, **options), "mean score"))
+    if np.isnan(human).any() or drawn.mix:
+        score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
+        found.append(_corrected(score, "mean score", mix=drawn.mix))
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         found += [
             (f"people.{k}", f"{e.label} against people", e)
@@ -217,8 +219,11 @@ def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] |
     return known.to_numpy(object) if known.nunique() < len(known) else None
 
 
-def _corrected(score: CorrectedScore, what: str) -> tuple[str, str, Result]:
+def _corrected(
+    score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None
+) -> tuple[str, str, Result]:
     """The corrected number with what it is to be read beside."""
+    shares = ", ".join(f"{k} {v / sum(mix.values()):.2g}" for k, v in mix.items()) if mix else ""
     corrected = score.corrected.replace(
         notes=score.notes,
         details={
@@ -237,6 +242,8 @@ def _corrected(score: CorrectedScore, what: str) -> tuple[str, str, Result]:
         beside.append(f"the judge is worth {score.labels_worth:.0f} labels")
     if not score.labels_drawn:
         beside.append("assumes that the labelled items were drawn at random")
+    if shares:
+        beside.append(f"for the mix {shares}")
     title = f"The {what} that people would give ({', '.join(beside)})"
     return "people.corrected", title, corrected
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,50 @@ from judgestats.protocols.scale import Scale
 from judgestats.results import About
 from judgestats.stats.validity.error_parts import error_parts
 
-__all__ = ["with_people_error"]
+__all__ = ["ErrorByK", "with_people_error"]
 
 _KS = (1, 3, 5, 10, 20)
 _PARTS = ("mean_squared_error", "squared_bias", "between_items", "replicates")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorByK(Rows):
+    """Squared error of every condition in its parts, by number of judgments averaged."""
+
+    def sentence(self) -> str:
+        """Each condition's error with one judgment in its parts, and with the most; the least.
+
+        Examples
+        --------
+        >>> row = {"k": 1, "squared_bias": 0.1, "between_items": 1.0}
+        >>> rows = [{**row, "condition": "a", "mean_squared_error": 2.1, "replicates": 1.0},
+        ...         {**row, "condition": "a", "k": 5, "mean_squared_error": 1.3, "replicates": 0.2}]
+        >>> ErrorByK(table=pd.DataFrame(rows)).sentence()
+        'Squared error with one judgment: a 2.10 = bias² 0.10 + items 1.00 + replicates 1.00, 1.30 with 5.'
+        """  # noqa: E501
+        told = []
+        for name, own in self.table.groupby("condition", sort=False):
+            one, most = own.iloc[0], own.iloc[-1]
+            bias, items, noise = (_worded(one[p]) for p in _PARTS[1:])
+            text = f"{name} {_worded(one[_PARTS[0]])} = bias² {bias} + items {items} + replicates "
+            text += noise
+            if most["k"] > one["k"]:
+                text += f", {_worded(most[_PARTS[0]])} with {most['k']}"
+            told.append(text)
+        text = f"Squared error with one judgment: {'; '.join(told)}."
+        if len(told) > 1:
+            least = [
+                own.loc[own[_PARTS[0]].idxmin(), "condition"]
+                for k in (self.table["k"].min(), self.table["k"].max())
+                if len(own := self.table[self.table["k"] == k])
+            ]
+            text += f" Least with one: {least[0]}; with most: {least[1]}."
+        return text
+
+
+def _worded(value: float) -> str:
+    """Two decimals: parts of a squared error have no bounds to shorten by."""
+    return f"{value:.2f}"
 
 
 def with_people_error(
@@ -107,7 +147,7 @@ def with_people_error(
         id="error.by_k",
         title=f"Squared error against {against}: bias² + items + replicates / k",
         role="descriptive",
-        result=Rows(table=pd.DataFrame(rows)),
+        result=ErrorByK(table=pd.DataFrame(rows)),
     )
     return replace(
         analysis,

@@ -10,8 +10,10 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis
 from judgestats.judgments.readers.labels import PART
 
-__all__ = ["marked_as_tuned", "tuning_digest"]
+__all__ = ["TUNED_ON", "marked_as_tuned", "tuning_digest"]
 
+TUNED_ON = "labels/tuning"
+"""Parameter of a run whose labels are the tuning part: the part's digest."""
 _ON_TUNING = "on the labels used for tuning"
 
 
@@ -57,4 +59,9 @@ def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analy
         else r
         for r in analysis.results
     )  # fmt: skip
-    return replace(analysis, results=results, limitations=(said, *analysis.limitations))
+    return replace(
+        analysis,
+        results=results,
+        limitations=(said, *analysis.limitations),
+        params={**analysis.params, TUNED_ON: digest},
+    )

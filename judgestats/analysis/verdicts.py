@@ -33,6 +33,7 @@ from judgestats.analysis.single_shot_verdicts import (
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
+from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
 from judgestats.judgments.shapes import status_table
@@ -100,6 +101,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
                 "own agreement, and the alternative annotator test (epsilon .1), beside",
             ),
             PANEL,
+            SYSTEMS,
             Hypothesis(
                 id="compare",
                 role="secondary",
@@ -197,6 +199,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ]
     results += _compare(agreement, frame, declared)
     results += panel_of_verdicts(frame, declared)
+    results += system_results(frame, declared)
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="audit",

@@ -106,6 +106,7 @@ def _analyze(
                 "design/conditions": len(found.conditions),
                 "analysis/seed": arguments.seed,
                 "analysis/resamples": arguments.resamples,
+                **found.params,
             }
         )
         run.dataset(
@@ -217,6 +218,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
         "labels_drawn": arguments.labels_drawn,
+        "mix": arguments.mix,
         "omega_model": arguments.omega_model,
     }
     declared = plan_for(frame, **choices)
@@ -257,6 +259,7 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
 
     further = [w for w in _NOT_STREAMED if words[w]]
     further += ["labels-drawn"] if arguments.labels_drawn else []
+    further += ["mix"] if arguments.mix else []
     if further:
         raise InputError(
             f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
@@ -341,6 +344,8 @@ def _command(arguments: argparse.Namespace) -> str:
     words += said_again(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
+    if arguments.mix:
+        words.append(f"--mix {shlex.quote(arguments.mix)}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
     if arguments.texts != "on":

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
+from judgestats.commands.label_pilot import VerdictClass, by_class, pilot_rates
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
@@ -70,11 +71,14 @@ def _item_column(frame: pd.DataFrame, name: str) -> pd.Series:
 
 def _plan(arguments: argparse.Namespace) -> int:
     if arguments.half_width is not None:
+        frame = read_table(Path(arguments.file)) if arguments.file else pd.DataFrame()
         rates = _rates(arguments.rates)
+        if arguments.pilot:
+            rates = pilot_rates(_pilot(arguments, frame))
+            told = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
+            console.say(f"By the pilot: {told}.")
         n_items = arguments.items or (
-            _item_column(read_table(Path(arguments.file)), arguments.item).nunique()
-            if arguments.file
-            else 0
+            _item_column(frame, arguments.item).nunique() if arguments.file else 0
         )
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
@@ -97,10 +101,14 @@ def _plan(arguments: argparse.Namespace) -> int:
         classes = verdict.tolist()
         names, sizes = np.unique(verdict.to_numpy(str), return_counts=True)
         # Without a pilot every class is taken to vary alike: numbers go with the classes' sizes.
+        sds = [0.5] * len(names)
+        if arguments.pilot:
+            seen = _pilot(arguments, frame)
+            sds = [seen[n].sd if n in seen else 0.5 for n in names.tolist()]
         spread = allocate_labels(
             arguments.labels,
             (sizes / sizes.sum()).tolist(),
-            [0.5] * len(names),
+            sds,
             available=sizes.tolist(),
             least=LEAST_PER_CLASS,
         )
@@ -125,6 +133,25 @@ def _plan(arguments: argparse.Namespace) -> int:
         f"Next: judgestats labels collect {path}",
     )
     return 0
+
+
+def _pilot(arguments: argparse.Namespace, frame: pd.DataFrame) -> dict[str, VerdictClass]:
+    """What the labels at hand say of each of the judge's verdicts."""
+    if not arguments.by or frame.empty:
+        raise InputError(
+            "labels plan: --pilot needs the judged file, and --by its column of verdicts."
+        )
+    items = _item_column(frame, arguments.item)
+    first = ~items.duplicated().to_numpy()
+    verdicts = _column(frame, arguments.by, "by")[first].replace("", "unread")
+    labels = read_table(Path(arguments.pilot))
+    if "label" not in labels:
+        raise InputError(f"{arguments.pilot}: the labels need a column label.")
+    return by_class(
+        dict(zip(items[first], verdicts, strict=True)),
+        list(zip(_item_column(labels, ""), labels["label"], strict=True)),
+        where=arguments.pilot,
+    )
 
 
 def _rates(text: str) -> dict[str, float]:

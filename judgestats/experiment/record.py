@@ -87,6 +87,7 @@ def record(
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
     run.answered(results)
+    run.params(dict(analysis.params))
     if not collected.complete:
         run.tags({INCOMPLETE: "true"})
     run.metrics(results.metrics, curves=analysis.curves)

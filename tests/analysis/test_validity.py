@@ -272,7 +272,35 @@ def test_agreement_on_labels_used_for_tuning_is_called_that(passes, tmp_path):
     )  # fmt: skip
     found = js.audit(judged, labels=labels, n_resamples=99)
     assert "digest 1f2e" in found.limitations[0]
+    assert found.analysis.params == {"labels/tuning": "1f2e"}
     titles = [r.title for r in found.analysis.results if r.id.startswith("people.sensitivity")]
     assert titles[0].endswith("on the labels used for tuning")
     held_out = js.audit(judged, labels=labels.assign(labels_part="validation:9a"), n_resamples=99)
     assert not any("tuning" in text for text in held_out.limitations)
+
+
+def test_a_stated_mix_weights_the_categories(by_verdict):
+    rng = np.random.default_rng(3)
+    n = 400
+    kind = np.where(np.arange(n) % 4 == 0, "code", "chat")
+    truth = rng.random(n) < np.where(kind == "code", 0.3, 0.9)
+    frame = pd.DataFrame(
+        {
+            "item": [f"i{i}" for i in range(n)],
+            "category": kind,
+            "passed": truth ^ (rng.random(n) < 0.1),
+            "label": [("pass" if t else "fail") if i < 160 else "" for i, t in enumerate(truth)],
+        }
+    )
+    given = {"n_resamples": 19, "labels_drawn": "random"}
+    plain = named(js.audit(frame, **given), "people.corrected")
+    found = js.audit(frame, mix="code=.9,chat=.1", **given)
+    mixed = named(found, "people.corrected")
+    assert plain.estimate > 0.6
+    assert mixed.interval.low < 0.9 * 0.3 + 0.1 * 0.9 < mixed.interval.high
+    titles = [r.title for r in found.analysis.results if r.id.startswith("people.corrected")]
+    assert "for the mix code 0.9, chat 0.1" in titles[0]
+    with pytest.raises(InputError, match="share of each"):
+        js.audit(frame, mix="code=1", **given)
+    with pytest.raises(InputError, match="CATEGORY=SHARE"):
+        js.audit(frame, mix="code", **given)

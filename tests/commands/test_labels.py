@@ -45,6 +45,23 @@ def test_how_many_labels(capsys):
     assert "how many labels" in capsys.readouterr().err
 
 
+def test_a_pilot_gives_the_rates_and_where_labels_tell_most(judged, capsys):
+    pilot = judged.head(80).assign(label=lambda f: f["verdict"])
+    pilot.loc[pilot["verdict"].eq("fail") & (pilot.index % 2 == 0), "label"] = "pass"
+    pilot[["item", "label"]].to_csv("pilot.csv", index=False)
+    words = ["labels", "plan", "judged.csv", "--pilot", "pilot.csv"]
+    assert main([*words, "--half-width", ".05"]) == 2
+    assert "--by" in capsys.readouterr().err
+    assert main([*words, "--by", "verdict", "--half-width", ".05"]) == 0
+    said = capsys.readouterr().out
+    assert "By the pilot: prevalence 0.8" in said
+    assert "labels with the judge" in said
+    assert main([*words, "--by", "verdict", "--labels", "60"]) == 0
+    verdict = judged.set_index("item")["verdict"].loc[read_table(Path("labels.csv"))["item_id"]]
+    # Neyman: passes are right almost always, fails half of the time.
+    assert (verdict == "fail").mean() > (judged["verdict"] == "fail").mean() + 0.1
+
+
 def test_which_items_and_nothing_of_the_verdict(judged, capsys):
     assert main(["labels", "plan", "judged.csv", "--labels", "40", "--by", "verdict",
                  "--text", "answer"]) == 0  # fmt: skip

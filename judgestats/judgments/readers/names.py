@@ -12,7 +12,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.untrusted import NoTableError
 
-__all__ = ["ALIASES", "PARTS", "column_named", "folded", "no_column", "resolve_columns"]
+__all__ = ["ALIASES", "PARTS", "SYSTEMS", "column_named", "folded", "no_column", "resolve_columns"]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
@@ -49,6 +49,20 @@ PARTS = frozenset(
     }
 )  # fmt: skip
 """Names (folded) of what is part of an item where it varies within what the id names."""
+
+SYSTEMS = frozenset(
+    {
+        "model",
+        "answermodel",
+        "responsemodel",
+        "generator",
+        "candidate",
+        "system",
+        "modelid",
+        "sysid",
+    }
+)  # fmt: skip
+"""Those of them that say which system answered."""
 
 _PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
 VERDICTS = ("score", "choice", "verdict")

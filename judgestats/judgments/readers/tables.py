@@ -21,6 +21,7 @@ from judgestats.judgments.readers.layout import exploded, long_of, with_paths
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
     PARTS,
+    SYSTEMS,
     column_named,
     folded,
     no_column,
@@ -221,6 +222,9 @@ def _columns(
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
     out["item_id"] = joined_ids(table, found.item)
     own = tuple(c for c in found.item if folded(c) not in PARTS)
+    systems = [c for c in found.item if folded(c) in SYSTEMS]
+    if len(systems) == 1:  # which system answered: several answers to one question are compared
+        out["author"] = text_column(table[systems[0]])
     if "cluster" in out:
         out["cluster"] = text_column(out["cluster"])
     else:
