@@ -227,6 +227,10 @@ def _parser() -> argparse.ArgumentParser:
         help="unchanged answers of the first run judged again today: tells the judge's change from "
         "the system's",
     )  # fmt: skip
+    drift.add_argument("--labels", default="", metavar="FILE",
+        help="people's labels of the first run's answers")  # fmt: skip
+    drift.add_argument("--relabels", default="", metavar="FILE",
+        help="today's labels of the anchors: have the people changed?")  # fmt: skip
     drift.add_argument("--resamples", type=int, default=999)
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")

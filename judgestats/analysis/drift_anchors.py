@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_estimate
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.anchors import anchored_change
+from judgestats.stats.validity.paired_shares import paired_share_difference
 
 __all__ = ["with_split"]
 
@@ -21,7 +23,12 @@ _TITLES = {
     "total": "Total change between the runs",
     "judge": "Change of the judge, on unchanged answers",
     "system": "Change of the system, as today's judge sees it",
+    "people": "Change of people's labels, on unchanged answers",
+    "sensitivity": "Change of sensitivity, on unchanged answers",
+    "specificity": "Change of specificity, on unchanged answers",
 }
+_LEAST = 5
+"""Anchors of one label that a change of sensitivity or specificity needs."""
 _PASS = {"pass": 1.0, "yes": 1.0, "correct": 1.0, "fail": 0.0, "no": 0.0, "incorrect": 0.0}
 
 
@@ -66,6 +73,7 @@ def with_split(
             level=level,
         )
         name = first if first == second else f"{first} -> {second}"
+        parts |= _people(before, anchors, first, old, again, level=level)
         for key, estimate in parts.items():
             about = About(stratum=name, conditions=(first, second), varied="run")
             named = NamedResult(
@@ -92,8 +100,10 @@ def with_split(
         told.append(_told(name, parts))
     note = (
         "The anchors are taken as drawn at random among the first run's answers; others speak for "
-        "themselves alone. A change of the people whose labels a judge follows is not seen."
+        "themselves alone."
     )
+    if not any(r.id.startswith("anchored.people.") for r in results):
+        note += " A change of people is not seen: give the anchors' labels of then and of today."
     return replace(
         found,
         sentence=" ".join([found.sentence, *told]),
@@ -101,6 +111,63 @@ def with_split(
         headlines=(*headlines, *found.headlines),
         limitations=(note, *found.limitations),
     )
+
+
+def _people(
+    before: pd.DataFrame,
+    anchors: pd.DataFrame,
+    condition: str,
+    old: pd.DataFrame,
+    again: pd.DataFrame,
+    *,
+    level: float,
+) -> dict[str, Estimate]:
+    """What labels of the anchors, of then and of today, say of people and of the judge's errors.
+
+    Sensitivity can change while the mean does not: verdicts are compared within each label of then.
+    """
+    then, today = (_labels(f, condition) for f in (before, anchors))
+    then = then.reindex(old.index)
+    cluster = old["cluster"].to_numpy(object)
+    out = {}
+    relabelled = today.reindex(old.index)
+    if int((then.notna() & relabelled.notna()).sum()) >= 2:
+        out["people"] = _change("people_change", then, relabelled, cluster, level)
+    judged = again["value"].reindex(old.index)
+    if set(then.dropna()) <= {0.0, 1.0} and set(old["value"].dropna().round(9)) <= {0.0, 1.0}:
+        for key, label in (("sensitivity", 1.0), ("specificity", 0.0)):
+            own = (then == label) & judged.notna()
+            if int(own.sum()) < _LEAST:
+                continue
+            right = [(v if label else 1 - v)[own] for v in (old["value"], judged)]
+            out[key] = _change(f"{key}_change", *right, cluster[own.to_numpy()], level)
+    return out
+
+
+def _change(
+    name: str, one: pd.Series, two: pd.Series, cluster: NDArray[np.object_], level: float
+) -> Estimate:
+    """Paired difference on the same answers: Tango's of shares, where a question has one answer."""
+    both = (one.notna() & two.notna()).to_numpy()
+    a, b, groups = one[both].to_numpy(float), two[both].to_numpy(float), cluster[both]
+    if len(set(groups)) == groups.size and set(np.r_[a, b]) <= {0.0, 1.0}:
+        return paired_share_difference(b, a, level=level).replace(name=name, label=_label(name))
+    whole = anchored_change(a, b, b, cluster_before=groups, cluster_after=groups, level=level)
+    return whole["judge"].replace(name=name, label=_label(name))
+
+
+def _label(name: str) -> str:
+    return _TITLES[name.removesuffix("_change")].partition(",")[0]
+
+
+def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
+    """People's labels by item: scores, or 1 for a pass."""
+    own = frame[frame["condition"] == condition] if condition in set(frame["condition"]) else frame
+    if "label" not in own:
+        return pd.Series(dtype=float)
+    said = own["label"].astype(str).str.strip().str.lower()
+    value = pd.to_numeric(said.map(lambda v: _PASS.get(v, v)), errors="coerce")
+    return value.groupby(own["item_id"], sort=False).mean().dropna()
 
 
 def _by_item(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -117,7 +184,11 @@ def _told(name: str, parts: Mapping[str, Estimate]) -> str:
     shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
     if np.isnan(parts["judge"].estimate):
         return f"{name}: changed by {shown['total']}; {parts['judge'].reason}."
-    return (
+    text = (
         f"{name}: of the total change of {shown['total']}, {shown['judge']} is the judge's (on "
         f"unchanged answers) and {shown['system']} the system's as today's judge sees it."
     )
+    beside = {"people": "people's labels", "sensitivity": "sensitivity",
+              "specificity": "specificity"}  # fmt: skip
+    told = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
+    return f"{text} On unchanged answers changed: {', '.join(told)}." if told else text

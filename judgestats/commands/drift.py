@@ -10,6 +10,7 @@ from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
+from judgestats.judgments.readers.labels import with_labels
 from judgestats.results import write_results
 from judgestats.tracking.fetch import run_judgments
 
@@ -59,12 +60,14 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
     from judgestats.analysis.drift import drift
 
+    if arguments.relabels and not arguments.anchors:
+        raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
     with working("Comparing the runs"):
         found = drift(
-            _judged(arguments.first),
+            _judged(arguments.first, arguments.labels),
             _judged(arguments.second),
             baseline=_judged(arguments.baseline) if arguments.baseline else None,
-            anchors=_judged(arguments.anchors) if arguments.anchors else None,
+            anchors=_judged(arguments.anchors, arguments.relabels) if arguments.anchors else None,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,
@@ -80,13 +83,14 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
     return found
 
 
-def _judged(run: str) -> DataFrame:
-    """The judgments of a run, or of a file as `judgestats analyze` reads it."""
+def _judged(run: str, labels: str = "") -> DataFrame:
+    """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
-        return run_judgments(run)
+        frame = run_judgments(run)
+        return with_labels(Path(run), frame, Path(labels)) if labels else frame
     from judgestats.api import read_judgments
 
-    frame = read_judgments(run)
+    frame = read_judgments(run, **({"labels": labels} if labels else {}))
     console.tell(*(f"{run}: {said}" for said in frame.attrs.get("understood", ())))
     return frame
 

@@ -215,3 +215,34 @@ def test_anchors_tell_the_judges_change_from_the_systems():
     assert "is the judge's (on unchanged answers)" in found.sentence
     assert found.headlines[0].claim == "described"
     assert found["shift.J, T=1"].p_value < 0.05  # the judge's own change is tested on the anchors
+
+
+def test_relabelled_anchors_tell_the_peoples_change_and_verdicts_that_of_the_errors():
+    rng = np.random.default_rng(1)
+    n = 200
+    then = rng.random(n) < 0.5
+    today = then | (rng.random(n) < 0.4)  # people became lenient
+    first = then.copy()  # a judge without an error ...
+    again = np.where(then, rng.random(n) < 0.7, rng.random(n) < 0.3)  # ... now errs on both sides
+
+    def run(passed, label=None):
+        rows = [
+            {"judge": "J", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+             "replicate": 0, "choice": "pass" if p else "fail", "status": "ok"}
+            | ({} if label is None else {"label": "pass" if label[i] else "fail"})
+            for i, p in enumerate(passed)
+        ]  # fmt: skip
+        return parsed_frame(pd.DataFrame(rows))
+
+    found = drift(run(first, then), run(again), anchors=run(again, today), n_resamples=19)
+    people = found["anchored.people.J, T=1"]
+    assert people.estimate == pytest.approx(today.mean() - then.mean())
+    assert people.interval.low > 0
+    for key in ("sensitivity", "specificity"):
+        change = found[f"anchored.{key}.J, T=1"]
+        assert -0.45 < change.estimate < -0.15
+        assert change.interval.high < 0
+    assert "people's labels by" in found.sentence
+    assert "is not seen" not in found.limitations[0]
+    bare = drift(run(first), run(again), anchors=run(again), n_resamples=19)
+    assert "is not seen" in bare.limitations[0]
