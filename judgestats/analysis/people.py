@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import annotator_results
+from judgestats.analysis.validity_confidence import confidence_results
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
@@ -91,6 +92,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             for kind, title, result, value in found
         ),
         *annotator_results(asked, declared, scores=False),
+        *confidence_results(asked, declared),
     ]
 
 

@@ -33,6 +33,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "label": ("label", "human", "human_label", "gold", "gold_label", "human_winner", "human_score",
               "human_rating", "expert", "ground_truth", "reference_label"),
     "explanation": ("explanation", "reasoning", "rationale"),
+    "pass_probability": ("pass_probability", "p_pass", "prob_pass", "probability", "prob"),
+    "confidence": ("confidence", "certainty"),
     "raw_text": ("raw_text", "raw", "completion", "reply"),
     "reason": ("reason",),
     "cost_usd": ("cost_usd", "cost"),

@@ -41,6 +41,7 @@ __all__ = ["read_frame", "read_table", "unused_columns"]
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
 _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out")
+_CHANCES = ("confidence", "pass_probability")
 MAX_COLUMNS = 5_000
 
 
@@ -245,6 +246,9 @@ def _columns(
     for column in _NUMBERS:
         if column in out:
             out[column] = _numbers(source, out[column], names[column])
+    for column in _CHANCES:
+        if column in out:  # a word (high, low) is no chance
+            out[column] = pd.to_numeric(out[column], errors="coerce").astype(float)
     if "temperature" not in out:
         out["temperature"] = float("nan")
     if "replicate" in out:
