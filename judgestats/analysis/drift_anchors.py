@@ -139,8 +139,9 @@ def _people(
             own = (then == label) & judged.notna()
             if int(own.sum()) < _LEAST:
                 continue
-            right = [(v if label else 1 - v)[own] for v in (old["value"], judged)]
-            out[key] = _change(f"{key}_change", *right, cluster[own.to_numpy()], level)
+            was, now = (v if label else 1 - v for v in (old["value"], judged))
+            groups = cluster[own.to_numpy()]
+            out[key] = _change(f"{key}_change", was[own], now[own], groups, level)
     return out
 
 
