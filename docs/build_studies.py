@@ -39,11 +39,11 @@ _ASKS = {
     "alignment": "alignment",
     "small_variance": "temperature",
     "more_trials": "alignment",
-    "table2": "omega",
-    "at_zero": "omega",
-    "table1": "omega",
-    "benchmarks": "omega",
-    "head_to_tail": "head_to_tail -P items=FILE",
+    "table2": "omega -P preset=same_answers",
+    "at_zero": "omega -P preset=same_answers",
+    "table1": "omega -P preset=same_answers",
+    "benchmarks": "omega -P preset=same_answers",
+    "head_to_tail": "head_to_tail",
     "answers": "omega",
 }
 """The experiment that repeats a claim by asking judges, by the beginning of the claim's id."""
@@ -139,9 +139,17 @@ def omega_cells() -> list[str]:
     )  # fmt: skip
 
 
-def preset(name: str) -> str:
-    """An experiment's ``preset=paper`` in one cell."""
-    return ", ".join(f"`{k}={v}`" for k, v in load_design(name).presets["paper"].items())
+def presets(name: str) -> list[tuple[str, str]]:
+    """An experiment's presets, each in one cell."""
+    return [
+        (
+            preset,
+            ", ".join(f"`{k}={v}`" for k, v in given.items())
+            .replace(",", ", ")
+            .replace(",  ", ", "),
+        )
+        for preset, given in load_design(name).presets.items()
+    ]
 
 
 def designs() -> list[str]:
@@ -152,9 +160,14 @@ def designs() -> list[str]:
         "C": ("grade_score",),
         "D": ("crowd", "rejection_sampling"),
     }
-    rows = [[s, f"`{n}`", preset(n).replace(",", ", ")] for s, ns in names.items() for n in ns]
-    return ["## The designs", "", "What `-P preset=paper` sets; a test holds every declared cell to it.", "",
-            *table(["study", "experiment", "preset=paper"], rows)]  # fmt: skip
+    rows = [
+        [s, f"`{n}`", f"`{preset}`", told]
+        for s, ns in names.items()
+        for n in ns
+        for preset, told in presets(n)
+    ]
+    return ["## The designs", "", "What `-P preset=` sets; a test holds every declared cell to the study.", "",
+            *table(["study", "experiment", "preset", "sets"], rows)]  # fmt: skip
 
 
 def grade_score() -> list[str]:
@@ -168,7 +181,9 @@ def grade_score() -> list[str]:
         "",
         (
             f"None of its verdicts is re-examined here: `judgestats run grade_score -P preset=paper` asks again "
-            f"({len(wide)} cells, each with and without the random option). The random option is said to raise the score "
+            f"({len(wide)} cells, each with and without the random option) and shows each printed cell beside your run's, as the "
+            "paper computes it and corrected for chance; `-P preset=repeats` repeats a whole run, which the paper says moves its "
+            f"scores by .05 to .12. The random option is said to raise the score "
             f"consistently; in the printed table it does in {raised} of {len(wide)} cells."
         ),
         "",
@@ -196,7 +211,7 @@ def crowd() -> list[str]:
     for n, rows in frame.groupby("table"):
         wide = rows.assign(
             method=[
-                f"{r.method}{'' if r.samples in ('', None) or (isinstance(r.samples, float) and math.isnan(r.samples)) else f' ({r.samples})'}"
+                f"{r.method}{'' if r.samples in ('', None) or (isinstance(r.samples, float) and math.isnan(r.samples)) else f' ({r.samples:,.0f})'}"
                 for r in rows.itertuples()
             ]
         ).pivot_table(index=["judge_or_base", "method"], columns="set", values="value", sort=False)

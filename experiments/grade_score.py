@@ -75,5 +75,15 @@ DESIGN = Design(
             "replicates": "1",
             "limit": "",
         },
+        "repeats": {
+            "items": "oasst",
+            "reply": "text",
+            "judges": "grade_score_judges.yaml",
+            "temperatures": "0.3",
+            "prompts": "1",
+            "unrelated": "no",
+            "replicates": "5",
+            "limit": "",
+        },
     },
 )

@@ -40,19 +40,19 @@ DESIGN = Design(
         "replicates": "10",
         "responses": "3",
     },
-    study_items="the head questions of Head-to-Tail's academic domain",
+    study_items="the head questions of Head-to-Tail's academic domain with Vicuna-7B's answers",
     presets={
         "paper": {
             "items": "head_to_tail",
+            "item_options": "models=lmsys/vicuna-7b-v1.5,cut=15",
             "reply": "text",
             "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
             "google/gemma-1.1-7b-it",
             "temperatures": "0.75",
             "replicates": "100",
             "responses": "1",
-            "answerers": "lmsys/vicuna-7b-v1.5",
-            "answer_temperatures": "0.75",
             "top_k": "50",
+            "max_tokens": "50",
         },
     },
 )

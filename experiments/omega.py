@@ -1,8 +1,8 @@
 """Does a judge that picks the best of several answers pick the same one again?
 
 All judges see the same options in the same order, drawn once for every question and kept in all
-replications, so that what changes between replications is the judge. The paper's omega is not
-computed here: it answers another question (`replicate -P study=schroeder2024` shows it).
+replications, so that what changes between replications is the judge. The paper's omega stands
+beside the answer under the study's presets only: it answers another question.
 """
 
 from __future__ import annotations
@@ -33,6 +33,18 @@ def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
     )
 
 
+_ASKED = {
+    "reply": "text",
+    "reading": "study",
+    "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
+    "google/gemma-1.1-7b-it",
+    "temperatures": "0,0.25,0.5,0.75,1",
+    "replicates": "100",
+    "top_k": "50",
+    "max_tokens": "50",
+}
+"""How the study asked its judges; the longest replies are those of its authors' scripts."""
+
 DESIGN = Design(
     name="omega",
     title="Reliability of choosing the best of several answers",
@@ -56,18 +68,14 @@ DESIGN = Design(
     study_items="one question a category of BBH, SQuAD and MT-Bench, 55 in all",
     presets={
         "paper": {
+            **_ASKED,
             "items": "bbh,squad,mt_bench",
-            "reply": "text",
-            "reading": "study",
-            "judges": "Nexusflow/Starling-LM-7B-beta,meta-llama/Meta-Llama-3-8B-Instruct,"
-            "google/gemma-1.1-7b-it",
-            "temperatures": "0,0.25,0.5,0.75,1",
-            "replicates": "100",
             "per_category": "1",
             "answerers": "meta-llama/Meta-Llama-3-8B,lmsys/vicuna-7b-v1.5,google/gemma-7b,"
             "microsoft/phi-2,tiiuae/falcon-7b",
             "answer_temperatures": "0.75",
-            "top_k": "50",
+            "answer_max_tokens": "150",
         },
+        "same_answers": {**_ASKED, "items": "llm_reliability"},
     },
 )

@@ -128,6 +128,9 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     for source in sources:
         known = layout_of(source)
         options = _options(parameters)
+        if known == "llm_reliability":  # drawn by its authors, of three benchmarks
+            found += load_items(source, **options)
+            continue
         if known == "mt_bench":
             options["turn"] = 2
         items: Sequence[Item] = load_items(source, **options)

@@ -23,6 +23,7 @@ _ID = ("item_id", "item", "id", "question_id")
 _AUTHOR = ("author", "model", "model_id")
 _ANSWER = ("answer", "response", "text", "output")
 _SETTING = re.compile(r"@https?://.*$|, t=[\d.]+.*$| #\d+$")
+_LETTER = re.compile(r"\(\w\)")
 _WORDS = re.compile(r"[^\w.%$-]+")
 
 
@@ -126,14 +127,17 @@ def model_names(name: str) -> tuple[str, ...]:
 def holds_target(answer: str, target: str) -> bool | None:
     """Whether an answer names a short target, as whole words, whatever their case.
 
-    None where the target is longer than `LONGEST_TARGET` characters or empty: then matching words
-    says nothing.
+    A single letter in brackets is looked for with its brackets: "a" is a word of its own. None
+    where the target is longer than `LONGEST_TARGET` characters or empty: then matching words says
+    nothing.
 
     Examples
     --------
     >>> holds_target("The answer is (B).", "(B)"), holds_target("Falsehood.", "False")
     (True, False)
     """
+    if _LETTER.fullmatch(target.strip()):
+        return target.strip().lower() in answer.lower()
     said, meant = (_plain(text) for text in (answer, target))
     if not meant or len(target) > LONGEST_TARGET:
         return None

@@ -49,9 +49,12 @@ class PublishedSet:
         return f"licence {self.license}, {size}"
 
 
+_STUDY_TERMS = "none stated (for your own use)"
 _HF = "https://huggingface.co/datasets"
 _GITHUB = "https://raw.githubusercontent.com"
 _FASTCHAT = f"{_GITHUB}/lm-sys/FastChat/main/fastchat/llm_judge/data/mt_bench"
+_RELIABILITY = f"{_GITHUB}/kaylaschroeder/llm_reliability/6d9712aa235264def368318011a48ff9bb3e9453"
+_RELIABILITY_PAGE = "https://github.com/kaylaschroeder/llm_reliability"
 _MT_BENCH_SPACE = "https://huggingface.co/spaces/lmsys/mt-bench/resolve/main/data/mt_bench"
 
 _MT_BENCH_MODELS = {
@@ -225,12 +228,52 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
                 for task, sha256 in _BBH_TASKS.items()
             ),
         ),
+        "head_to_tail": _one(
+            "head_to_tail",
+            _STUDY_TERMS,
+            _RELIABILITY_PAGE,
+            "application_responses.json",
+            f"{_RELIABILITY}/application_data/application_responses.json",
+            "ee6fb25f0caa79c4269f8465cef2b9dc412f1532045aa244158ba94522f5bd56",
+            kilobytes=1408,
+        ),
+        "llm_reliability": _one(
+            "llm_reliability",
+            _STUDY_TERMS,
+            _RELIABILITY_PAGE,
+            "prompt_responses.json",
+            f"{_RELIABILITY}/prompt_responses.json",
+            "6665ae2485674c69e11b3fa85d37f8956c7afd15df7d1e99ec894e00d522efd4",
+            kilobytes=144,
+        ),
     }
 )
 """The sets that `judgestats.items.fetch` knows, by name."""
 
-_STUDY_TERMS = "none stated (for your own use)"
-_RELIABILITY = f"{_GITHUB}/kaylaschroeder/llm_reliability/HEAD"
+_JUDGED = "application_data/judgment_results/judge_full_{}_by_lmsys_vicuna-7b-v1.5.json"
+_STUDIED = {
+    "prompt_responses.json": "6665ae2485674c69e11b3fa85d37f8956c7afd15df7d1e99ec894e00d522efd4",
+    "squad_sampled_q.json": "0df89d5ec2a5eeee9e3256ca1803da0ef55c4f81418ec0c5e010cb4aadaa671c",
+    "bbh_sampled_q.json": "edd011eb5d5a078cc863d95d64c8d95791bf208c3977c5b9b5a899b254aceed8",
+    "results/full_judgments.zip": (
+        "d8e7dd5e6cae487bc5f9bf1dfc1162658ec2ea76228e61cc5508c2bf514d85b7"
+    ),
+    "results/accuracy_resp_bbh.csv": (
+        "d267d8ffbfc92bbc25ea85f4c98e759211aa9d77626fd7bfe6395989371a6d1d"
+    ),
+    "results/accuracy_resp_squad.csv": (
+        "90c9a10eae85c831fa026be9ff09d6423cf73bcecc200259cd82a3dba4405923"
+    ),
+    _JUDGED.format("Nexusflow_Starling-LM-7B-beta"): (
+        "f0bf49e8816b92d9447f79e27ab908e8ec767b090eab35221ec4376ade3e1c6d"
+    ),
+    _JUDGED.format("google_gemma-1.1-7b-it"): (
+        "909f5ffaff8172145c62b388adfc9527ef80e283a52f2eb90c540296ed9742f9"
+    ),
+    _JUDGED.format("meta-llama_Meta-Llama-3-8B-Instruct"): (
+        "a6641f187d2dcdbea0f3fedac870f57eb5184c65a27040d193410bc9618527cb"
+    ),
+}
 
 STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
     {
@@ -244,23 +287,13 @@ STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
         "schroeder2024": PublishedSet(
             layout="",
             license=_STUDY_TERMS,
-            page="https://github.com/kaylaschroeder/llm_reliability",
-            files=(
+            page=_RELIABILITY_PAGE,
+            kilobytes=6746,
+            files=tuple(
                 PublishedFile(
-                    name="full_judgments.zip", url=f"{_RELIABILITY}/results/full_judgments.zip"
-                ),
-                *(
-                    PublishedFile(
-                        name=f"judge_full_{judge}_by_lmsys_vicuna-7b-v1.5.json",
-                        url=f"{_RELIABILITY}/application_data/judgment_results/"
-                        f"judge_full_{judge}_by_lmsys_vicuna-7b-v1.5.json",
-                    )
-                    for judge in (
-                        "Nexusflow_Starling-LM-7B-beta",
-                        "google_gemma-1.1-7b-it",
-                        "meta-llama_Meta-Llama-3-8B-Instruct",
-                    )
-                ),
+                    name=place.rpartition("/")[2], url=f"{_RELIABILITY}/{place}", sha256=sha256
+                )
+                for place, sha256 in _STUDIED.items()
             ),
         ),
     }
@@ -269,11 +302,6 @@ STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
 
 GIVEN: Mapping[str, str] = MappingProxyType(
     {
-        "head_to_tail": "Head-to-Tail's questions are made from the dumps of DBLP and MAG with its "
-        "authors' scripts (github.com/facebookresearch/head-to-tail); the study's own are "
-        "application_data/head_to_tail_mag.json and head_to_tail_dblp.json of "
-        "github.com/kaylaschroeder/llm_reliability. Give the head questions as items=FILE with the "
-        "columns id, question and reference (the true answer)",
         "lima": "LIMA's 1,000 instructions (huggingface.co/datasets/GAIR/lima, CC BY-NC-SA 4.0 at "
         "most, behind a form) are given as items=FILE with the columns id and question",
         "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "

@@ -28,6 +28,7 @@ from judgestats.items.records import (
     item_to_record,
     shown,
 )
+from judgestats.items.reliability_sets import head_to_tail_items, reliability_items
 from judgestats.items.schema import Item
 from judgestats.items.tables import table_items
 
@@ -41,6 +42,7 @@ class Options:
     mapping: Mapping[str, str] | None = None
     together: bool = False
     models: tuple[str, ...] | None = None
+    cut: int | None = None
     turn: int | None = None
     preference: str | None = None
     ties: str = "keep"
@@ -95,6 +97,14 @@ def _is_evalbias(source: Source) -> bool:
         and isinstance(records[0], Mapping)
         and {"instruction", "response1", "response2"} <= set(records[0])
         for records in (source.document or {}).values()
+    )
+
+
+def _answers_by_model(*fields: str) -> Callable[[Source], bool]:
+    """Whether the document has objects with these fields."""
+    return lambda source: any(
+        isinstance(entry, Mapping) and set(fields) <= set(entry)
+        for entry in (source.document or {}).values()
     )
 
 
@@ -164,6 +174,19 @@ LAYOUTS: Mapping[str, Layout] = {
         load=lambda s, o: squad_items(s, max_chars=o.max_chars),
         whole=True,
     ),
+    "head_to_tail": Layout(
+        about="arXiv 2412.12509's Head-to-Tail: model to mag and dblp, with true answers",
+        fits=_answers_by_model("mag", "dblp"),
+        load=lambda s, o: head_to_tail_items(s, models=o.models, cut=o.cut, max_chars=o.max_chars),
+        options=("models", "cut"),
+        whole=True,
+    ),
+    "llm_reliability": Layout(
+        about="arXiv 2412.12509's 55 questions with five answers each",
+        fits=_answers_by_model("type", "prompt", "model_responses"),
+        load=lambda s, o: reliability_items(s, max_chars=o.max_chars),
+        whole=True,
+    ),
     "table": Layout(
         about="a table with columns for question and response(s), named by a mapping",
         fits=lambda s: bool(s.rows),
@@ -189,6 +212,7 @@ def read_items(
     layout: str | None = None,
     together: bool = False,
     models: Iterable[str] | None = None,
+    cut: int | None = None,
     turn: int | None = None,
     preference: str | None = None,
     ties: str = "keep",
@@ -212,7 +236,9 @@ def read_items(
     together : bool
         Tables only: one item a question with the responses of all its rows, instead of one a row.
     models : iterable of str, optional
-        MT-Bench only: whose answers.
+        MT-Bench and Head-to-Tail only: whose answers.
+    cut : int, optional
+        Head-to-Tail only: so many characters of an answer (the study's script shows judges 15).
     turn : {1, 2}, optional
         MT-Bench only: which turn is judged (folder: 1 by default; human judgments: both).
     preference : str, optional
@@ -257,6 +283,7 @@ def read_items(
         mapping=mapping or None,
         together=together,
         models=(models,) if isinstance(models, str) else None if models is None else tuple(models),
+        cut=cut,
         turn=turn,
         preference=preference,
         ties=ties,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -15,7 +14,7 @@ from judgestats.analysis.reasoning import WITHOUT, judges_with_and_without
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.stats.reliability.published_omega import published_omega_2412_12509
+from judgestats.studies.own_tables import grade_scores_beside, omegas_beside
 from judgestats.studies.paper_tables import (
     PaperTable,
     crowd_table,
@@ -31,10 +30,6 @@ from judgestats.studies.published import (
 )
 
 __all__ = ["with_published"]
-
-_FEWEST = 3
-"""Questions, and replications, that a factor model takes."""
-_SHUFFLINGS = 99
 
 Procedure = Callable[[pd.DataFrame, ScoreArray], list[NamedResult]]
 """Of the conditions and their scores."""
@@ -64,8 +59,10 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
     if procedure := _COMPUTED.get(analysis.experiment):
         asked = frame[frame["status"] != "invalid_condition"]  # refused conditions have no scores
         results += procedure(analysis.conditions, score_array(asked))
-    if analysis.experiment == "omega" and preset == "paper":
-        results += _omegas(frame)
+    if analysis.experiment == "omega" and preset in {"paper", "same_answers"}:
+        results += omegas_beside(frame)
+    if analysis.experiment == "grade_score":
+        results += grade_scores_beside(analysis.conditions, frame)
     if analysis.experiment == "temperature" and preset == "distribution":
         files = {**analysis.files, "tables/centred_scores.csv": _centred(score_array(frame))}
         analysis = dataclasses.replace(analysis, files=files)
@@ -82,35 +79,6 @@ def _centred(array: ScoreArray) -> str:
         name = '"' + str(condition).replace('"', '""') + '"'
         lines += [f"{name},{v:g},{n}" for v, n in zip(values, counts, strict=True)]
     return "\n".join(lines) + "\n"
-
-
-def _omegas(frame: pd.DataFrame) -> list[NamedResult]:
-    """The omega of arXiv 2412.12509 of every condition and benchmark, beside its shuffled null.
-
-    Letters are coded by their place, and what could not be read is a category, as there.
-    """
-    asked = frame[frame["status"] != "invalid_condition"]
-    place = pd.to_numeric(asked["position"], errors="coerce")
-    letter = place.map(lambda p: "" if math.isnan(p) else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[int(p) - 1])
-    unread = asked["status"].map(lambda s: "multiple" if s == "ambiguous" else "no_answer")
-    told = asked.assign(letter=letter.where(asked["status"].eq("ok"), unread))
-    results = []
-    for (condition, benchmark), own in told.groupby(["condition", "category"], sort=False):
-        wide = own.pivot(index="item_id", columns="replicate", values="letter").fillna("no_answer")
-        if min(wide.shape) < _FEWEST:
-            continue
-        found = published_omega_2412_12509(
-            wide.to_numpy(object), n_permutations=_SHUFFLINGS, seed=0
-        )
-        results.append(
-            NamedResult(
-                id=f"published.omega.{condition}.{benchmark}",
-                title=f"Omega as the study computed it, {condition}, {benchmark}",
-                role="replicated",
-                result=found,
-            )
-        )
-    return results
 
 
 def _temperatures(cells: pd.DataFrame, array: ScoreArray) -> list[NamedResult]:

@@ -149,13 +149,49 @@ def test_study_b_is_55_questions_of_three_benchmarks(sets):
     )
 
 
-def test_study_b_head_to_tail_says_what_to_give(sets):
-    with pytest.raises(InputError, match="made from the dumps of DBLP and MAG"):
+def test_study_b_head_to_tail_judges_vicunas_answers_as_its_script_cuts_them(sets):
+    with pytest.raises(InputError, match="`judgestats items fetch head_to_tail`"):
         paper("head_to_tail")
-    lines(sets / "own.jsonl", [{"id": f"h{i}", "question": "?", "reference": "x"} for i in "abc"])
-    prepared = paper("head_to_tail", items="own.jsonl", base_url="http://localhost:8000/v1")
-    assert list(prepared.answering.answerers) == ["lmsys/vicuna-7b-v1.5"]
+    rows = [
+        {"question": f"{i}?", "response": f"{i} and twenty letters more", "ground_truth": i}
+        for i in ("one", "two", "three")
+    ]
+    document = {m: {"mag": rows, "dblp": []} for m in ("lmsys/vicuna-7b-v1.5", "tiiuae/falcon-7b")}
+    lines(sets / "data" / "head_to_tail" / "application_responses.json", [document])
+    prepared = paper("head_to_tail", base_url="http://localhost:8000/v1")
+    assert prepared.answering is None
     assert set(per_condition(prepared).values()) == {3 * 100}
+    [one] = rendered(prepared)
+    assert one.prompted.messages[1]["content"].startswith(
+        "[Question]\none?\n\n[Reference answer]\none\n\n"
+        "[The Start of Answer]\none and twenty \n[The End of Answer]"
+    )
+    own = [{"id": f"h{i}", "question": "?", "reference": "x"} for i in "abc"]
+    lines(sets / "own.jsonl", own)
+    given = {"items": "own.jsonl", "item_options": "", "base_url": "http://localhost:8000/v1"}
+    asked = paper("head_to_tail", answerers="lmsys/vicuna-7b-v1.5", **given)
+    assert list(asked.answering.answerers) == ["lmsys/vicuna-7b-v1.5"]
+
+
+def test_study_b_on_the_studys_own_answers(sets):
+    answers = {name: f"{name} says" for name in "abcde"}
+    document = {
+        f"{kind}:{i}": {"type": kind, "prompt": prompt, "model_responses": answers}
+        for kind, prompt in (("bbh", "Q?"), ("squad", "Context: P\n Question: Q?\n Answer:"))
+        for i in (1, 2)
+    } | {"mtb:x": {"type": "mtb", "prompt": ["One?", "Two?"], "model_responses": answers}}
+    lines(sets / "data" / "llm_reliability" / "prompt_responses.json", [document])
+    given = {"preset": "same_answers", "dry_run": "true", "base_url": "http://localhost:8000/v1"}
+    prepared = prepare(load_design("omega"), given)
+    assert Counter(item.category for item in prepared.items) == {
+        "BBH": 2,
+        "SQuAD": 2,
+        "MT-Bench": 1,
+    }
+    assert prepared.answering is None
+    assert set(per_condition(prepared).values()) == {5 * 100}
+    assert prepared.parameters["max_tokens"] == 50
+    assert not prepared.notices
 
 
 def test_study_c_has_ten_judges_with_an_endpoint_each(sets):
@@ -204,13 +240,18 @@ def test_other_items_are_said_to_be_other_items(sets):
 
 
 def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkeypatch):
-    monkeypatch.setattr("judgestats.studies.beside._SHUFFLINGS", 9)
+    monkeypatch.setattr("judgestats.studies.own_tables._SHUFFLINGS", 9)
     given = {"items": "bank", "judges": "sim-coarse", "answerers": "", "temperatures": "1"}
     given |= {"replicates": "8", "limit": "9", "report": "none", "resamples": "99"}
     design = load_design("omega")
     given |= {"preset": "paper", "per_category": "all"}
     found = run_experiment(design, given).analysis
-    [omega] = [r for r in found.results if r.id.startswith("published.omega.")]
+    tables = {r.id: r for r in found.results if r.role == "replicated"}
+    assert not any(r.headline for r in tables.values())
+    right = tables["published.right_answers"].result.table
+    assert right["whose"].tolist() == ["this run", "as printed", "as printed"]
+    assert right.loc[right["benchmark"] == "SQuAD", "lower quartile"].tolist() == [5]
+    [omega] = [r for r in tables.values() if r.id.startswith("published.omega.")]
     assert omega.role == "replicated"
     assert not omega.headline
     assert omega.result.null is not None

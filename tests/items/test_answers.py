@@ -53,6 +53,7 @@ def test_a_file_for_another_benchmark_is_no_error_where_answers_are_there(tmp_pa
     ("answer", "target", "held"),
     [
         ("So the answer is (B).", "(B)", True),
+        ("It is a matter of taste: (b).", "(A)", False),
         ("Untrue.", "True", False),
         ("It costs 12.50 in all", "12.50", True),
         ("It costs 112.50", "12.50", False),

@@ -41,10 +41,10 @@ def test_a_fresh_machine_sees_the_re_examination(workplace, capsys):
     given = {"study": "schroeder2024", "report": "none"}
     shown = run_replication(load_design("replicate"), given).analysis
     assert shown.sentence.startswith("Of 8 claims:")
-    assert len(shown.conditions) == 30
+    assert len(shown.conditions) == 45
     said = capsys.readouterr().out
     assert "records that ship" in said
-    assert "29 of 30" in said
+    assert "44 of 45" in said
     assert "A_LM .0396, .0395, .0395: 3 of 3 as printed" in said
     assert "judgestats items fetch schroeder2024" in said
     [results] = workplace.glob("mlruns/*/*/artifacts/results.json")

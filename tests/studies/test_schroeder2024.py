@@ -14,6 +14,7 @@ from judgestats.results import to_plain
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.claims import Options
 from judgestats.studies.schroeder2024 import examine
+from judgestats.studies.schroeder2024.answers import answers
 from judgestats.studies.schroeder2024.data import authors_verdict, read_schroeder2024
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
@@ -221,3 +222,39 @@ def test_questions_that_move_in_step_leave_the_published_omega_undefined():
     found = published_omega_2412_12509(np.vstack([noise, noise[:2]]), n_permutations=9)
     assert np.isnan(found.estimate)
     assert "singular" in found.reason
+
+
+def public_answers(folder, *, first_letter):
+    """Three questions a set; SQuAD's counts are of answers with its first letter, or of right."""
+    said = {"a": "It is Paris.", "b": "Perhaps.", "c": "no"}
+    squad = [{"id": i, "question": "?", "answers": [{"text": "Paris"}]} for i in "xyz"]
+    bbh = [{"category": i, "input": "?", "target": "(B)"} for i in "uvw"]
+    entries = {f"squad:{q['id']}": {"model_responses": said} for q in squad}
+    entries |= {f"bbh:{q['category']}": {"model_responses": said} for q in bbh}
+    documents = {"prompt_responses": entries, "squad_sampled_q": squad, "bbh_sampled_q": bbh}
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    counts = {"squad": 2 if first_letter else 1, "bbh": 0}
+    for name, count in counts.items():
+        own = [q for q in entries if q.startswith(name)]
+        rows = [",".join(["", *own]), ",".join(["prompt_accuracy", *([str(count)] * len(own))])]
+        (folder / f"accuracy_resp_{name}.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("first_letter", [True, False])
+def test_right_answers_are_counted_again(tmp_path, first_letter):
+    claim = answers(public_answers(tmp_path, first_letter=first_letter), Options(n_resamples=9))
+    assert ("first character" in claim.because) is first_letter
+    shares = {r.id: r.result.estimate for r in claim.results}
+    assert shares["answers.now.SQuAD"] == pytest.approx(1 / 3)
+    assert shares["answers.now.BBH"] == 0
+    assert shares["answers.then.SQuAD"] == pytest.approx((2 if first_letter else 1) / 3)
+    assert "0 of 2 as printed" in claim.reproduced
+    (tmp_path / "accuracy_resp_bbh.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="the last row must count"):
+        answers(tmp_path, Options())
+    (tmp_path / "accuracy_resp_bbh.csv").unlink()
+    missing = answers(tmp_path, Options())
+    assert missing.verdict == "not examined"
+    assert "accuracy_resp_bbh.csv" in missing.because

@@ -33,11 +33,14 @@ class PaperTable(Result):
         As printed, with columns of ours after those of the paper.
     said : str
         One sentence.
+    how : str
+        Whose numbers: those printed, or a run's own by the paper's procedure.
     """
 
     source: str
     table: pd.DataFrame
     said: str
+    how: str = "as printed"
 
     def tidy(self) -> pd.DataFrame:
         """The table."""
@@ -53,7 +56,7 @@ class PaperTable(Result):
 
     def __str__(self) -> str:
         return (
-            f"\n\t{self.source}, as printed\n\n{self.table.to_string(index=False)}\n\n{self.said}"
+            f"\n\t{self.source}, {self.how}\n\n{self.table.to_string(index=False)}\n\n{self.said}"
         )
 
 

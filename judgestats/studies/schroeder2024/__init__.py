@@ -9,6 +9,7 @@ from pathlib import Path
 from judgestats.analysis.drawings import ranked
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
+from judgestats.studies.schroeder2024.answers import answers
 from judgestats.studies.schroeder2024.application import application
 from judgestats.studies.schroeder2024.cells import (
     Cell,
@@ -19,7 +20,6 @@ from judgestats.studies.schroeder2024.comparisons import (
     benchmarks_compared,
     judges_ranked,
     temperatures,
-    without_data,
 )
 from judgestats.studies.schroeder2024.data import read_schroeder2024
 from judgestats.studies.schroeder2024.tables import at_zero, table_1, table_2
@@ -33,7 +33,7 @@ def examine(folder: Path, options: Options) -> Replication:
     Parameters
     ----------
     folder : Path
-        A table of verdicts, or the authors' JSON files.
+        A table of verdicts, or the authors' files.
     options : Options
 
     Returns
@@ -50,7 +50,7 @@ def examine(folder: Path, options: Options) -> Replication:
         benchmarks_compared(cells),
         table_1(frame, options),
         application(folder, options),
-        *without_data(),
+        answers(folder, options),
     )
     return Replication(
         study="schroeder2024",

@@ -199,9 +199,10 @@ def _because(
             f"{_three(min(r for r, _ in same))} to {_three(max(r for r, _ in same))} and are the "
             f"very same in {100 * min(s for _, s in same):.0f} to "
             f"{100 * max(s for _, s in same):.0f} % of the questions, as one judge asked again "
-            "would give: three verdicts here weigh as one. The public files are named judge_full_"
-            "JUDGE_by_lmsys_vicuna-7b-v1.5, and the authors' script hands the answering model over "
-            "where its function takes the judge."
+            "would give: three verdicts here weigh as one. In the authors' public script "
+            "(application_judges.py; read, not run here) the call hands the answering model over "
+            "as the judge and the judge as the answering model, and the files carry the names that "
+            "this order gives. Which models were asked cannot be told from the verdicts."
         )
     return " ".join(said)
 

@@ -19,7 +19,7 @@ from judgestats.studies.schroeder2024.cells import Cell, Objects, above_zero
 from judgestats.studies.schroeder2024.data import BENCHMARKS
 from judgestats.studies.schroeder2024.tables import PAPER_JUDGES
 
-__all__ = ["benchmarks_compared", "judges_ranked", "temperatures", "without_data"]
+__all__ = ["benchmarks_compared", "judges_ranked", "temperatures"]
 
 _ARENA, _ARENA_LAST = PAPER_JUDGES[:2], PAPER_JUDGES[2]
 _FEWEST = 3
@@ -209,17 +209,3 @@ def _apart(first: Estimate, second: Estimate) -> bool:
     """Whether the second lies below the first with intervals that do not overlap."""
     a, b = first.interval, second.interval
     return a is not None and b is not None and b.high < a.low
-
-
-def without_data() -> tuple[Claim, ...]:
-    """Claims for which no data are public."""
-    return (
-        not_examined(
-            "answers",
-            claim="Of five answers to SQuAD nearly all are right, of BBH hardly any.",
-            published="Table 4: median 5 of 5 on SQuAD, 0 of 5 on BBH",
-            test_then="counts of right answers",
-            test_now="`omega`: share of answers that name the target",
-            missing="verdicts alone do not hold the answers",
-        ),
-    )
