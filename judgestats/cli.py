@@ -61,6 +61,16 @@ def _meant(parser: argparse.ArgumentParser, message: str) -> str:
     return nearest(unknown[1], _options(parser)) if unknown else ""
 
 
+def _omega_model(command: argparse.ArgumentParser) -> None:
+    """The model whose omega stands beside; declared before the data are seen."""
+    command.add_argument(
+        "--omega-model",
+        default="parallel",
+        choices=("parallel", "tau-equivalent", "congeneric"),
+        help="model whose omega of repeated scores stands beside that of parallel replications",
+    )
+
+
 def _options(parser: argparse.ArgumentParser) -> list[str]:
     """The options of a command."""
     return [word for action in parser._actions for word in action.option_strings]
@@ -126,12 +136,7 @@ def _parser() -> argparse.ArgumentParser:
         "--mix", default="", metavar="CATEGORY=SHARE,...",
         help="shares of the categories in the traffic that corrected rates are for",
     )  # fmt: skip
-    analyze.add_argument(
-        "--omega-model",
-        default="parallel",
-        choices=("parallel", "tau-equivalent", "congeneric"),
-        help="model whose omega of repeated scores stands beside that of parallel replications",
-    )
+    _omega_model(analyze)
     analyze.add_argument("--resamples", type=int, default=999)
     analyze.add_argument("--seed", type=int, default=0)
     analyze.add_argument("--report", default="html,pdf", help="formats, or none")
@@ -231,6 +236,7 @@ def _parser() -> argparse.ArgumentParser:
         help="people's labels of the first run's answers")  # fmt: skip
     drift.add_argument("--relabels", default="", metavar="FILE",
         help="today's labels of the anchors: have the people changed?")  # fmt: skip
+    _omega_model(drift)
     drift.add_argument("--resamples", type=int, default=999)
     drift.add_argument("--seed", type=int, default=0)
     drift.add_argument("--out", default="", help="write the results to this JSON file too")

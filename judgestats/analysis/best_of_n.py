@@ -10,7 +10,12 @@ import pandas as pd
 
 from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.best_of_n_accuracy import against_accuracy, answers_right, choices_right
+from judgestats.analysis.best_of_n_accuracy import (
+    against_accuracy,
+    answers_right,
+    choices_right,
+    omega_of_hits,
+)
 from judgestats.analysis.best_of_n_reliability import (
     FEWEST,
     across_judges,
@@ -132,7 +137,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 role="descriptive",
                 question="How often does asking again change the choice?",
                 test="flip rate and AC1; the reliability by the kappa estimator (biased downwards "
-                "for few questions); replies without a verdict as a category",
+                "for few questions); replies without a verdict as a category; McDonald's omega of "
+                "hits (the right answer, else the preferred one), which are numbers",
             ),
         ),
     )
@@ -160,6 +166,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results += reliability(name, choices[name], row, declared)
         results += by_benchmark(name, choices[name], row, declared)
         results += choices_right(name, asked, row, declared)
+        results += omega_of_hits(name, asked, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
     compared, headlines = across_temperatures(choices, table, declared)

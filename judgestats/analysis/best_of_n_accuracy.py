@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,16 @@ import pandas as pd
 from judgestats.analysis.best_of_n_reliability import FEWEST, disagreement
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import Choices, add_estimate, beside, named
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.option_positions import option_win_rate
 from judgestats.stats.comparison.spearman import spearman_correlation
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.reliability.omega import omega_total
 
-__all__ = ["against_accuracy", "answers_right", "choices_right"]
+__all__ = ["against_accuracy", "answers_right", "choices_right", "omega_of_hits"]
 
 
 def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
@@ -98,6 +100,72 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return known.assign(
         share=pd.to_numeric(known["options_right"]) / pd.to_numeric(known["options_judged"])
     )
+
+
+def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """McDonald's omega of hits over replications: letters have no covariances, hits have.
+
+    Parameters
+    ----------
+    name : str
+        The condition.
+    asked : DataFrame
+        Its judgments.
+    declared : AnalysisPlan
+        Whose option ``omega_model`` names a model beside the parallel one.
+
+    Returns
+    -------
+    list of NamedResult
+        Of choosing the right answer, where the data know it of questions with right and wrong
+        ones, else the preferred one; none where neither is known of `FEWEST` questions.
+    """
+    for kind, known, hit in _hits(asked):
+        marked = known.assign(hit=np.where(known["choice"] != "", hit.astype(float), np.nan))
+        wide = marked.pivot(index="item_id", columns="replicate", values="hit")
+        if len(wide) < FEWEST or wide.shape[1] < 2:
+            continue
+        clusters = known.drop_duplicates("item_id").set_index("item_id")["cluster"]
+        cluster = clusters.loc[wide.index].to_numpy(object)
+        common: dict[str, Any] = {
+            "cluster": cluster if len(set(cluster)) < len(cluster) else None,
+            "level": declared.level,
+            "n_permutations": declared.n_resamples,
+            "seed": declared.seed,
+        }
+        scores = wide.to_numpy(float)
+        model = str(declared.options.get("omega_model", "parallel"))
+        found: list[tuple[str, str, Estimate]] = [
+            ("omega", "", omega_total(scores, null=True, **common))
+        ]
+        found += [
+            (f"omega_{model}", f" under the {model} model", value)
+            for value in omega_declared(scores, model, **common)
+        ]
+        return [
+            named(
+                f"repetition.{key}.{name}",
+                f"Omega of choosing the {kind} answer{under}, {name}",
+                "descriptive",
+                value,
+            )
+            for key, under, value in found
+        ]
+    return []
+
+
+def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
+    """What of an answer is known, the judgments of which it is, and whether they hit it."""
+    if "chosen_right" in asked:
+        right, judged = (
+            pd.to_numeric(asked[c], errors="coerce") for c in ("options_right", "options_judged")
+        )
+        # Known of the options, so that an unread choice stays with its question.
+        known = asked[(right > 0) & (right < judged)]
+        yield "right", known, known["chosen_right"] == "1"
+    if "preferred" in asked:
+        known = asked[asked["preferred"] != ""]
+        yield "preferred", known, known["choice"] == known["preferred"]
 
 
 def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:

@@ -120,6 +120,7 @@ def drift(
     n_resamples: int = 999,
     seed: int = 0,
     level: float = 0.95,
+    omega_model: str = "parallel",
 ) -> Analysis:
     """Compare two runs of a judge on the items they share.
 
@@ -142,6 +143,8 @@ def drift(
         Permutations of each test; more are drawn where the family needs them.
     seed : int
     level : float
+    omega_model : {"parallel", "tau-equivalent", "congeneric"}
+        Its omega of each run stands beside the parallel one.
 
     Returns
     -------
@@ -175,8 +178,9 @@ def drift(
     if anchors is not None:
         known = match_conditions(before, after, pairs=pairs)
         found = drift(
-            before, anchors, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level
-        )
+            before, anchors, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
+            omega_model=omega_model,
+        )  # fmt: skip
         return with_split(found, before, anchors, after, known, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = _joined(before, after, chosen)
@@ -184,8 +188,9 @@ def drift(
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
     table, described, limits, metrics = _described(
-        joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored
-    )
+        joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored,
+        omega_model=omega_model,
+    )  # fmt: skip
     if baseline is None:
         limits = (*limits, _NO_BASELINE)
     again = None if baseline is None else _rerun(baseline, chosen, scored=scored)
@@ -252,12 +257,21 @@ def _rows(names: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _described(
-    joined: pd.DataFrame, *, n_resamples: int, seed: int, level: float, scored: bool
+    joined: pd.DataFrame,
+    *,
+    n_resamples: int,
+    seed: int,
+    level: float,
+    scored: bool,
+    omega_model: str,
 ) -> tuple[pd.DataFrame, list[NamedResult], tuple[str, ...], dict[str, Any]]:
     """Each run by itself: the table of conditions, reliabilities, limits and metrics."""
     if scored:
         array = score_array(joined)
-        found = score_conditions(joined, array, level=level, n_permutations=n_resamples, seed=seed)
+        found = score_conditions(
+            joined, array, level=level, n_permutations=n_resamples, seed=seed,
+            omega_model=omega_model,
+        )  # fmt: skip
         limits = tuple(common_limits(joined, found.table, array))
         return found.table, list(found.results), limits, dict(found.metrics)
     plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)

@@ -8,7 +8,7 @@ from judgestats.analysis.audit import plan
 from judgestats.analysis.large_scores import audit_scores
 from judgestats.analysis.large_verdicts import audit_verdicts
 from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.plan import AnalysisPlan, with_omega_model
 from judgestats.analysis.verdicts import verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
@@ -17,7 +17,12 @@ __all__ = ["audit_reduced", "plan_for_reduced"]
 
 
 def plan_for_reduced(
-    reduced: ReducedJudgments, *, n_resamples: int = 999, seed: int = 0, level: float = 0.95
+    reduced: ReducedJudgments,
+    *,
+    n_resamples: int = 999,
+    seed: int = 0,
+    level: float = 0.95,
+    omega_model: str = "parallel",
 ) -> AnalysisPlan:
     """The plan that fits what was counted: scores, or verdicts in words.
 
@@ -26,17 +31,25 @@ def plan_for_reduced(
     reduced : ReducedJudgments
     n_resamples, seed : int
     level : float
+    omega_model : str
+        As of `judgestats.audit`.
 
     Returns
     -------
     AnalysisPlan
     """
     make = plan if reduced.is_scores else verdict_plan
-    return make(n_resamples=n_resamples, seed=seed, level=level)
+    declared = make(n_resamples=n_resamples, seed=seed, level=level)
+    return with_omega_model(declared, omega_model) if reduced.is_scores else declared
 
 
 def audit_reduced(
-    reduced: ReducedJudgments, *, n_resamples: int = 999, seed: int = 0, level: float = 0.95
+    reduced: ReducedJudgments,
+    *,
+    n_resamples: int = 999,
+    seed: int = 0,
+    level: float = 0.95,
+    omega_model: str = "parallel",
 ) -> Analysis:
     """Audit judgments that were reduced to counts.
 
@@ -48,6 +61,8 @@ def audit_reduced(
         Of permutations of cells, where these are few enough.
     level : float
         Of the intervals.
+    omega_model : str
+        As of `judgestats.audit`; its omega has no interval here.
 
     Returns
     -------
@@ -60,7 +75,9 @@ def audit_reduced(
     InputError
         Nothing was judged more than once.
     """
-    declared = plan_for_reduced(reduced, n_resamples=n_resamples, seed=seed, level=level)
+    declared = plan_for_reduced(
+        reduced, n_resamples=n_resamples, seed=seed, level=level, omega_model=omega_model
+    )
     if int(reduced.counts.sum(axis=2, dtype=np.int64).max()) < 2:
         raise InputError(
             "audit: every item was judged only once in a condition, so nothing can be said about "

@@ -38,8 +38,8 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
     out = [
         (
             f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
-            "run. Left out: null references of reliabilities, bootstrap intervals and congeneric "
-            "or ordinal models, which read every judgment many times (the jackknife over clusters "
+            "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
+            "models, which read every judgment many times (the jackknife over clusters "
             "and the F intervals stand in for the bootstrap)."
         )
     ]

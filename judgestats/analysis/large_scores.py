@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,8 @@ from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.layouts.cells_from_counts import cells_from_counts
 from judgestats.stats.reliability.intraclass_cells import icc_of_cells
+from judgestats.stats.reliability.omega import omega_of_covariance
+from judgestats.stats.reliability.one_factor import Model
 from judgestats.stats.reliability.two_way_sums import TwoWaySums
 from judgestats.stats.spread.condition_summary import condition_summary
 from judgestats.stats.spread.mean_shift import mean_shift
@@ -56,7 +58,9 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         single = icc_of_cells(cells, name, level=declared.level)
         if reduced.clustered:
             single = single.replace(interval=summary[name].icc.interval)
-        found = _columns_results(reduced, place, declared.level)
+        found = _columns_results(
+            reduced, place, declared.level, declared.options.get("omega_model", "parallel")
+        )
         rows.append(
             condition_row(
                 summary[name],
@@ -109,6 +113,8 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
 
 _TITLES = {
     "omega": "Reliability of the mean of all replications",
+    "omega_tau-equivalent": "The same under the tau-equivalent model",
+    "omega_congeneric": "The same under the congeneric model",
     "icc2": "ICC(2,1), replications as judges whose level matters",
     "icc3": "ICC(3,1), replications as judges whose level does not matter",
     "alpha": "Cronbach's alpha of all replications",
@@ -116,7 +122,9 @@ _TITLES = {
 }
 
 
-def _columns_results(reduced: ReducedJudgments, place: int, level: float) -> dict[str, Estimate]:
+def _columns_results(
+    reduced: ReducedJudgments, place: int, level: float, omega_model: str
+) -> dict[str, Estimate]:
     """Coefficients that need to know which replication gave which score."""
     sums = column_sums(reduced, place)
     if sums is None:
@@ -124,8 +132,14 @@ def _columns_results(reduced: ReducedJudgments, place: int, level: float) -> dic
         empty = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False).alpha()
         return {"omega": _as_omega(empty.replace(reason=reason))}
     alpha = sums.alpha(level=level)
+    further: dict[str, Estimate] = {}
+    if omega_model != "parallel":
+        further[f"omega_{omega_model}"] = omega_of_covariance(
+            sums.covariance(), model=cast("Model", omega_model), sample=sums.sample
+        )
     return {
         "omega": _as_omega(alpha),
+        **further,
         "alpha": alpha,
         "lambda2": sums.lambda2(),
         "icc2": sums.icc("ICC(2,1)", level=level),

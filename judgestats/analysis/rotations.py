@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -26,7 +28,7 @@ class Rotations:
     items, cluster : ndarray of object, shape (n_rows,)
     """
 
-    def __init__(self, asked: pd.DataFrame) -> None:
+    def __init__(self, asked: pd.DataFrame, items: Sequence[str] | None = None) -> None:
         for column in ("position", "preferred"):
             if column not in asked:
                 asked = asked.assign(**{column: ""})
@@ -34,7 +36,8 @@ class Rotations:
         asked = asked.assign(rotation=parts[0] - 1, n_options=parts[1])
         keys = ["item_id", "replicate"]
         wide = asked.pivot(index=keys, columns="rotation", values=["position", "choice"])
-        order = list(dict.fromkeys(asked["item_id"]))
+        own = dict.fromkeys(asked["item_id"])
+        order = [i for i in items or own if i in own]
         wide = wide.reindex(order, level="item_id")
         position = pd.DataFrame(wide["position"]).apply(pd.to_numeric, errors="coerce")
         self.positions: NDArray[np.float64] = position.to_numpy(float) - 1
@@ -84,4 +87,6 @@ def rotations_of(frame: pd.DataFrame) -> dict[str, Rotations]:
     -------
     dict of condition to Rotations
     """
-    return {str(c): Rotations(asked) for c, asked in frame.groupby("condition", sort=False)}
+    # All conditions list their items alike, so that they can be compared item by item.
+    items = list(dict.fromkeys(frame["item_id"]))
+    return {str(c): Rotations(asked, items) for c, asked in frame.groupby("condition", sort=False)}

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.outcome import NamedResult
@@ -28,6 +30,7 @@ __all__ = [
     "condition_metrics",
     "condition_row",
     "described_line",
+    "omega_declared",
     "score_conditions",
 ]
 
@@ -128,19 +131,13 @@ def score_conditions(
             n_permutations=n_permutations,
             seed=seed,
         )
-        further: tuple[tuple[str, str, Estimate], ...] = ()
-        if omega_model != "parallel":
-            other = omega_total(
-                scores,
-                model=cast("Model", omega_model),
-                level=level,
-                cluster=array.clusters if clustered else None,
-                null=True,
-                n_permutations=min(n_permutations, _OMEGA_PERMUTATIONS),
-                n_resamples=_OMEGA_PERMUTATIONS,
-                seed=seed,
+        further = tuple(
+            (f"omega_{omega_model}", f"The same under the {omega_model} model", value)
+            for value in omega_declared(
+                scores, omega_model, cluster=array.clusters if clustered else None,
+                level=level, n_permutations=n_permutations, seed=seed,
             )
-            further = ((f"omega_{omega_model}", f"The same under the {omega_model} model", other),)
+        )  # fmt: skip
         subject = _subject(name, asked)
         own = [
             NamedResult(
@@ -216,6 +213,46 @@ def described_line(
         about=subject,
     )
     return [*shown, needed]
+
+
+def omega_declared(
+    scores: NDArray[np.float64],
+    model: str,
+    *,
+    cluster: NDArray[np.object_] | None,
+    level: float,
+    n_permutations: int,
+    seed: int,
+) -> tuple[Estimate, ...]:
+    """Omega under the model that was declared beside the parallel one; none where it is that.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (N, R)
+    model : {"parallel", "tau-equivalent", "congeneric"}
+    cluster : ndarray, optional
+    level : float
+    n_permutations, seed : int
+
+    Returns
+    -------
+    tuple of Estimate
+        At most one.
+    """
+    if model == "parallel":
+        return ()
+    return (
+        omega_total(
+            scores,
+            model=cast("Model", model),
+            level=level,
+            cluster=cluster,
+            null=True,
+            n_permutations=min(n_permutations, _OMEGA_PERMUTATIONS),
+            n_resamples=_OMEGA_PERMUTATIONS,
+            seed=seed,
+        ),
+    )
 
 
 def _subject(name: str, asked: pd.DataFrame) -> About:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from judgestats.analysis.pair_description import reference_results
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
+from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
 from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
 from judgestats.analysis.worded_numbers import worded_coefficient
@@ -203,6 +204,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += panel_results
     beside = [one.weighted for one in asked if one.weighted is not None]
     results += [r for one in [*every, *beside] for r in one.results]
+    results += [r for one in asked for r in _omega(one, answers, declared)]
     results += reference_results(pairs, declared)
     recommended, best = _recommend(every, questions, declared)
     results += best
@@ -275,6 +277,21 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
         where=f"{base['judge']} at {heat(temperature)}", judge=str(base["judge"]),
         temperature=temperature, base=base, scores=scores, made=made, weighted=weighted,
     )  # fmt: skip
+
+
+def _omega(one: _Asked, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
+    """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
+    model = declared.options.get("omega_model", "parallel")
+    for value in omega_declared(
+        one.scores, model, cluster=answers.clusters, level=declared.level,
+        n_permutations=declared.n_resamples, seed=declared.seed,
+    ):  # fmt: skip
+        yield named(
+            f"reliability.omega_{model}.{one.base['condition']}",
+            f"Reliability of the mean of all judgments under the {model} model, {one.where}",
+            "descriptive",
+            value,
+        )
 
 
 def _gains(

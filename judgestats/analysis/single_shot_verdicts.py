@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.verdict_words import orders_shown
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.agreement.mean_share import mean_share
@@ -133,7 +134,7 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
     list of (str, str, Result)
         Empty where fewer than three items have verdicts of two conditions.
     """
-    first = frame[(frame["order"] == frame["order"].iloc[0]) & (frame["choice"] != "")]
+    first = frame[(frame["order"] == orders_shown(frame)[0]) & (frame["choice"] != "")]
     first = first.drop_duplicates(["condition", "item_id"])
     table = first.pivot(index="item_id", columns="condition", values="choice")
     names = [c for c in dict.fromkeys(frame["condition"]) if c in table]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 
-__all__ = ["OUTCOMES", "comparable", "in_same_words", "lower_case", "outcomes"]
+__all__ = ["OUTCOMES", "comparable", "in_same_words", "lower_case", "orders_shown", "outcomes"]
 
 OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
@@ -16,6 +16,21 @@ OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("tie", "c", "0", "same", "both", "neither", "equal", "[[c]]"), "tie"),
 }
 """Spellings of the outcome of a comparison of two responses."""
+
+
+_FIRST = {"ab", "original", "orig", "0", "false", "1"}
+
+
+def orders_shown(frame: pd.DataFrame) -> list[str]:
+    """The orders of presentation, the one with a first before the others, whatever row comes first.
+
+    Examples
+    --------
+    >>> orders_shown(pd.DataFrame({"order": ["ba", "ab", "ba"]}))
+    ['ab', 'ba']
+    """
+    orders = sorted(map(str, frame["order"].unique()))
+    return sorted(orders, key=lambda o: o.lower() not in _FIRST)
 
 
 def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:

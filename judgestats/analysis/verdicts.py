@@ -35,7 +35,13 @@ from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
-from judgestats.analysis.verdict_words import comparable, in_same_words, lower_case, outcomes
+from judgestats.analysis.verdict_words import (
+    comparable,
+    in_same_words,
+    lower_case,
+    orders_shown,
+    outcomes,
+)
 from judgestats.judgments.shapes import status_table
 from judgestats.results import About
 from judgestats.stats.agreement.alignment import alignment_credit
@@ -53,7 +59,6 @@ from judgestats.stats.inference.result import Comparisons, Estimate, Result
 
 __all__ = ["audit_verdicts", "verdict_plan"]
 
-_FIRST = {"ab", "original", "orig", "0", "false", "1"}
 _QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
 
 
@@ -247,7 +252,7 @@ def _condition_results(
     items = pd.Index(asked["item_id"].unique())
     clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
     cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
-    orders = list(asked["order"].unique())
+    orders = orders_shown(asked)
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
     first = by_order[orders[0]]
     found: list[tuple[str, str, Result]] = []
@@ -298,8 +303,7 @@ def _order_results(
     cluster: NDArray[np.object_] | None,
     declared: AnalysisPlan,
 ) -> list[tuple[str, str, Result]]:
-    ab = next((o for o in orders if str(o).lower() in _FIRST), orders[0])
-    ba = next(o for o in orders if o != ab)
+    ab, ba = orders
     first, second = by_order[ab], by_order[ba]
     found: list[tuple[str, str, Result]] = [
         (

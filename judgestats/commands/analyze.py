@@ -276,7 +276,11 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
         passes=words["passes"],
         codes=words["codes"],
     )
-    choices = {"n_resamples": arguments.resamples, "seed": arguments.seed}
+    choices: dict[str, Any] = {
+        "n_resamples": arguments.resamples,
+        "seed": arguments.seed,
+        "omega_model": arguments.omega_model,
+    }
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     unread = reduced.n_rows - sum(c.statuses.get("ok", 0) for c in reduced.columns)
     return _Judged(

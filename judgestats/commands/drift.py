@@ -71,6 +71,7 @@ def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,
+            omega_model=arguments.omega_model,
         )
     names = [_short(run) for run in (arguments.first, arguments.second)]
     results = found.records({"kind": "drift", "title": f"drift: {names[0]} to {names[1]}"})

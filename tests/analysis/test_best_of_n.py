@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import best_of_n
+from judgestats.analysis.best_of_n_accuracy import omega_of_hits
+from judgestats.analysis.plan import AnalysisPlan
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
@@ -157,3 +159,29 @@ def test_the_null_of_agreement_keeps_each_judges_own_consistency():
         out = agreement_across_judges(np.repeat(own[..., None], 20, axis=2), n_permutations=99)
         p.append(out.null.p_value)
     assert np.mean(np.array(p) <= 0.1) < 0.22
+
+
+def test_an_omega_of_hits_stands_beside_the_choices():
+    """Letters have no covariances; whether the preferred answer was chosen has."""
+    rng = np.random.default_rng(2)
+    rows = [
+        {
+            "condition": "j", "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r,
+            "choice": "x" if rng.random() < (0.9 if i % 2 else 0.2) else "y", "preferred": "x",
+        }
+        for i in range(40) for r in range(5)
+    ]  # fmt: skip
+    asked = pd.DataFrame(rows)
+    declared = AnalysisPlan(
+        experiment="omega", question="", n_resamples=99, seed=0, blocks="", missing="",
+        hypotheses=(), options={"omega_model": "tau-equivalent"},
+    )  # fmt: skip
+    parallel, other = omega_of_hits("j", asked, declared)
+    assert parallel.id == "repetition.omega.j"
+    hits = (asked["choice"] == "x").to_numpy(float).reshape(40, 5)
+    k, covariance = 5, np.cov(hits, rowvar=False)
+    alpha = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
+    assert parallel.result.estimate == pytest.approx(alpha)
+    assert parallel.result.null is not None
+    assert other.id == "repetition.omega_tau-equivalent.j"
+    assert omega_of_hits("j", asked.drop(columns="preferred"), declared) == []

@@ -12,6 +12,9 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.results.brief import brief_of
 from judgestats.results.screen import HEIGHT, plain_text, screen_of
+from tests.null_judge.designs import seeded
+from tests.null_judge.doors import RUNS, SAME
+from tests.null_judge.worlds import World, scored
 
 
 def run(*, seed, bump=0.0, spread=1.0, judge="J", items=40, replications=6):
@@ -246,3 +249,14 @@ def test_relabelled_anchors_tell_the_peoples_change_and_verdicts_that_of_the_err
     assert "is not seen" not in found.limitations[0]
     bare = drift(run(first), run(again), anchors=run(again), n_resamples=19)
     assert "is not seen" in bare.limitations[0]
+
+
+def test_the_declared_omega_of_each_run_stands_beside_the_parallel_one():
+    frame = scored(seeded(2), World(sizes=(1,) * 30, replications=4, constant=0.1), RUNS)
+    first = frame["condition"] == RUNS[0].label
+    found = drift(
+        frame[first], frame[~first], pairs=SAME, n_resamples=19, omega_model="tau-equivalent"
+    )
+    told = [r for r in found.results if r.id.startswith("reliability.omega_tau-equivalent.")]
+    assert len(told) == 2
+    assert all(0 < r.result.estimate < 1 for r in told)

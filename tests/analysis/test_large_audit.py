@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.analysis.audit import audit
 from judgestats.analysis.large import audit_reduced
 from judgestats.analysis.large_scores import column_sums
 from judgestats.analysis.large_verdicts import verdict_counts
@@ -107,6 +108,18 @@ def test_order_of_rows_files_and_batches_change_no_bit(tmp_path) -> None:
         one.conditions[counted], other.conditions[counted], check_exact=True
     )
     assert one.conditions["cost_usd"].tolist() == pytest.approx([0.24] * 3)
+
+
+@pytest.mark.parametrize("model", ["tau-equivalent", "congeneric"])
+def test_the_declared_omega_as_in_memory(tmp_path, model) -> None:
+    folder = tmp_path / "parts"
+    _write(_scores(clustered=False), folder)
+    ours = audit_reduced(reduce_parquet(folder), n_resamples=19, omega_model=model)
+    theirs = audit(_in_memory(folder, tmp_path), n_resamples=19, omega_model=model)
+    for name in ours.conditions["condition"]:
+        told = f"reliability.omega_{model}.{name}"
+        assert ours[told].estimate == pytest.approx(theirs[told].estimate, abs=1e-5)
+        assert "fit_of_equal_spread" in [n.code for n in ours[told].notes]
 
 
 def test_without_the_board_columns_are_left_out_with_the_reason(tmp_path) -> None:

@@ -22,13 +22,15 @@ from tests.null_judge.designs import METHODS, SPREAD, aligned, averaged, claims,
 from tests.null_judge.worlds import World, scored
 
 Found = tuple[bool, list[float]]
+DRAWS = 199
+"""Permutations: of 99 a p below .05 is at most .04, a level that runs (999) do not have."""
 MARGIN_ODDS = 2.2
 """Odds ratio at which the last method's alignment score is .05 above the others'."""
 
 
 def _same_spread(name: str) -> Callable[..., bool]:
     def claimed(rng, world: World) -> bool:
-        found = SPREAD[name](rng, world, resamples=99, effect=np.sqrt(1.5))
+        found = SPREAD[name](rng, world, resamples=DRAWS, effect=np.sqrt(1.5))
         return _claims(found, "equivalent", found.conditions["condition"].iloc[-1])
 
     return claimed
@@ -39,12 +41,12 @@ def _claims(found: Analysis, claim: str, condition: str) -> bool:
 
 
 def _same_methods(rng, world: World) -> bool:
-    found = aligned(rng, world, resamples=99, effect=MARGIN_ODDS)
+    found = aligned(rng, world, resamples=DRAWS, effect=MARGIN_ODDS)
     return _claims(found, "equivalent", METHODS[-1].label)
 
 
 def _small_padding(rng, world: World) -> bool:
-    found = unbiased(rng, world, resamples=99, padding=0.25)
+    found = unbiased(rng, world, resamples=DRAWS, padding=0.25)
     return any(h.claim == "equivalent" and h.hypothesis == "padding" for h in found.headlines)
 
 
@@ -72,7 +74,7 @@ def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[...
     """Of the spread of the last condition among the last `of`, which share its stratum."""
 
     def found(rng, world: World, effect: float) -> Found:
-        out = design(rng, world, resamples=99, effect=effect)
+        out = design(rng, world, resamples=DRAWS, effect=effect)
         variance = np.asarray(out.arrays["cell_variances"])[:, -of:]
         clusters = out.arrays["clusters"]
         last = out.conditions["condition"].iloc[-1]
@@ -86,13 +88,13 @@ def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[...
 
 
 def _methods(rng, world: World, effect: float) -> Found:
-    out = aligned(rng, world, resamples=99, effect=effect)
+    out = aligned(rng, world, resamples=DRAWS, effect=effect)
     credit = np.asarray(out.arrays["credit"])[:, -3:]  # those of the last judge
     return "headline.methods.b" in claims(out), single_tests(credit, out.arrays["clusters"])
 
 
 def _gains(rng, world: World, effect: float) -> Found:
-    out = averaged(rng, world, resamples=99, effect=effect)
+    out = averaged(rng, world, resamples=DRAWS, effect=effect)
     own = [h for h in out.headlines if h.hypothesis == "gain" and h.about.judge == "b"]
     records = out.records()
     single = [records[i].p for h in own for i in h.rests_on if hasattr(records[i], "p")]
@@ -100,14 +102,14 @@ def _gains(rng, world: World, effect: float) -> Found:
 
 
 def _place(rng, world: World, effect: float) -> Found:
-    out = unbiased(rng, world, resamples=99, effect=effect)
+    out = unbiased(rng, world, resamples=DRAWS, effect=effect)
     [row] = [r for r in out["position.shares"].rows if "b at T=1" in r.a]
     single = [out["position.b at T=1"].p_value, row.p_value]
     return "headline.position.b at T=1" in claims(out), single
 
 
 def _people(rng, world: World, effect: float) -> Found:
-    out = doors.labelled(rng, world, resamples=99, effect=effect)
+    out = doors.labelled(rng, world, resamples=DRAWS, effect=effect)
     last = doors.JUDGES[-1].label
     single = [r.p_value for r in out["compare.people.pairs"].rows if last in (r.a, r.b)]
     return bool(claims(out)), single
@@ -115,7 +117,7 @@ def _people(rng, world: World, effect: float) -> Found:
 
 def _drift(design: Callable[..., Analysis], kind: str) -> Callable[..., Found]:
     def found(rng, world: World, effect: float) -> Found:
-        out = design(rng, world, resamples=99, effect=effect)
+        out = design(rng, world, resamples=DRAWS, effect=effect)
         [own] = [h for h in out.headlines if h.hypothesis == kind]
         return own.claim == "differs", [out[own.rests_on[0]].p_value]
 

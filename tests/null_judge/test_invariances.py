@@ -62,7 +62,9 @@ def alike(one: Analysis, two: Analysis) -> None:
         if not np.isnan(p):
             error = 3 * np.sqrt(2 * p * (1 - p) / 199) + 0.02
             assert abs(p - q) <= error * len(first), name
-    assert set(one.recommendation.tied) == set(two.recommendation.tied)
+    assert bool(one.recommendation) == bool(two.recommendation)
+    if one.recommendation and two.recommendation:
+        assert set(one.recommendation.tied) == set(two.recommendation.tied)
 
 
 @pytest.mark.parametrize("name", ["judges", "temperature", "alignment"])

@@ -7,11 +7,12 @@ import math
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.omega_fiml import fiml_estimate
 from judgestats.stats.reliability.omega_fit import (
     covariances_of_stack,
@@ -37,7 +38,13 @@ from judgestats.stats.reliability.one_factor import (
     singular_reason,
 )
 
-__all__ = ["IntervalMethod", "OmegaEstimate", "omega_total", "replications_needed"]
+__all__ = [
+    "IntervalMethod",
+    "OmegaEstimate",
+    "omega_of_covariance",
+    "omega_total",
+    "replications_needed",
+]
 
 MODEL_TEXT = {
     "parallel": "one loading and one uniqueness for all replications",
@@ -238,3 +245,46 @@ def omega_total(
             fitted, null=permuted.null, notes=(*fitted.notes, *permuted.notes)
         )
     return fitted
+
+
+def omega_of_covariance(S: NDArray[np.float64], *, model: Model, sample: Sample) -> OmegaEstimate:
+    """Omega total of a model from the covariances of replications, without interval.
+
+    Parameters
+    ----------
+    S : ndarray, shape (R, R)
+    model : {"parallel", "tau-equivalent", "congeneric"}
+    sample : Sample
+        Of the complete items that the covariances are of.
+
+    Returns
+    -------
+    OmegaEstimate
+
+    Examples
+    --------
+    >>> S = np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]])
+    >>> found = omega_of_covariance(S, model="tau-equivalent", sample=Sample(n_items=50))
+    >>> round(found.estimate, 3)
+    0.75
+    """
+    base = OmegaEstimate(
+        name="omega_total",
+        label=f"McDonald's omega total ({model})",
+        estimate=math.nan,
+        sample=sample,
+        estimator=f"{model}: {MODEL_TEXT[model]}; ml on the covariance matrix; "
+        f"{DENOMINATOR_TEXT['model']}",
+        model=model,
+    )
+    n, p = sample.n_items, len(S)
+    reason = too_little(n, p)
+    if not reason and not np.diag(S).max() > 0:
+        reason = "every score is the same: there is no variance"
+    if not reason and model == "congeneric" and p < 3:
+        reason = "two replications do not identify a congeneric model"
+    if not reason and model != "parallel":
+        reason = singular_reason(S, n) or ""
+    if reason:
+        return dataclasses.replace(base, reason=reason)
+    return fit(base, S, n, DEFAULT_LOWER["ml"])

@@ -32,6 +32,11 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+EQUAL_SPREAD = (
+    "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "
+    "exchangeable replications too, and is no reason to choose another model."
+)
+
 
 def parallel_reliability(S: Floats) -> tuple[float, float]:
     """ICC(3,1) and its Spearman-Brown (raw alpha) from a covariance matrix."""
@@ -120,6 +125,8 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
         if why:
             message = f"no test of fit: the covariance matrix is singular ({why})"
             notes.append(Note(code="singular", message=message))
+    if math.isfinite(fit.chi2):
+        notes.append(Note(code="fit_of_equal_spread", message=EQUAL_SPREAD))
     return dataclasses.replace(
         base,
         estimate=values[base.denominator],

@@ -81,10 +81,6 @@ class OmegaEstimate(Estimate):
                 f"RMSEA {format_number(f.rmsea)}, CFI {format_number(f.cfi)}, "
                 f"SRMR {format_number(f.srmr)}"
             )
-            more.append(
-                "(this chi2 takes items to be equally spread: where they are not, it rejects "
-                "exchangeable replications too)"
-            )
         k = self.sample.n_replications_max or self.sample.n_replications
         more.append(
             f"one judgment: {format_number(self.single)}; mean of {k}: "
