@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from judgestats.analysis.scale_use import mean_deviations
 from judgestats.reporting import plots
 
 JUDGES = ("sim-strict", "sim-typical", "sim-lenient")
@@ -23,14 +24,16 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
     rng = np.random.default_rng(1)
     names = tuple(f"T={t:g}" for t in TEMPERATURES)
     item = rng.gamma(2.0, 0.5, size=(40, 1))
-    panels = tuple(
-        plots.SpreadPanel(
-            name=judge,
-            conditions=tuple(f"{t:g}" for t in TEMPERATURES),
-            values=np.abs(item * np.linspace(0.1, 1 + 0.3 * j, 6) + rng.normal(0, 0.1, (40, 6))),
-        )
-        for j, judge in enumerate(JUDGES)
-    )
+    panels = []
+    for j, judge in enumerate(JUDGES):
+        values = np.abs(item * np.linspace(0.1, 1 + 0.3 * j, 6) + rng.normal(0, 0.1, (40, 6)))
+        means = mean_deviations(values**2, range(40))
+        panels.append(
+            plots.SpreadPanel(
+                name=judge, conditions=tuple(f"{t:g}" for t in TEMPERATURES), values=values,
+                **{key: tuple(column) for key, column in means.items()},
+            )
+        )  # fmt: skip
     means = [8.4 - 0.5 * j - 0.3 * t for j in range(3) for t in TEMPERATURES]
     spreads = [0.05 + 0.5 * t * (1 + j) for j in range(3) for t in TEMPERATURES]
     ratios = ((1.55, 1.1, 2.2), (3.4, 2.4, 4.8), (0.9, 0.7, 1.2), (math.nan, math.nan, math.nan))
@@ -52,7 +55,7 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
         ),
         "spread-by-condition": (
             "Each item's spread over the conditions, paired, with the mean and its interval.",
-            plots.SpreadByCondition(panels=panels, x_label="Temperature"),
+            plots.SpreadByCondition(panels=tuple(panels), x_label="Temperature"),
         ),
         "mean-against-spread": (
             "Is a smaller spread a steadier judge, or one at the end of its scale?",

@@ -140,7 +140,8 @@ def audit(data: Any, **options: Any) -> Findings:
     level = float(chosen.get("level", 0.95))
 
     def held() -> HeldRun:
-        records = supplemented(found, frame, level=level).records(_facts(data, frame))
+        full = supplemented(found, frame, level=level, scale=frame.attrs.get("scale"))
+        records = full.records(_facts(data, frame))
         return HeldRun(records=records, held=frame, at_level=level)
 
     return Findings(found, held)

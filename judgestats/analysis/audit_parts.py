@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.single_shot import NOT_REPEATED
+from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated_in
 from judgestats.errors import InputError
 
 __all__ = ["both_audits", "both_plans", "kinds"]
@@ -117,7 +117,7 @@ def _said_once(found: list[Analysis]) -> list[Analysis]:
         if not all_of_it:
             out.append(part)
             continue
-        named = f"{', '.join(map(str, part.conditions['condition']))}: {NOT_REPEATED}"
+        named = not_repeated_in([str(name) for name in part.conditions["condition"]])
         out.append(
             replace(
                 part,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Claim, Headline
-from judgestats.results.numbers import apa_number, told
+from judgestats.results.numbers import apa_number, estimate_parts, told
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import (
     Comparison,
@@ -171,8 +171,8 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             (effect.interval.low, effect.interval.high) if effect.interval else (math.nan, math.nan)
         )
         if headline.hypothesis == "flips":
-            share = told(100 * effect.estimate, 100 * low, 100 * high, digits=1)
-            number, _, interval = share.partition(" ")
+            share = [100 * v for v in (effect.estimate, low, high)]
+            number, interval = estimate_parts(*share, digits=1)
             size = f"{number} % more differ than between repetitions {interval}".rstrip()
         elif headline.hypothesis == "spread":
             size = f"variance multiplied by {told(effect.estimate, low, high)}"

@@ -19,6 +19,7 @@ from judgestats.analysis.limits import limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
+from judgestats.analysis.scale_use import mean_deviations
 from judgestats.analysis.scores import condition_metrics, condition_row, described_line
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.results import About
@@ -261,4 +262,5 @@ def _shown_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
         "conditions": list(cells.conditions),
         "cell_means": cells.mean[at],
         "cell_variances": cells.variance[at],
+        "deviations": mean_deviations(cells.variance[at], reduced.cluster[at].tolist()),
     }

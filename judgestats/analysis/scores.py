@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.scale_use import mean_deviations
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Condition, Figure
 from judgestats.results.values import plain
@@ -394,8 +395,8 @@ def cell_arrays(array: ScoreArray) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``items``, ``clusters``, ``conditions``, and ``cell_means``, ``cell_variances`` of shape
-        (items, conditions).
+        ``items``, ``clusters``, ``conditions``, ``cell_means`` and ``cell_variances`` of shape
+        (items, conditions), and ``deviations`` (`mean_deviations`).
     """
     cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     return {
@@ -404,6 +405,7 @@ def cell_arrays(array: ScoreArray) -> dict[str, Any]:
         "conditions": list(array.conditions),
         "cell_means": cells.mean,
         "cell_variances": cells.variance,
+        "deviations": mean_deviations(cells.variance, list(array.clusters)),
     }
 
 

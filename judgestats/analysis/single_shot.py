@@ -35,6 +35,7 @@ __all__ = [
     "single_shot_sentence",
     "constant_limits",
     "not_repeated",
+    "not_repeated_in",
     "repeat_limits",
     "other_results",
     "repetition",
@@ -335,7 +336,13 @@ def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
     """
     if not never:
         return []
-    return [NOT_REPEATED if len(never) == of else f"{', '.join(never)}: {NOT_REPEATED}"]
+    return [NOT_REPEATED if len(never) == of else not_repeated_in(never)]
+
+
+def not_repeated_in(conditions: Sequence[str]) -> Limit:
+    """`NOT_REPEATED`, of these conditions alone."""
+    text = f"{', '.join(conditions)}: {NOT_REPEATED}"
+    return Limit(text, code=NOT_REPEATED.code, short=NOT_REPEATED.short)
 
 
 def constant_limits(table: pd.DataFrame) -> list[str]:

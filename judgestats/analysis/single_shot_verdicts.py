@@ -21,6 +21,7 @@ __all__ = [
     "judges_of_verdicts",
     "single_shot_verdict_plan",
     "shares_of_verdicts",
+    "verdict_options",
     "verdicts_asked_once",
 ]
 
@@ -86,6 +87,11 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
     return replace(declared, hypotheses=tuple(asked))
 
 
+def verdict_options(asked: pd.DataFrame) -> list[str]:
+    """The different verdicts that were read."""
+    return sorted(set(asked["choice"]) - {""})
+
+
 def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """The share of each verdict among the items read, of one condition.
 
@@ -100,10 +106,10 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     list of (str, str, Result)
         Empty where nothing was read, or where verdicts are more than six different words.
     """
-    read = asked[asked["choice"] != ""]
-    options = sorted(set(read["choice"]))
+    options = verdict_options(asked)
     if not 1 <= len(options) <= _MOST_OPTIONS:
         return []
+    read = asked[asked["choice"] != ""]
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
     found: Found = []
     for option in options:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from judgestats.analysis import places, unread_policies
 from judgestats.analysis.advice import what_repeats_give
 from judgestats.analysis.beside_judges import beside_judges
 from judgestats.analysis.beside_labels import beside_labels
 from judgestats.analysis.beside_verdicts import beside_verdicts
 from judgestats.analysis.categories import agreement_by_category
 from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.scale_use import at_the_ends, on_one_scale
 from judgestats.analysis.sensitivity import (
     left_out_estimates,
     left_out_primary,
@@ -38,7 +40,13 @@ class Rows(Result):
         return self.table
 
 
-def supplemented(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> Analysis:
+def supplemented(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    *,
+    level: float,
+    scale: tuple[float, float] | None = None,
+) -> Analysis:
     """An analysis with what stands beside the answer of every run.
 
     Parameters
@@ -48,18 +56,30 @@ def supplemented(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
         The parsed judgments that it is of.
     level : float
         Of intervals.
+    scale : (float, float), optional
+        Ends of the scale of the scores, where it is known.
 
     Returns
     -------
     Analysis
     """
     analysis = with_unread_shares(analysis, frame, level=level)
+    verdicts = frame[frame["stage"] == "final"] if "stage" in frame else frame
+    scored = on_one_scale(verdicts, analysis.conditions, scale)
+    of_scores = "score" in frame and bool(verdicts["score"].notna().any())
     tables = {
         "sensitivity.primary": left_out_primary(analysis, frame),
         "sensitivity.estimates": left_out_estimates(analysis, frame),
         "sensitivity.variance": left_out_variances(analysis),
         "categories": agreement_by_category(frame, level=level),
         "repeats": what_repeats_give(analysis.conditions, frame),
+        "policies.scores": unread_policies.of_scores(scored),
+        "policies.verdicts": unread_policies.of_verdicts(
+            verdicts.iloc[:0] if of_scores else verdicts
+        ),
+        "scale_ends": at_the_ends(scored, scale),
+        "places.pairs": places.of_pairs(verdicts),
+        "places.selections": places.of_selections(frame),
     }
     described = tuple(
         NamedResult(id=name, title=_TITLES[name], role="descriptive", result=Rows(table=table))
@@ -83,5 +103,10 @@ _TITLES = {
     "sensitivity.estimates": "Estimates, each question left out in turn",
     "sensitivity.variance": "Within-item variance, each question left out in turn",
     "repeats": "What repeats give, and what a judgment takes",
+    "policies.scores": "Scores read, and items of which every judgment was read",
+    "policies.verdicts": "Verdicts with unread ones left out, and as a category",
+    "scale_ends": "Share of scores at an end of the scale",
+    "places.pairs": "Which place was preferred, ties left out",
+    "places.selections": "How often each place was selected",
     "categories": "Same verdict as the labels, by category",
 }

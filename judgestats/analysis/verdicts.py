@@ -28,6 +28,7 @@ from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetiti
 from judgestats.analysis.single_shot_verdicts import (
     judges_of_verdicts,
     shares_of_verdicts,
+    verdict_options,
     verdicts_asked_once,
 )
 from judgestats.analysis.validity import validity_metrics
@@ -169,7 +170,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             found = [*own, *(f for f in found if f[0] not in kinds)]
         elif once[name]:
             shares = shares_of_verdicts(asked, declared)
-            shown[name] = [kind.split("'", 1)[1][:-1] for kind, _, _ in shares]
+            shown[name] = verdict_options(asked) if shares else []
             found = [*shares, *found]
         results += [
             NamedResult(

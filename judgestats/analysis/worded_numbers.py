@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.results.numbers import apa_number, told
+from judgestats.results.numbers import apa_number, estimate_parts, told
 
 __all__ = ["worded_coefficient", "worded_number", "worded_percent", "worded_sem"]
 
@@ -62,7 +62,7 @@ def worded_percent(row: Row, key: str) -> str:
     '62.5 % [51.0, 74.0]'
     """
     share, *bounds = (100 * v for v in _parts(row, key))
-    number, _, interval = told(share, *bounds, digits=1).partition(" ")
+    number, interval = estimate_parts(share, *bounds, digits=1)
     return f"{number} % {interval}".rstrip()
 
 

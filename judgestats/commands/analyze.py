@@ -223,7 +223,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
     }
     declared = plan_for(frame, **choices)
     found = audit(frame, **choices)
-    found = supplemented(found, frame, level=declared.level)
+    found = supplemented(found, frame, level=declared.level, scale=frame.attrs.get("scale"))
     found = with_disagreements(found, frame, {}, texts=arguments.texts == "on")
     return _Judged(
         declared=declared,

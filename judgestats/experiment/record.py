@@ -99,8 +99,12 @@ def record(
 
 def completed(prepared: Prepared, frame: pd.DataFrame, analysis: Analysis) -> Analysis:
     """The analysis with what stands beside every answer, and with texts that need care named."""
+    scale = prepared.parameters["scale"]
     analysis = supplemented(
-        analysis, with_systems(frame, prepared.items), level=prepared.plan.level
+        analysis,
+        with_systems(frame, prepared.items),
+        level=prepared.plan.level,
+        scale=(float(scale.low), float(scale.high)),
     )
     units = {condition.label: listed for condition, listed in prepared.units.items()}
     analysis = with_flagged_texts(analysis, units)

@@ -16,6 +16,7 @@ from matplotlib.text import Text
 
 from judgestats import results as records
 from judgestats.analysis.conversion import Place, records_of
+from judgestats.analysis.scale_use import mean_deviations
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.theme import COLOURS, theme
@@ -37,9 +38,11 @@ def rng() -> np.random.Generator:
 def spread_panels(conditions: tuple[str, ...], judges: tuple[str, ...]) -> plots.Figure:
     values = rng().gamma(1, 1, (30, len(conditions)))
     values[rng().random(values.shape) < 0.1] = NAN
+    means = mean_deviations(values**2, range(30))
+    shown = {key: tuple(column) for key, column in means.items()}
     return plots.SpreadByCondition(
         panels=tuple(
-            plots.SpreadPanel(name=j, conditions=conditions, values=values) for j in judges
+            plots.SpreadPanel(name=j, conditions=conditions, values=values, **shown) for j in judges
         ),
         x_label="Temperature",
     )
@@ -331,7 +334,12 @@ def test_equivalence_speaks_only_of_intervals_inside_the_margin() -> None:
     ("make", "message"),
     [
         (lambda: plots.CriticalDifference(labels=("a",), mean_ranks=()), "mean_ranks must be"),
-        (lambda: plots.SpreadPanel(name="", conditions=("a",), values=np.ones(3)), "values must"),
+        (
+            lambda: plots.SpreadPanel(
+                name="", conditions=("a",), values=np.ones(3), mean=(1,), low=(1,), high=(1,)
+            ),
+            "values must",
+        ),
         (lambda: plots.ScoreDistribution(labels=("a",), scores=()), "scores must be"),
         (lambda: plots.PositionHeatMap(labels=("a",), shares=np.ones((2, 2))), "shares must"),
         (

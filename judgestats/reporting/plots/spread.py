@@ -37,11 +37,16 @@ class SpreadPanel:
     conditions : tuple of str
     values : (n_items, n_conditions) array
         Spread of an item's scores within a condition; NaN where missing.
+    mean, low, high : tuple of float
+        Of each condition: the mean over items with its interval.
     """
 
     name: str
     conditions: tuple[str, ...]
     values: np.ndarray[Any, Any]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
 
     def __post_init__(self) -> None:
         shape = np.asarray(self.values).shape
@@ -56,7 +61,8 @@ class SpreadPanel:
 class SpreadByCondition(Figure):
     """Each item's spread as a thin line over the conditions, and their mean with its interval.
 
-    The interval of the mean is a percentile bootstrap over items (`seed` fixed), shown as a bar.
+    The interval of the mean is shown as a bar; `seed` draws which items are shown where there are
+    many, and where their points lie.
     """
 
     panels: tuple[SpreadPanel, ...]
@@ -84,10 +90,9 @@ class SpreadByCondition(Figure):
         """The figure in words."""
         parts = []
         for panel in self.panels:
-            means = [_mean(column) for column in np.asarray(panel.values, dtype=float).T]
             shown = "; ".join(
                 f"{c} {m:.3g}"
-                for c, m in zip(panel.conditions, means, strict=True)
+                for c, m in zip(panel.conditions, panel.mean, strict=True)
                 if math.isfinite(m)
             )
             parts.append(f"{panel.name}: {shown or 'nothing to show'}")
@@ -143,13 +148,11 @@ class SpreadByCondition(Figure):
             (x[None, :] + jitter[:, None]).ravel(), kept.ravel(), ".",
             ms=2.6 if count > 1 else 5, color=GREY, alpha=min(0.6, 1.6 * alpha), mew=0,
         )  # fmt: skip
-        means = np.array([_mean(column) for column in values.T])
-        ax.plot(x, means, "-", color=colour, lw=1.6, zorder=4)
-        for i in range(count):
-            low, high = _interval(values[:, i], rng)
+        ax.plot(x, panel.mean, "-", color=colour, lw=1.6, zorder=4)
+        for i, (low, high) in enumerate(zip(panel.low, panel.high, strict=True)):
             if math.isfinite(low):
                 ax.plot([i, i], [low, high], "-", color=colour, lw=2.2, zorder=4)
-        ax.plot(x, means, "o", color=colour, ms=5, zorder=5)
+        ax.plot(x, panel.mean, "o", color=colour, ms=5, zorder=5)
         longest = max(len(c) for c in panel.conditions)
         crowded = longest * count > 60 / self._columns
         labels = [wrapped(c, width=24 if crowded else 30, lines=1) for c in panel.conditions]
@@ -161,20 +164,6 @@ class SpreadByCondition(Figure):
                 tick.set_horizontalalignment("right")
                 tick.set_rotation_mode("anchor")
         ax.set_xlim(-0.5, count - 0.5)
-
-
-def _mean(values: np.ndarray[Any, Any]) -> float:
-    kept = finite(values)
-    return float(kept.mean()) if kept.size else math.nan
-
-
-def _interval(values: np.ndarray[Any, Any], rng: np.random.Generator) -> tuple[float, float]:
-    kept = finite(values)
-    if kept.size < 3:
-        return (math.nan, math.nan)
-    means = kept[rng.integers(0, kept.size, size=(400, kept.size))].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return (float(low), float(high))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ def recommendation(run: Run) -> Markdown:
 
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
-    said = [n.message for n in run.records.limitations if NOT_REPEATED in n.message]
+    said = [n.message for n in run.records.limitations if n.code == NOT_REPEATED.code]
     if not said:
         return Markdown("")
     return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in said))

@@ -11,8 +11,7 @@ import numpy as np
 from judgestats.protocols.reading import is_cut
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import integer, number, percent
-from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.scales import on_one_scale
+from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
@@ -127,17 +126,9 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
 
 
 def _at_the_ends(run: Run) -> tuple[str, float] | None:
-    scale, frame = run.scale, on_one_scale(run)
-    if scale is None or "score" not in frame:
-        return None
-    scored = frame[frame["score"].notna()]
-    if scored.empty:
-        return None
-    ends = (scored["score"].le(scale[0]) | scored["score"].ge(scale[1])).groupby(
-        scored["condition"], sort=False
-    )
-    shares = ends.mean()
-    return str(shares.idxmax()), float(shares.max())
+    """The condition with the most scores at an end of the scale, and their share."""
+    shares = {str(r["condition"]): number_of(r["share"]) for r in run.table("scale_ends")}
+    return max(shares.items(), key=lambda one: one[1]) if shares else None
 
 
 _WARNINGS = {

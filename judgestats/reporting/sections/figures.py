@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from judgestats.analysis.scale_use import on_one_scale
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.agreement_figures import alignment, costs
@@ -16,7 +18,6 @@ from judgestats.reporting.sections.comparison_figures import (
 )
 from judgestats.reporting.sections.data import full_condition, short_condition
 from judgestats.reporting.sections.null_figure import null_strip
-from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.sections.verdict_figures import coefficients, positions
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
@@ -60,7 +61,7 @@ def of_hypothesis(run: Run, name: str) -> list[Captioned | Table]:
 
 def scores(run: Run) -> Captioned | None:
     """Distribution of scores by condition."""
-    frame = on_one_scale(run)
+    frame = on_one_scale(run.finals, run.conditions, run.scale)
     if frame.empty or "score" not in frame or not frame["score"].notna().any():
         return None
     scored = frame[frame["score"].notna()]
@@ -97,9 +98,21 @@ def spread(run: Run) -> Captioned | None:
     names = [str(c) for c in arrays["conditions"]]
     rows = {str(r["condition"]): r for r in rows_of(run.conditions)}
     panels = []
+    means = arrays.get("deviations", {})
+
+    def panel(name: str, labels: Sequence[str], columns: Sequence[int]) -> plots.SpreadPanel:
+        mean, low, high = (
+            tuple(number_of(means[key][i]) if means else math.nan for i in columns)
+            for key in ("mean", "low", "high")
+        )
+        return plots.SpreadPanel(
+            name=name, conditions=tuple(labels), values=values[:, list(columns)], mean=mean,
+            low=low, high=high,
+        )  # fmt: skip
+
     only_temperature = True
     if len(_judges(run)) == len(names) > 1:  # one condition a judge: compare them in one panel
-        panels.append(plots.SpreadPanel(name="", conditions=tuple(names), values=values))
+        panels.append(panel("", names, range(len(names))))
         only_temperature = False
     for judge in _judges(run) if not panels else []:
         chosen = [i for i, n in enumerate(names) if str(rows.get(n, {}).get("judge", "")) == judge]
@@ -111,9 +124,7 @@ def spread(run: Run) -> Captioned | None:
             bare = [b[2:] for b in bare]
         else:
             only_temperature = False
-        panels.append(
-            plots.SpreadPanel(name=judge, conditions=tuple(bare), values=values[:, chosen])
-        )
+        panels.append(panel(judge, bare, chosen))
     if not panels:
         return None
     return Captioned(
@@ -123,7 +134,8 @@ def spread(run: Run) -> Captioned | None:
         label="fig-spread",
         caption=(
             "Spread of repeated scores, item by item. Each thin line is an item over the "
-            "conditions; the points are means over items with a 95% bootstrap interval."
+            "conditions; the points are means over items with their "
+            f"{100 * run.level:g}% intervals over questions."
         ),
     )
 

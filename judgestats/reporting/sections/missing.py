@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
-from judgestats.analysis.verdict_shares import (
-    commonest_share,
-    same_after_swap,
-    same_as_people,
-)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
-from judgestats.reporting.sections.scales import on_one_scale
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
 
@@ -23,40 +16,40 @@ __all__ = ["missing_policies"]
 
 def missing_policies(run: Run) -> Table | Markdown:
     """Means and spreads with all readable scores, and with completely read items only."""
-    frame = on_one_scale(run)
+    rows = run.table("policies.scores")
+    if rows:
+        return _score_policies(rows)
+    frame = run.finals
     if frame.empty:
         return Markdown("")
-    if "score" not in frame or not frame["score"].notna().any():
-        return _verdict_policies(run)
-    if frame["status"].eq("ok").all():
+    of_scores = "score" in frame and bool(frame["score"].notna().any())
+    if frame["status"].eq("ok").all() or of_scores:
         return Markdown(
             "Every judgment was read, so leaving unread judgments out and leaving their items out "
             "altogether give the same numbers."
+            if of_scores
+            else "Every verdict was read, so both policies for unread ones give the same numbers."
         )
-    lost = set(frame.loc[frame["status"].ne("ok"), "item_id"])
-    kept = frame[~frame["item_id"].isin(lost)]
-    rows = []
-    for condition, part in frame.groupby("condition", sort=False):
-        if not part["score"].notna().any():
-            continue  # verdicts, not scores
-        complete = kept[kept["condition"] == condition]
-        a, b = _mean_and_variance(part), _mean_and_variance(complete)
-        rows.append(
-            {
-                "condition": str(condition), "mean": a[0], "variance": a[1], "items": a[2],
-                "mean_c": b[0], "variance_c": b[1], "items_c": b[2],
-            }
-        )  # fmt: skip
+    for needed, made in (
+        ({"least_if_read", "most_if_read"}, _bounds_if_read),
+        ({"vote_share", "vote_share_unread_a_category"}, _reliability_policies),
+    ):
+        if needed <= set(run.conditions):
+            return made(run)
+    return _verdict_policies(run.table("policies.verdicts"))
+
+
+def _score_policies(rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
         Column(key="condition", label="Condition"),
         Column(key="items", label="Items", format="integer"),
         Column(key="mean", label="Mean", format="number:2"),
         Column(key="variance", label="Variance", format="number:3"),
-        Column(key="items_c", label="Complete items", format="integer"),
-        Column(key="mean_c", label="Mean", format="number:2"),
-        Column(key="variance_c", label="Variance", format="number:3"),
+        Column(key="items_complete", label="Complete items", format="integer"),
+        Column(key="mean_complete", label="Mean", format="number:2"),
+        Column(key="variance_complete", label="Variance", format="number:3"),
     ]
-    if all(math.isnan(float(str(row["variance"]))) for row in rows):  # each item judged once
+    if all(math.isnan(number_of(row["variance"])) for row in rows):  # each item judged once
         columns = [c for c in columns if not c.key.startswith("variance")]
     return Table(
         columns=tuple(columns),
@@ -69,53 +62,24 @@ def missing_policies(run: Run) -> Table | Markdown:
     )
 
 
-def _verdict_policies(run: Run) -> Table | Markdown:
-    """Agreement of an item's verdicts, unread ones left out, and as a category of their own."""
-    frame = run.judgments
-    if frame["status"].eq("ok").all():
-        return Markdown(
-            "Every verdict was read, so both policies for unread ones give the same numbers."
-        )
-    for needed, made in (
-        ({"least_if_read", "most_if_read"}, _bounds_if_read),
-        ({"vote_share", "vote_share_unread_a_category"}, _reliability_policies),
-    ):
-        if needed <= set(run.conditions):
-            return made(run)
-    rows: list[dict[str, Any]] = []
-    for condition, part in frame.groupby("condition", sort=False):
-        keys = ["item_id", "order"]
-        read = part[part["choice"].ne("")]
-        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(not read)"))
-        rows.append(
-            {
-                "condition": str(condition),
-                "lost": len(part) - len(read),
-                "missing": commonest_share(read, keys),
-                "own": commonest_share(own, keys),
-                "swap": same_after_swap(read),
-                "swap_own": same_after_swap(own),
-                "right": same_as_people(read),
-                "right_own": same_as_people(own),
-            }
-        )
-    repeated = part.groupby(keys).size().max() > 1
+def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
+    if not rows:
+        return Markdown("")
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
-            Column(key="lost", label="Not read", format="integer"),
+            Column(key="unread", label="Not read", format="integer"),
             *(
                 Column(key=key, label=label, format="coefficient:3")
                 for key, label in (
-                    ("missing", "Commonest verdict, unread left out"),
-                    ("own", "Commonest verdict, unread a category"),
-                    ("swap", "Same after a swap, unread left out"),
-                    ("swap_own", "Same after a swap, unread a category"),
-                    ("right", "As people, unread left out"),
-                    ("right_own", "As people, unread a category"),
+                    ("commonest", "Commonest verdict, unread left out"),
+                    ("commonest_unread", "Commonest verdict, unread a category"),
+                    ("same_after_swap", "Same after a swap, unread left out"),
+                    ("same_after_swap_unread", "Same after a swap, unread a category"),
+                    ("same_as_people", "As people, unread left out"),
+                    ("same_as_people_unread", "As people, unread a category"),
                 )
-                if (repeated or key not in {"missing", "own"})
-                and any(not math.isnan(row[key]) for row in rows)
+                if any(not math.isnan(number_of(row[key])) for row in rows)
             ),
         ),
         rows=tuple(rows),
@@ -184,11 +148,3 @@ def _by_condition(run: Run, columns: tuple[Column, ...], caption: str) -> Table:
     )
     group = "group" if run.by_judge else ""
     return Table(columns=columns, rows=rows, group=group, caption=caption, label="tbl-missing")
-
-
-def _mean_and_variance(frame: pd.DataFrame) -> tuple[float, float, int]:
-    """Mean of item means, mean of item variances, number of items with a score."""
-    cells = frame.dropna(subset=["score"]).groupby("item_id")["score"].agg(["mean", "var"])
-    if cells.empty:
-        return (math.nan, math.nan, 0)
-    return (float(cells["mean"].mean()), float(cells["var"].mean()), len(cells))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from judgestats.analysis.rotations import Rotations
-from judgestats.analysis.verdict_shares import in_rotations
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.tables import Column, Table
@@ -52,30 +48,12 @@ def parts(run: Run) -> Table | None:
 
 def places(run: Run) -> Table | None:
     """How often each place was selected, over the items with the most common number of options."""
-    frame = run.judgments
-    if not in_rotations(frame):
-        return None
     described = {str(row.get("condition", "")): row for row in run.described}
     rows: list[dict[str, object]] = []
-    most = 0
-    for condition, asked in frame.groupby("condition", sort=False):
-        found = Rotations(asked)
-        n = int(np.bincount(found.n_options).argmax())
-        chosen = found.positions[found.n_options == n, :n].ravel()
-        chosen = chosen[np.isfinite(chosen)].astype(int)
-        if not len(chosen):
-            continue
-        row = described.get(str(condition), {"condition": condition})
-        shares = np.bincount(chosen, minlength=n) / len(chosen)
-        most = max(most, n)
-        rows.append(
-            {
-                "group": str(row.get("judge", "")) if run.by_judge else "",
-                "condition": short_condition(row, run),
-                "n": len(chosen),
-                **{f"place_{k + 1}": float(share) for k, share in enumerate(shares)},
-            }
-        )
+    for shares in run.table("places.selections"):
+        row = described.get(str(shares["condition"]), {"condition": shares["condition"]})
+        group = str(row.get("judge", "")) if run.by_judge else ""
+        rows.append({**shares, "group": group, "condition": short_condition(row, run)})
     if not rows:
         return None
     return Table(
@@ -84,7 +62,7 @@ def places(run: Run) -> Table | None:
             Column(key="n", label="Selections", format="integer"),
             *(
                 Column(key=f"place_{k}", label=f"Place {k}", format="coefficient:2")
-                for k in range(1, most + 1)
+                for k in range(1, 1 + sum(str(key).startswith("place_") for key in rows[0]))
             ),
         ),
         rows=tuple(rows),

@@ -47,32 +47,13 @@ def coefficients(run: Run) -> Captioned | None:
     )
 
 
-_FIRST = {"ab", "original", "orig", "0", "false", "1"}
-
-
 def positions(run: Run) -> Captioned | None:
     """How often the response shown first, the one shown second, or neither was chosen."""
-    frame = run.finals
-    if frame.empty or not {"order", "choice"} <= set(frame.columns):
+    rows = run.table("places.pairs")
+    if not rows or len(rows) > _MOST_PLACES:  # the table of verdicts says it; no page holds so many
         return None
-    orders = list(dict.fromkeys(frame["order"].astype(str)))
-    if len(orders) != 2:
-        return None
-    first = next((o for o in orders if o.lower() in _FIRST), orders[0])
-    read = frame[frame["choice"].isin(["a", "b", "tie"])]
-    if read.empty:
-        return None
-    swapped = read["order"].astype(str) != first
-    place = read["choice"].where(~swapped, read["choice"].map({"a": "b", "b": "a", "tie": "tie"}))
-    names = list(dict.fromkeys(read["condition"].astype(str)))
-    if len(names) > _MOST_PLACES:
-        return None  # the table of verdicts says it; so many rows would not fit a page
-    decided = place.ne("tie")
-    shares = np.full((len(names), 2), np.nan)
-    for i, name in enumerate(names):
-        mine = place[decided & (read["condition"] == name)]
-        if len(mine):
-            shares[i] = [float((mine == "a").mean()), float((mine == "b").mean())]
+    names = [str(row["condition"]) for row in rows]
+    shares = np.array([[number_of(row["first"]), number_of(row["second"])] for row in rows])
     return Captioned(
         figure=plots.PositionHeatMap(
             labels=tuple(names), shares=shares, positions=("shown first", "shown second"),
