@@ -23,6 +23,7 @@ from judgestats.stats.inference.result import to_plain
 
 if TYPE_CHECKING:
     from judgestats.judges.endpoint_card import EndpointCard
+    from judgestats.judges.spec import JudgeSpec
     from judgestats.reporting.notebook import Compared, Findings
     from judgestats.reporting.runs import Run
 
@@ -276,13 +277,16 @@ def _of_judgestats(data: Any) -> bool:
     return is_run_id(str(data)) or any((folder / name).is_file() for name in inside)
 
 
-def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> EndpointCard:
+def endpoint(
+    model: str | JudgeSpec, *, base_url: str = "", prices: str | Path = ""
+) -> EndpointCard:
     """What an endpoint honours, ignores and refuses, for a cent; also inside an event loop.
 
     Parameters
     ----------
-    model : str
-        As ``judges=`` names it: ``"gpt-4o@http://host/v1"``, ``"sim-typical"``.
+    model : str or JudgeSpec
+        As ``judges=`` names it: ``"gpt-4o@http://host/v1"``, ``"sim-typical"``; or one of
+        `judgestats.judges.judges_file.read_judges`.
     base_url : str
         The endpoint, where the model does not name it.
     prices : path, optional
@@ -302,7 +306,7 @@ def endpoint(model: str, *, base_url: str = "", prices: str | Path = "") -> Endp
     from judgestats.judges.simulated.app import SimulatedServer
     from judgestats.judges.spec import parse_judge
 
-    spec = parse_judge(model, base_url=base_url or None)
+    spec = parse_judge(model, base_url=base_url or None) if isinstance(model, str) else model
     table = load_prices(prices) if prices else None
     app = SimulatedServer() if spec.in_process else None
     return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))

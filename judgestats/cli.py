@@ -388,7 +388,9 @@ def _parser() -> argparse.ArgumentParser:
     endpoint = commands.add_parser(
         "endpoint", help="what an endpoint honours, ignores and refuses", allow_abbrev=False
     )
-    endpoint.add_argument("model", help="a judge, as in gpt-4o-mini or llama3@http://host:8000/v1")
+    endpoint.add_argument(
+        "model", help="as in gpt-4o-mini, llama3@http://host:8000/v1, judges.yaml"
+    )
     endpoint.add_argument("--base-url", default="")
     endpoint.add_argument("--prices", default="", help="a price file (YAML)")
     endpoint.add_argument("--out", default="", help="keep the card in this JSON file")

@@ -9,10 +9,14 @@ import platform
 import shlex
 import shutil
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from judgestats.errors import JudgestatsError
 from judgestats.experiment import console
 from judgestats.version import __version__
+
+if TYPE_CHECKING:
+    from judgestats.judges.spec import JudgeSpec
 
 __all__ = ["doctor_command"]
 
@@ -89,8 +93,8 @@ def _store() -> list[str]:
 
 
 def _judges(arguments: argparse.Namespace) -> list[str]:
-    from judgestats.judges.endpoint_card import first_answer
-    from judgestats.judges.spec import parse_judge, without_address
+    from judgestats.judges.judges_file import read_judges
+    from judgestats.judges.spec import without_address
 
     has_key = bool(os.environ.get("OPENAI_API_KEY"))
     console.say(f"OPENAI_API_KEY: {'set' if has_key else 'not set'}")
@@ -100,18 +104,30 @@ def _judges(arguments: argparse.Namespace) -> list[str]:
     faults = []
     for name in names:
         try:
-            spec = parse_judge(name, base_url=arguments.base_url or None)
-            seen = asyncio.run(first_answer(spec, timeout_s=30.0)) if not spec.in_process else ""
+            specs = read_judges([name], base_url=arguments.base_url)
         except JudgestatsError as error:
-            shown = without_address(name)
-            console.say(f"Judge {shown}: {error}")
-            faults.append(f"judge {shown}: see above")
-        else:
-            where = "simulated, in this process" if spec.in_process else seen
-            console.say(f"Judge {name}: {where}")
+            console.say(f"Judge {without_address(name)}: {error}")
+            faults.append(f"judge {without_address(name)}: see above")
+            continue
+        for spec in specs.values():
+            seen, fault = _seen(spec)
+            console.say(f"Judge {spec.name}: {seen}")
+            faults += [f"judge {spec.name}: see above"] if fault else []
     if not has_key:
         console.say(
             "  (for a real judge: export OPENAI_API_KEY=..., or --base-url of any "
             "OpenAI-compatible server)"
         )
     return faults
+
+
+def _seen(spec: JudgeSpec) -> tuple[str, bool]:
+    """What one call of a judge came to, and whether that is in a run's way."""
+    from judgestats.judges.endpoint_card import first_answer
+
+    if spec.in_process:
+        return "simulated, in this process", False
+    try:
+        return asyncio.run(first_answer(spec, timeout_s=30.0)), False
+    except JudgestatsError as error:
+        return str(error), True

@@ -13,13 +13,14 @@ from judgestats.experiment import console
 
 if TYPE_CHECKING:
     from judgestats.judges.endpoint_card import EndpointCard
+    from judgestats.judges.spec import JudgeSpec
     from judgestats.tracking.store import Store
 
 __all__ = ["endpoint_command"]
 
 
 def endpoint_command(arguments: argparse.Namespace) -> int:
-    """Examine an endpoint; print its card, keep it, compare it with an earlier one.
+    """Examine an endpoint, or those of a file of judges; print each card, keep and compare it.
 
     Parameters
     ----------
@@ -36,8 +37,22 @@ def endpoint_command(arguments: argparse.Namespace) -> int:
     InputError, JudgeError
         An unusable name or file; an endpoint that does not answer.
     """
-    card = endpoint(arguments.model, base_url=arguments.base_url, prices=arguments.prices)
-    console.say(str(card))
+    from judgestats.judges.judges_file import read_judges
+
+    judges = read_judges([arguments.model], base_url=arguments.base_url)
+    if len(judges) > 1 and (arguments.out or arguments.against):
+        raise InputError(
+            f"endpoint: {arguments.model} holds {len(judges)} judges; --out and --against are of "
+            "one card."
+        )
+    return max([_examined(spec, arguments) for spec in judges.values()])
+
+
+def _examined(spec: JudgeSpec, arguments: argparse.Namespace) -> int:
+    """Examine one judge."""
+    card = endpoint(spec, prices=arguments.prices)
+    named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
+    console.say(*named, str(card))
     if arguments.out:
         Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
     store = None

@@ -38,15 +38,18 @@ def journal_command(arguments: argparse.Namespace) -> int:
         raise InputError(f"journal: there is no file {path}.")
     with Journal(path) if arguments.drop else journal_view(path) as journal:
         faults = journal.damaged(drop=arguments.drop)
-        kept, lines = len(journal), journal.ledger.lines()
-    what = "whole" if not faults else f"kept, {len(faults)} faults"
-    console.say(f"journal {path}: {kept:,} answers {what}")
-    console.say(*(f"  {fault}" for fault in faults[:_SHOWN]))
+        kept, lines, unpriced = len(journal), journal.ledger.lines(), journal.unpriced()
+    count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
+    what = f"kept, {count}" if faults else "whole"
+    more = [f"  ... and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
+    head = f"journal {path}: {kept:,} answers {what}"
+    console.say(head, *(f"  {fault}" for fault in faults[:_SHOWN]), *more)
     if lines:
         dollars = sum(line.spend.total for line in lines)
         twice = sum(line.spend.asked_again for line in lines)
         console.say(
-            f"  {sum(line.spend.requests for line in lines):,} requests, ${dollars:,.4f} spent, "
+            f"  {sum(line.spend.requests for line in lines):,} requests, ${dollars:,.4f} spent"
+            f"{f' and {unpriced:,} answers of unknown price' if unpriced else ''}, "
             f"{twice:,} judgments possibly billed twice"
         )
     if faults and not arguments.drop:

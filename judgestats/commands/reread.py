@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from judgestats.errors import printable
 from judgestats.experiment import console
 from judgestats.judgments.reread import reread, unread_causes
 from judgestats.protocols.reading import READER_VERSION
@@ -40,8 +41,10 @@ def reread_command(arguments: argparse.Namespace) -> int:
         console.say(f"Unread in the run: {causes}.")
     for row in found.head(_SHOWN).to_dict("records"):
         why = f" ({row['reason']})" if row["reason"] else ""
-        which = f"{row['condition']} {row['item_id']} {row['order']} {row['replicate']}"
-        console.say(f"  {which}: {row['before']} -> {row['now']}{why}")
+        order = f" {row['order']}" if row["order"] else ""
+        which = f"{row['condition']}: {row['item_id']}{order}, replicate {row['replicate']}"
+        line = f"  {which}: {row['before']} -> {row['now']}{why}"
+        console.say(printable(line, one_line=True))
     if len(found) > _SHOWN and not arguments.out:
         console.say(f"  ... and {len(found) - _SHOWN} more; --out FILE writes all of them.")
     if arguments.out:

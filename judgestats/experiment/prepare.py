@@ -95,7 +95,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     InputError
         An unknown judge or parameter, an unusable file, prompt or value.
     """
-    from judgestats.judges.judges_file import is_judges_file, read_judges_file
+    from judgestats.judges.judges_file import is_judges_file, read_judges
     from judgestats.judges.spec import PROVIDER_KEYS, parse_judge
 
     parameters = parse_parameters(
@@ -108,14 +108,11 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     # A price is told without a key: a dry run sends nothing.
     stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
     environ = stand_ins | dict(os.environ) if parameters["dry_run"] else None
-    judges: dict[str, JudgeSpec] = {}
-    for name in parameters["judges"]:
-        if is_judges_file(name):
-            judges |= read_judges_file(_shipped(name), environ=environ)
-        else:
-            judges[name] = parse_judge(
-                name, base_url=parameters["base_url"] or None, environ=environ
-            )
+    judges = read_judges(
+        (str(_shipped(n)) if is_judges_file(n) else n for n in parameters["judges"]),
+        base_url=parameters["base_url"],
+        environ=environ,
+    )
     parameters["judges"] = tuple(judges)
     stage_judges = {
         name: judges.get(model)

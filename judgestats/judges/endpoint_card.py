@@ -21,6 +21,7 @@ from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 from judgestats.judges.spec import JudgeSpec
+from judgestats.judgments.settings import placed
 from judgestats.protocols.reading import log_probability
 
 __all__ = ["EndpointCard", "examined", "first_answer"]
@@ -141,6 +142,7 @@ class _Calls:
         body = {
             "model": self._spec.model,
             "messages": [{"role": "user", "content": _PROMPT}],
+            **placed(self._spec.settings, max_tokens=self.bound),
             self.bound: _BOUND,
             **fields,
         }

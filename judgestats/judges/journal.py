@@ -245,6 +245,11 @@ class Journal:
         row = self._database.one("SELECT count(*) FROM answers")
         return int(row[0]) if row else 0
 
+    def unpriced(self) -> int:
+        """Answers of unknown cost."""
+        row = self._database.one("SELECT count(*) FROM answers WHERE cost_usd IS NULL")
+        return int(row[0]) if row else 0
+
     def was_lost(self, keys: Iterable[bytes]) -> int:
         """How many of the judgments were in flight when an earlier run was killed.
 

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import keep_secret
 
-__all__ = ["is_judges_file", "read_judges_file"]
+__all__ = ["is_judges_file", "read_judges", "read_judges_file"]
 
 _MEMBERS = (
     "name",
@@ -47,6 +47,25 @@ def is_judges_file(name: str) -> bool:
     (True, False)
     """
     return name.lower().endswith((".yaml", ".yml"))
+
+
+def read_judges(
+    names: Iterable[str], *, base_url: str = "", environ: Mapping[str, str] | None = None
+) -> dict[str, JudgeSpec]:
+    """Judges by name: those of files, and those named as `parse_judge` reads them.
+
+    Examples
+    --------
+    >>> list(read_judges(["sim-typical", "sim-noisy"], environ={}))
+    ['sim-typical', 'sim-noisy']
+    """
+    judges: dict[str, JudgeSpec] = {}
+    for name in names:
+        if is_judges_file(name):
+            judges |= read_judges_file(name, environ=environ)
+        else:
+            judges[name] = parse_judge(name, base_url=base_url or None, environ=environ)
+    return judges
 
 
 def read_judges_file(
@@ -121,13 +140,15 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
     keys = env
     if variable:  # what the file names goes before the provider's own
         keys = dict.fromkeys([*PROVIDER_KEYS.values(), ANY_KEY], env[variable].strip())
-    spec = parse_judge(entry["model"], base_url=entry.get("base_url"), environ=keys)
+    model, url = entry["model"], entry.get("base_url")
+    served = bool(url) and model.startswith("sim-") and "@" not in model  # else: in this process
+    spec = parse_judge(f"{model}@{url}" if served else model, base_url=url, environ=keys)
     reply = entry.get("reply")
     if reply is not None and reply not in [mode.value for mode in ReplyMode]:
         modes = ", ".join(mode.value for mode in ReplyMode)
         raise InputError(f"judges: {where}: reply must be one of {modes}.")
     return JudgeSpec(
-        name=name or spec.name,
+        name=name or model,
         model=spec.model,
         base_url=spec.base_url,
         simulated=spec.simulated,

@@ -113,4 +113,4 @@ def _billed_out(usage: Mapping[str, Any]) -> int | None:
 
 
 def _label(value: Any) -> str:
-    return storable(value)[:200] if isinstance(value, str) else ""
+    return one_line(value)[:200] if isinstance(value, str) else ""

@@ -11,6 +11,7 @@ from mlflow import MlflowClient
 from judgestats.cli import main
 from judgestats.errors import JudgeError
 from judgestats.judges.endpoint_card import examined, first_answer
+from judgestats.judges.replies import read_reply
 from judgestats.judges.simulated.server import serving
 from judgestats.judges.simulated.wire import send_bytes
 from judgestats.judges.spec import parse_judge
@@ -135,3 +136,33 @@ def test_a_file_that_is_no_card_is_named(text, server, tmp_path, capsys):
     against = ["--against", str(tmp_path / "old.json"), "--track", "none"]
     assert main(["endpoint", f"sim-noisy@{url}", *against]) == 2
     assert "old.json is no card" in capsys.readouterr().err
+
+
+def test_judges_of_a_file_are_looked_at_as_they_are_asked(server, workplace, tmp_path, capsys):
+    url, _ = server()
+    file = tmp_path / "judges.yaml"
+    own = "settings: {reasoning_effort: low}, key_env: MINE"
+    file.write_text(
+        f"judges: [{{name: a, model: sim-noisy, base_url: {url}, {own}}},"
+        f" {{name: b, model: sim-none, base_url: {url}}}]"
+    )
+    assert main(["doctor", "--judges", str(file)]) == 1
+    assert "the variable MINE (key_env) is not set" in capsys.readouterr().out
+    file.write_text(file.read_text().replace(", key_env: MINE", ""))
+    assert main(["doctor", "--judges", str(file)]) == 1
+    said = capsys.readouterr().out
+    assert "Judge a: answers as sim-noisy" in said
+    assert "judge b: see above" in said
+    file.write_text(file.read_text().replace("sim-none", "sim-typical"))
+    assert main(["endpoint", str(file), "--track", "none"]) == 0
+    said = capsys.readouterr().out
+    assert "a:\nsim-noisy at" in said
+    assert "b:\nsim-typical at" in said
+    assert "reasoning 80" in said
+    assert main(["endpoint", str(file), "--out", "card.json"]) == 2
+    assert "of one card" in capsys.readouterr().err
+
+
+def test_a_reported_name_is_one_line_of_text():
+    body = {"model": "m\x1b[2J\nAccount: fine", "choices": [{"message": {"content": "[[4]]"}}]}
+    assert read_reply(json.dumps(body).encode(), {}, 0.0).model == "m [2J Account: fine"

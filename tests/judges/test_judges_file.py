@@ -76,6 +76,7 @@ def test_each_judge_is_asked_as_its_entry_says(plan, tmp_path):
     assert collected.account.answered == 8
     azure = [s for s in app.seen if s[2]["model"] == "sim-typical"]
     plain = [s for s in app.seen if s[2]["model"] == "sim-discerning"]
+    assert (len(azure), len(plain)) == (4, 4)
     for headers, query, body in azure:
         assert headers[b"api-key"] == b"azure-key-0815"
         assert headers[b"x-tenant"] == b"t-4711-tenant"
