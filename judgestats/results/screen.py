@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from judgestats.errors import printable
-from judgestats.results.brief import Brief, Cell, Column, Line
+from judgestats.results.brief import Brief, Cell, Line
 
-__all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of"]
+__all__ = ["HEIGHT", "WIDTH", "Span", "next_line", "plain_text", "screen_of", "shared_out"]
 
 HEIGHT, WIDTH = 24, 100
 _MARKS = {"": "", "kept": " ok", "missed": " NO"}
@@ -126,7 +126,7 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         if room < 1:
             answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
-        lines = _whole([_clean(answer.text)], " ", width - 1, room, indent=3)
+        lines = _whole(_clean(answer.text).split("; "), "; ", width - 1, room, indent=3)
         if not lines:
             answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
@@ -285,7 +285,8 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
         ]
     ]
     cut = len(names) + 1 > most
-    shown = _shared_out(brief.columns, max(1, most - 2)) if cut else range(len(names))
+    groups = [column.group for column in brief.columns]
+    shown = shared_out(groups, max(1, most - 2)) if cut else range(len(names))
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
         for line, texts, wide in columns:
@@ -296,17 +297,25 @@ def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:
     return lines
 
 
-def _shared_out(columns: Sequence[Column], most: int) -> Sequence[int]:
-    """So many of the columns: as many of each judge, its first, its last and some between."""
-    groups: dict[str, list[int]] = {}
-    for i, column in enumerate(columns):
-        groups.setdefault(column.group, []).append(i)
-    if len(groups) > most:
+def shared_out(groups: Sequence[str], most: int) -> Sequence[int]:
+    """So many of the places: as many of each group, its first, its last and some between.
+
+    Examples
+    --------
+    >>> shared_out(["a"] * 5 + ["b"] * 5, 6)
+    [0, 2, 4, 5, 7, 9]
+    >>> shared_out(["a", "b"], 6)
+    [0, 1]
+    """
+    own: dict[str, list[int]] = {}
+    for i, group in enumerate(groups):
+        own.setdefault(group, []).append(i)
+    if len(own) > most:
         return range(most)
     kept: list[int] = []
-    for own in groups.values():
-        room = min(most // len(groups), len(own))
-        kept += [own[k * (len(own) - 1) // max(1, room - 1)] for k in range(room)]
+    for places in own.values():
+        room = min(most // len(own), len(places))
+        kept += [places[k * (len(places) - 1) // max(1, room - 1)] for k in range(room)]
     return kept
 
 

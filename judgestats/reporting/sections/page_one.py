@@ -8,6 +8,7 @@ from typing import Any
 
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
+from judgestats.reporting.sections.answers import answers
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.opinion import warned
@@ -16,10 +17,11 @@ from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Row
 from judgestats.results.brief import told_apart
+from judgestats.results.screen import shared_out
 
 __all__ = ["page_one", "questions"]
 
-_MOST_ROWS, _FEWER_ROWS = 10, 6
+_MOST_ROWS, _FEWER_ROWS = 18, 6
 _HIGH = 3.0
 """Inches of a figure beside which page one has room for fewer rows."""
 _QUESTIONS: dict[str, tuple[str, ...]] = {
@@ -49,7 +51,7 @@ _KEYS = {
 def page_one(run: Run) -> list[Showable]:
     """Sentence, figure, recommendation, questions."""
     found = run.records
-    parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{words(found, '#answer')}\n\n:::")]
+    parts: list[Showable] = [answers(run)]
     parts.append(warned(run))
     figure = answer_figure(run)
     parts.append(figure)
@@ -107,9 +109,14 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
         notes.append(f"Not examined by this run: {asked}.")
     if len(cells) > most:
         notes.append("Further conditions stand in tables/conditions.csv.")
+    judges = {c.label: c.judge for c in run.records.conditions}
+    groups = [judges.get(str(r["condition"]), "") for _, r in listed]
+    if len(groups) != len(cells):  # of judges, say, rather than of conditions
+        groups = [""] * len(cells)
+    kept_rows = shared_out(groups, most) if len(cells) > most else range(len(cells))
     return Table(
         columns=tuple(columns),
-        rows=tuple(cells[:most]),
+        rows=tuple(cells[i] for i in kept_rows),
         caption="Can it be trusted, and at what price? Estimates with intervals.",
         note=" ".join(notes),
         label="tbl-questions",

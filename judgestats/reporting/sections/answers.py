@@ -1,0 +1,75 @@
+"""The answers of page one: those of the screen, their numbers with their records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from judgestats.reporting.escape import escape_markdown
+from judgestats.reporting.runs import Run
+from judgestats.reporting.show import Markdown
+from judgestats.reporting.shown import Shown, address, words
+from judgestats.results import Results
+from judgestats.results.answers import Answer, number_of, shown
+from judgestats.results.brief import brief_of
+from judgestats.results.numbers import apa_p
+
+__all__ = ["answers"]
+
+_MOST = 4
+"""Answers that page one has room for: the tables tell all."""
+
+
+def answers(run: Run) -> Markdown:
+    """The answer in a sentence a claim, as the screen says it; else the run's own sentence."""
+    found = run.records
+    told = brief_of(found).answers[:_MOST]
+    texts = [_marked(answer, found) for answer in told] or [words(found, "#answer")]
+    return Markdown("::: {.answer}\n\n" + "\n\n".join(texts) + "\n\n:::")
+
+
+def _marked(answer: Answer, found: Results) -> str:
+    """The sentence; each number a span with its record, what stands between them a label."""
+    out, at = [], 0
+    for start, end, number in sorted(_numbers(answer, found), key=lambda n: n[0]):
+        if start >= at:
+            out += [_label(answer.text[at:start]), number.markdown]
+            at = end
+    return "".join([*out, _label(f"{answer.text[at:].rstrip('.')}.")])
+
+
+def _label(text: str) -> str:
+    """Names of conditions and counts of them are no record's numbers; spaces stay outside."""
+    inner = text.strip()
+    if not any(letter.isdigit() for letter in inner):
+        return Shown(((text, ""),)).markdown if inner else text
+    before, after = " " * text.startswith(" "), " " * text.endswith(" ")
+    return f'{before}[{escape_markdown(inner)}]{{data-kind="label"}}{after}'
+
+
+def _numbers(answer: Answer, found: Results) -> Iterator[tuple[int, int, Shown]]:
+    """Where each number stands in the sentence, in the order of its records and claims."""
+    at = 0
+    for record in (number_of(found, i) for i in answer.records):
+        number, bounds = shown(record)
+        whole = f"{number} {bounds}" if bounds.startswith("[") else number
+        start = answer.text.find(whole, at)
+        if start < 0 or not math.isfinite(record.estimate):
+            continue
+        at = start + len(whole)
+        parts = [(number, address(record.id, "estimate"))]
+        if bounds.startswith("["):
+            low, high = bounds.strip("[]").split(", ")
+            parts += [(" [", ""), (low, address(record.id, "interval.low")), (", ", ""),
+                      (high, address(record.id, "interval.high")), ("]", "")]  # fmt: skip
+        yield start, at, Shown(tuple(parts))
+    at = 0
+    places = {headline.id: i for i, headline in enumerate(found.headlines)}
+    for i in (places[h] for h in answer.headlines):
+        whole = apa_p(found.headlines[i].p_adjusted)
+        number = whole.removeprefix("p ").removeprefix("= ")
+        start = answer.text.find(whole, at)
+        if start >= 0 and math.isfinite(found.headlines[i].p_adjusted):
+            at = start + len(whole)
+            where = address("", f"headlines.{i}.p_adjusted")
+            yield at - len(number), at, Shown(((number, where),))
