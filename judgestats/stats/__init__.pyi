@@ -387,6 +387,9 @@ from judgestats.stats.validity.corrected import (
 from judgestats.stats.validity.corrected import (
     corrected_rate as corrected_rate,
 )
+from judgestats.stats.validity.dawid_skene import (
+    dawid_skene as dawid_skene,
+)
 from judgestats.stats.validity.error_parts import (
     accuracy_by_k as accuracy_by_k,
 )

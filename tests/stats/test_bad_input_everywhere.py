@@ -370,6 +370,7 @@ NOT_FROM_DATA = {
     "allocate_labels",
     "corrected_by_rates",
     "corrected_win_rate",
+    "dawid_skene",
     "draw_labels",
     "labels_by_item",
     "labels_needed",

@@ -9,6 +9,7 @@ from judgestats.reporting.plots.answer import (
     Point,
 )
 from judgestats.reporting.plots.base import Figure
+from judgestats.reporting.plots.calibration import CalibrationCurve, ReliabilityDiagram
 from judgestats.reporting.plots.effects import EffectRow, Equivalence, Forest
 from judgestats.reporting.plots.ranks import CriticalDifference, cliques
 from judgestats.reporting.plots.reliability import (
@@ -23,6 +24,8 @@ from judgestats.reporting.plots.scores import PositionHeatMap, ScoreDistribution
 from judgestats.reporting.plots.spread import MeanAgainstSpread, SpreadByCondition, SpreadPanel
 
 __all__ = [
+    "CalibrationCurve",
+    "ReliabilityDiagram",
     "CriticalDifference",
     "Curve",
     "CurvePanel",

@@ -22,6 +22,7 @@ __all__ = [
     "cluster_variance",
     "critical_value",
     "design_effect",
+    "df_of_influence",
     "effective_clusters",
     "share_over_clusters",
     "wilson_limits",
@@ -61,6 +62,30 @@ def cluster_variance(influence: FloatArray, codes: IntArray) -> float:
         return math.nan
     sums = np.bincount(compact.reshape(-1), weights=influence)
     return g / (g - 1) * float(np.sum((sums - sums.mean()) ** 2))
+
+
+def df_of_influence(influence: FloatArray, codes: IntArray, effective: float) -> float:
+    r"""Degrees of freedom of a variance over clusters: what the sums of influence leave of them.
+
+    The smaller of the effective number of clusters minus 1 and :math:`2 G / (\kappa - 1)`, of G
+    clusters whose influence has the kurtosis :math:`\kappa`: with a rare class few of them make the
+    variance. With Kish's number alone a pass rate of .05 over 60 questions of unequal size covers
+    .90 (useless judge), with the smaller .94.
+
+    Examples
+    --------
+    >>> even, one = np.tile([1.0, -1.0], 20), np.r_[3.0, np.full(39, 0.1)]
+    >>> df_of_influence(even, np.arange(40), 40.0), df_of_influence(one, np.arange(40), 40.0) < 5
+    (39.0, True)
+    """
+    _, compact = np.unique(codes, return_inverse=True)
+    u = np.bincount(compact.reshape(-1), weights=influence)
+    u = u[np.abs(u) > 1e-15]
+    least = effective - 1.0
+    if u.size > 2:
+        kurtosis = u.size * float(np.sum(u**4)) / float(np.sum(u**2)) ** 2
+        least = min(least, 2 * u.size / max(kurtosis - 1, 1e-9))
+    return max(least, 1.0)
 
 
 def design_effect(influence: FloatArray, codes: IntArray, labelled: IntArray) -> float:

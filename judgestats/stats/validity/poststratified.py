@@ -14,6 +14,7 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.clustered_share import (
     cluster_variance,
     critical_value,
+    df_of_influence,
     effective_clusters,
     wilson_limits,
 )
@@ -167,7 +168,8 @@ def poststratified_rate(
     :math:`z^2 \sum_c w_c (p_c - \theta)^2 / N` for the sampling of the items. Over clusters each
     number of labels is divided by the design effect (variance of the sums of influence over the
     clusters, relative to independent items, at least 1) and by :math:`(t/z)^2`, t having Kish's
-    effective number of labelled clusters minus 1 degrees of freedom.
+    effective number of labelled clusters minus 1 degrees of freedom, or fewer where the influence
+    of few clusters makes the variance (`df_of_influence`).
     """
     verdict = verdict_codes(items)
     classes = _classes(items, verdict) if use_judge else _strata_only(items)
@@ -311,6 +313,6 @@ def _inflation(
         influence, items.codes if items.clustered else np.arange(items.n_items)
     )
     deff = max(whole / binomial, 1.0) if binomial > 1e-15 and whole > 0 else of_labels.size / kish
-    df = max(kish - 1.0, 1.0) if items.clustered else math.inf
+    df = df_of_influence(influence, items.codes, kish) if items.clustered else math.inf
     t, z = critical_value(level, df), critical_value(level, math.inf)
     return deff * (t / z) ** 2, df, deff, kish

@@ -1,0 +1,239 @@
+"""Error rates of several judges from their verdicts and a few labels: Dawid and Skene's model."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.inference.keywords import Resampled, with_keywords
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Note, Result, Sample
+from judgestats.stats.inference.result_parts import notes_block
+from judgestats.stats.validity.clustered_share import share_over_clusters
+from judgestats.stats.validity.inputs import FAIL_PASS, verdict_values
+
+__all__ = ["JudgeErrors", "dawid_skene"]
+
+FloatArray = NDArray[np.float64]
+
+LEAST_GOLD = 20
+LEAST_OF_ONE = 5
+_STEPS = 500
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JudgeErrors(Result):
+    """Error rates of judges by Dawid and Skene's model, beside those on the labels alone.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        A judge a row: ``sensitivity``, ``specificity``, ``accuracy`` with ``accuracy_low`` and
+        ``accuracy_high`` by the model; ``gold_accuracy`` with its limits on the labelled items.
+    prevalence : float
+        Share of passes by the model.
+    posterior : ndarray, shape (N,)
+        Chance of a pass of every item; of a labelled one its label.
+    sample : Sample
+    notes : tuple of Note
+    reason : str
+        Why no accuracy is given.
+    """
+
+    rows: pd.DataFrame
+    prevalence: float
+    posterior: FloatArray
+    sample: Sample
+    notes: tuple[Note, ...] = ()
+    reason: str = ""
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per judge."""
+        return self.rows
+
+    def sentence(self) -> str:
+        """Each judge's accuracy by the model and on the labels."""
+        if self.reason:
+            return f"No accuracy by Dawid and Skene's model: {self.reason}."
+        told = "; ".join(
+            f"{r['judge']} {r['accuracy']:.3f} (on the labels {r['gold_accuracy']:.3f})"
+            for r in self.rows.to_dict("records")
+        )
+        return f"Accuracy by Dawid and Skene's model: {told} ({self.sample})."
+
+    def __str__(self) -> str:
+        lines = ["", "\tDawid and Skene's model", "", self.sentence()]
+        if not self.reason:
+            lines.append(self.rows.to_string(index=False, float_format=lambda v: f"{v:.3f}"))
+        return "\n".join([*lines, *notes_block(self.notes), ""])
+
+
+@with_keywords()
+def dawid_skene(
+    votes: ArrayLike,
+    human: ArrayLike,
+    *,
+    names: Sequence[str],
+    categories: Sequence[str] = FAIL_PASS,
+    **inference: Unpack[Resampled],
+) -> JudgeErrors:
+    r"""Error rates of several judges of all items, from labels of a few.
+
+    Parameters
+    ----------
+    votes : array-like, shape (N, judges)
+        Verdicts, None where unread.
+    human : array-like, shape (N,)
+        The gold subset: labels, None where there is none.
+    names : sequence of str
+        Of the judges.
+    categories : sequence of two str
+        The verdicts' words, the negative one first.
+
+    Returns
+    -------
+    JudgeErrors
+        Without an accuracy, and with the reason, where fewer than 20 items are labelled or fewer
+        than 5 of one label: the model then calls right what most judges say.
+
+    Raises
+    ------
+    InputError
+        If shapes differ or there are fewer than two judges.
+
+    Notes
+    -----
+    EM with labels held fixed, half a verdict added to each rate; intervals by the percentile
+    bootstrap over clusters. Judges are taken to err independently given the truth. Where they err
+    together (on LLMBar the best judge is called the worst) the model contradicts the labels: a
+    judge whose accuracy by the model lies outside its interval on the labels is named, and the
+    labels are to be believed.
+
+    References
+    ----------
+    Dawid & Skene (1979), Applied Statistics 28, 20-28.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(600) < 0.6
+    >>> votes = np.where(rng.random((600, 3)) < [0.9, 0.8, 0.7], y[:, None], ~y[:, None])
+    >>> gold = np.where(np.arange(600) < 60, y, np.nan)
+    >>> out = dawid_skene(votes, gold, names=list("abc"), n_resamples=19)
+    >>> [abs(a - t) < 0.05 for a, t in zip(out.rows["accuracy"], [0.9, 0.8, 0.7])]
+    [True, True, True]
+    >>> dawid_skene(votes, np.full(600, np.nan), names=list("abc")).sentence()
+    "No accuracy by Dawid and Skene's model: 0 of 600 items are labelled, at least 20 are needed."
+    """
+    where = "dawid_skene"
+    v = verdict_values(votes, categories=categories, where=where, name="votes")
+    y = verdict_values(human, categories=categories, where=where, name="human")
+    if v.ndim != 2 or v.shape[0] != y.size or v.shape[1] != len(names) or v.shape[1] < 2:
+        raise InputError(
+            f"{where}: votes must have one row for each label and one column for each of at least "
+            f"two judges, got shapes {v.shape} and {y.shape} for {len(names)} names."
+        )
+    codes = cluster_codes(inference["cluster"], y.size, where=where)
+    gold = ~np.isnan(y)
+    clustered = inference["cluster"] is not None
+    sample = Sample(
+        n_items=y.size,
+        n_clusters=int(np.unique(codes).size) if clustered else None,
+        n_replications=v.shape[1],
+        repeated="judge",
+    )
+    if reason := _too_little(y[gold], y.size):
+        return JudgeErrors(
+            rows=pd.DataFrame(), prevalence=math.nan, posterior=np.full(y.size, math.nan),
+            sample=sample, reason=reason,
+        )  # fmt: skip
+    # Items of the same verdicts and label are alike: the model sees how many there are.
+    kinds, place = np.unique(np.nan_to_num(np.c_[v, y], nan=2.0), axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    patterns = np.where(kinds == 2, np.nan, kinds)
+    rates, prevalence, posterior = _fitted(patterns, np.bincount(place).astype(float))
+    present, compact = np.unique(codes, return_inverse=True)
+    by_cluster = np.zeros((present.size, len(patterns)))
+    np.add.at(by_cluster, (compact.reshape(-1), place), 1.0)
+    rng = np.random.default_rng(inference["seed"])
+    drawn = []
+    for _ in range(inference["n_resamples"]):
+        counts = rng.multinomial(present.size, np.full(present.size, 1 / present.size))
+        again, share, _ = _fitted(patterns, counts @ by_cluster, start=rates)
+        drawn.append(share * again[:, 0] + (1 - share) * again[:, 1])
+    tail = (1 - inference["level"]) / 2
+    ends = (
+        np.quantile(drawn, [tail, 1 - tail], axis=0) if drawn else np.full((2, len(names)), np.nan)
+    )
+    rows, contradicted = [], []
+    for j, name in enumerate(names):
+        se, sp = rates[j]
+        model = prevalence * se + (1 - prevalence) * sp
+        read = gold & ~np.isnan(v[:, j])
+        of = share_over_clusters(
+            (v[:, j] == y)[read].astype(float), np.ones(int(read.sum())), codes[read],
+            clustered=clustered, level=inference["level"],
+        )  # fmt: skip
+        if not of.low <= model <= of.high:
+            contradicted.append(name)
+        rows.append(
+            {"judge": name, "sensitivity": se, "specificity": sp, "accuracy": model,
+             "accuracy_low": ends[0, j], "accuracy_high": ends[1, j], "gold_accuracy": of.share,
+             "gold_low": of.low, "gold_high": of.high}
+        )  # fmt: skip
+    notes: tuple[Note, ...] = ()
+    if contradicted:
+        message = (
+            f"The labels contradict the model for {', '.join(contradicted)}: the judges do not err "
+            "independently. Believe the labels."
+        )
+        notes = (Note(code="model_contradicted", message=message),)
+    return JudgeErrors(
+        rows=pd.DataFrame(rows), prevalence=prevalence, posterior=posterior[place], sample=sample,
+        notes=notes,
+    )  # fmt: skip
+
+
+def _too_little(labels: FloatArray, n: int) -> str:
+    if labels.size < LEAST_GOLD:
+        return f"{labels.size} of {n} items are labelled, at least {LEAST_GOLD} are needed"
+    fewest = int(min(labels.sum(), (1 - labels).sum()))
+    if fewest < LEAST_OF_ONE:
+        return f"only {fewest} labels are of one kind, at least {LEAST_OF_ONE} are needed"
+    return ""
+
+
+def _fitted(
+    patterns: FloatArray, counts: FloatArray, *, start: FloatArray | None = None
+) -> tuple[FloatArray, float, FloatArray]:
+    """Sensitivity and specificity of each judge, prevalence, chance of a pass by pattern."""
+    votes, label = patterns[:, :-1], patterns[:, -1]
+    read = ~np.isnan(votes)
+    passed = np.where(read, votes, 0.0)
+    rates = np.full((votes.shape[1], 2), 0.7) if start is None else start
+    prevalence = 0.5
+    chance = np.zeros(len(patterns))
+    for _ in range(_STEPS):
+        se, sp = np.clip(rates[:, 0], 1e-6, 1 - 1e-6), np.clip(rates[:, 1], 1e-6, 1 - 1e-6)
+        odds = np.where(
+            read, np.where(passed == 1, np.log(se / (1 - sp)), np.log((1 - se) / sp)), 0.0
+        ).sum(axis=1) + math.log(prevalence / (1 - prevalence))
+        before = chance
+        chance = np.where(np.isnan(label), 1 / (1 + np.exp(-np.clip(odds, -500, 500))), label)
+        good, bad = (counts * chance)[:, None], (counts * (1 - chance))[:, None]
+        hit, miss = (good * passed * read).sum(axis=0), (bad * (1 - passed) * read).sum(axis=0)
+        rates = np.column_stack(
+            [(hit + 0.5) / ((good * read).sum(axis=0) + 1),
+             (miss + 0.5) / ((bad * read).sum(axis=0) + 1)]
+        )  # fmt: skip
+        prevalence = float((good.sum() + 0.5) / (counts.sum() + 1))
+        if np.max(np.abs(chance - before)) < 1e-8:
+            break
+    return rates, prevalence, chance
