@@ -15,6 +15,7 @@ from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import check_drawn, read_mix
+from judgestats.analysis.instrument import instrument_limits, instrument_metrics
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -290,6 +291,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *common_limits(frame, cells, array),
             *repeat_limits(frame),
             *label_limits(frame),
+            *instrument_limits(frame, declared, results),
         ),
         recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
@@ -330,7 +332,13 @@ def _audit_once(
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
-        limitations=(NOT_REPEATED, *constant_limits(table), *limits, *label_limits(frame)),
+        limitations=(
+            NOT_REPEATED,
+            *constant_limits(table),
+            *limits,
+            *label_limits(frame),
+            *instrument_limits(frame, declared, results),
+        ),
         recommendation=repetition(frame, seed=declared.seed),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
         rows=(score_rows(table["condition"])[-1], *people_rows(table["condition"])),
@@ -350,6 +358,7 @@ def _and_people(
             for r in results
             if r.id.endswith(f".{name}")
         )
+        | instrument_metrics(results, name)
         for name, values in metrics.items()
     }
     for row in table.to_dict("records"):

@@ -224,6 +224,8 @@ def recommend_reliable(
         for row in usable.to_dict("records")
     ]
     values, clusters = _reliability_by_item(scores, list(usable["condition"]))
+    if not values:
+        return None, ()
     units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
         values, clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC, level=0.95,
@@ -288,7 +290,8 @@ def _reliability_by_item(
     """ICC(1,1) of each condition as one number an item, whose mean it is.
 
     The number of a question's items is what the jackknife over questions says that they add:
-    leaving a question out of the mean leaves it out of the coefficient.
+    leaving a question out of the mean leaves it out of the coefficient. Empty where fewer than two
+    questions were repeated under all conditions.
     """
     cells = scores
     if isinstance(cells, ScoreArray):
@@ -301,6 +304,8 @@ def _reliability_by_item(
     codes = cluster_codes(cells.cluster[used], int(used.sum()), where="recommend_reliable")
     sizes = np.bincount(codes).astype(float)
     total = sizes.sum()
+    if sizes.size < 2:
+        return {}, cells.cluster[used]
     out = {}
     for name, k in zip(conditions, columns, strict=True):
         n, mean = cells.n_scores[used, k], cells.mean[used, k]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.instrument import instrument_questions, instrument_results
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -124,6 +125,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
         questions.append(PANEL)
     if "author" in frame and len(ratings_of(frame)[0]):
         questions.append(SYSTEMS)
+    questions += instrument_questions(frame)
     question = declared.question
     if all(once.values()):
         question = "How are these scores distributed, and do judges and people agree on them?"
@@ -179,6 +181,8 @@ def other_results(
                 *annotator_results(own, declared, scores=True),
             )
         ]  # fmt: skip
+    if "instrument" in asked:
+        found += instrument_results(frame, array, declared)
     return found
 
 

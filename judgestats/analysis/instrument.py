@@ -1,0 +1,251 @@
+"""The judge as an instrument, in an audit: levels used, severities, fairness between sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.limits import Limit
+from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.errors import InputError
+from judgestats.judgments.readers.frame import condition_labels
+from judgestats.judgments.shapes import ScoreArray
+from judgestats.results import About
+from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
+from judgestats.stats.instrument.levels import levels_used
+from judgestats.stats.instrument.many_facet import many_facet
+from judgestats.stats.instrument.source_dif import dif_test
+
+__all__ = ["instrument_limits", "instrument_metrics", "instrument_questions", "instrument_results"]
+
+SOURCES = ("factor_source", "factor_system", "factor_author", "author")
+"""Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""
+LEAST_ANSWERS = 30
+MOST_LEVELS = 20
+MOST_RATINGS = 30_000
+_TERMS = ("effective_levels", "mode_share", "ceiling_share", "heaping")
+
+
+def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
+    """What the frame lets an audit ask of the judge as an instrument."""
+    asked = ["levels in use"]
+    tests = ["effective levels, ceiling and heaping, intervals over clusters"]
+    if len(_raters(frame).unique()) > 1:
+        asked.append("severity of each judge on the same answers")
+        tests.append(
+            "many-facet rating-scale model, first replication, intervals over clusters, from "
+            f"{LEAST_ANSWERS} answers on that several judges scored"
+        )
+    if _source(frame):
+        asked.append("the same scores for every source at equal quality")
+        tests.append("proportional odds given people's label, Wald's test over clusters")
+    return [
+        Hypothesis(
+            id="instrument",
+            role="secondary",
+            question=f"The judge as a measuring instrument: {'; '.join(asked)}.",
+            test="; ".join(tests),
+        )
+    ]
+
+
+def instrument_results(
+    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Levels used by every condition; severities and differential scoring where data allow.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    array : ScoreArray
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Ids ``instrument.WHAT.CONDITION``.
+    """
+    found: list[NamedResult] = []
+    for name in array.conditions:
+        scores = array.condition(name)
+        read = ~np.isnan(scores).all(axis=1)
+        if not read.any():
+            continue
+        used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
+        for key in _TERMS:
+            term = used[key]
+            if not math.isnan(term.estimate):
+                found.append(_named(key, name, term.label, term))
+    severities, _ = _severities(frame, declared)
+    if severities is not None:
+        found += _facet_results(severities)
+    for rater, result in _tried(frame, declared):
+        if not isinstance(result, str):
+            found.append(_named("dif_test", rater, "Scores of sources at equal quality", result))
+    known = set(array.conditions)
+    return [n if set(n.about.conditions) <= known else replace(n, about=About()) for n in found]
+
+
+def instrument_limits(
+    frame: pd.DataFrame, declared: AnalysisPlan, results: list[NamedResult]
+) -> list[str]:
+    """Why severities or differences between sources are not among the results."""
+    out: list[str] = []
+    kinds = {n.id.split(".")[1] for n in results if n.id.startswith("instrument.")}
+    why = "" if "severity" in kinds else _severities(frame, declared)[1]
+    if why:
+        text = f"Severities on one scale were not estimated: {why}"
+        out.append(Limit(text, code="no_severity", short="severities not estimated"))
+    if _source(frame) and "dif_test" not in kinds:
+        tried = [r for _, r in _tried(frame, declared) if isinstance(r, str)]
+        text = f"Fairness between sources was not tested: {tried[0] if tried else 'no labels.'}"
+        out.append(Limit(text, code="no_dif", short="fairness between sources not tested"))
+    return out
+
+
+def instrument_metrics(results: list[NamedResult], condition: str) -> dict[str, float]:
+    """Metrics of a condition, ``instrument/...``, with the ends of their intervals.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Sample
+    >>> e = Estimate(name="effective_levels", label="", estimate=2.5, sample=Sample(n_items=9))
+    >>> instrument_metrics([_named("effective_levels", "gpt", "", e)], "gpt")
+    {'instrument/effective_levels': 2.5}
+    """
+    out: dict[str, float] = {}
+    for named in results:
+        if not named.id.startswith("instrument.") or named.about.conditions != (condition,):
+            continue
+        key, result = f"instrument/{named.id.split('.')[1]}", named.result
+        if isinstance(result, Estimate):
+            out[key] = result.estimate
+            if result.interval is not None:
+                out[f"ci/{key}.lo"] = result.interval.low
+                out[f"ci/{key}.hi"] = result.interval.high
+    return out
+
+
+def _named(key: str, condition: str, title: str, result: Result) -> NamedResult:
+    return NamedResult(
+        id=f"instrument.{key}.{condition}", title=f"{title} ({condition})", role="secondary",
+        result=result, about=About(conditions=(condition,)),
+    )  # fmt: skip
+
+
+def _source(frame: pd.DataFrame) -> str:
+    """The column that says whose answer was judged, where it varies; else empty."""
+    for name in SOURCES:
+        if name in frame and len(frame[name].dropna().unique()) > 1:
+            return name
+    return ""
+
+
+def _raters(frame: pd.DataFrame) -> pd.Series:
+    """The judge with its settings: the condition without the source of the answer."""
+    source = _source(frame)
+    if not source:
+        return frame["condition"].astype(str)
+    others = [c for c in frame.columns if str(c).startswith("factor_") and c != source]
+    return condition_labels(frame, others)
+
+
+def _first(frame: pd.DataFrame) -> pd.DataFrame:
+    """The first read score of each answer by each rater: repeats are no further raters."""
+    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
+    source = _source(frame)
+    answer = read["item_id"].astype(str)
+    if source:
+        answer = answer + " / " + read[source].astype(str)
+    rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
+    return rated.drop_duplicates(["_rater", "_answer"])
+
+
+def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet | None, str]:
+    """The many-facet model, or why there is none (empty with one rater)."""
+    rated = _first(frame)
+    if rated["_rater"].nunique() < 2:
+        return None, ""
+    shared = rated["_answer"].value_counts()
+    n_shared, levels = int((shared > 1).sum()), rated["score"].nunique()
+    if len(shared) < LEAST_ANSWERS:  # few questions are named already
+        return None, ""
+    if n_shared < LEAST_ANSWERS:
+        return None, (
+            f"only {n_shared} answers were scored by several judges (at least {LEAST_ANSWERS})."
+        )
+    if levels > MOST_LEVELS:
+        return None, f"{levels} different scores are no levels (at most {MOST_LEVELS})."
+    if len(rated) > MOST_RATINGS:
+        return None, (
+            f"{len(rated)} scores take long: use judgestats.stats.many_facet on a part of them."
+        )
+    source = _source(frame)
+    try:
+        return (
+            many_facet(
+                rated["score"].to_numpy(float),
+                answer=rated["_answer"].to_numpy(str),
+                facets={"judge": rated["_rater"].to_numpy(str)},
+                system=rated[source].to_numpy(str) if source else None,
+                cluster=rated["cluster"].to_numpy(str),
+                level=declared.level,
+                seed=declared.seed,
+            ),
+            "",
+        )
+    except InputError as refusal:
+        return None, str(refusal)
+
+
+def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
+    for judge in model.facets["judge"]:
+        yield from _of_level(judge, ("severity", "severity_points"))
+        for key in ("infit", "outfit"):
+            yield _named(
+                key,
+                judge.level,
+                key.capitalize(),
+                Estimate(
+                    name=key, label=f"{key.capitalize()} of {judge.level}",
+                    estimate=getattr(judge, key), sample=judge.severity.sample,
+                    estimator="squared residuals over their expectation",
+                ),
+            )  # fmt: skip
+    for system in model.systems:
+        yield from _of_level(system, ("quality", "quality_points"))
+
+
+def _of_level(level: FacetLevel, keys: tuple[str, str]) -> Iterator[NamedResult]:
+    what = "Severity" if keys[0] == "severity" else "Quality, severity of judges taken out"
+    yield _named(keys[0], level.level, f"{what}, logits", level.severity)
+    yield _named(keys[1], level.level, f"{what}, points", level.points)
+
+
+def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, Result | str]]:
+    """Each rater's scores of sources given people's numeric label, or why they are not tested."""
+    source = _source(frame)
+    if not source or "label" not in frame:
+        return
+    rated = _first(frame)
+    rated = rated.assign(_quality=pd.to_numeric(rated["label"], errors="coerce"))
+    for rater, part in rated.groupby("_rater", sort=False):
+        try:
+            yield (
+                str(rater),
+                dif_test(
+                    part["score"].to_numpy(float),
+                    part[source].to_numpy(str),
+                    quality=part["_quality"].to_numpy(float),
+                    cluster=part["cluster"].to_numpy(str),
+                    level=declared.level,
+                ),
+            )
+        except InputError as refusal:
+            yield str(rater), str(refusal)

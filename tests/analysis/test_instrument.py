@@ -1,0 +1,73 @@
+"""What an audit says of the judge as an instrument: levels, severities, fairness of sources."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.audit import audit
+from judgestats.judgments.readers.frame import parsed_frame
+
+
+def frame(*, favour=0.0, questions=60, labels=True, judges=("mild", "strict"), factor=True):
+    """Two sources of equal quality; the strict judge is .8 stricter; `favour` lifts one source."""
+    rng, rows = np.random.default_rng(1), []
+    for i in range(questions):
+        theta = rng.normal()
+        for source in ("own", "other"):
+            quality = theta + rng.normal()
+            for judge in judges:
+                lift = favour if source == "own" and judge == "mild" else 0.0
+                shown = quality + lift - (0.8 if judge == "strict" else 0.0)
+                score = 1.0 + np.digitize(shown + rng.logistic(0, 0.5), [-2, -1, 0, 1.0])
+                row = {
+                    "judge": judge, "temperature": 1.0, "item_id": f"i{i}-{source}",
+                    "cluster": f"q{i}", "replicate": 0, "score": score, "status": "ok",
+                    "factor_source": source, "label": str(round(5 + 1.5 * quality)),
+                }  # fmt: skip
+                rows.append(row if labels else row | {"label": ""})
+    wanted = ("factor_source",) if factor else ()
+    table = pd.DataFrame(rows)
+    return parsed_frame(table if factor else table.drop(columns="factor_source"), factors=wanted)
+
+
+def instrument(found):
+    return {
+        r.id.removeprefix("instrument."): r.result for r in found.results if "instrument." in r.id
+    }
+
+
+def test_an_audit_puts_judges_on_one_scale_and_counts_levels():
+    found = audit(frame(factor=False), n_resamples=19)
+    said = instrument(found)
+    strict = said["severity.strict, T=1"]
+    assert strict.interval.low > 0
+    assert said["severity_points.strict, T=1"].interval.high < 0
+    assert said["infit.strict, T=1"].estimate == pytest.approx(1, abs=0.25)
+    metrics = found.condition_metrics["strict, T=1"]
+    assert metrics["instrument/severity"] == strict.estimate
+    assert metrics["ci/instrument/severity.lo"] == strict.interval.low
+    assert 1 <= metrics["instrument/effective_levels"] <= 5
+
+
+def test_a_judge_that_favours_a_source_is_found_and_a_fair_one_is_not():
+    said = instrument(audit(frame(favour=1.2), n_resamples=19))
+    assert said["dif_test.mild, T=1"].p_value < 0.001
+    assert said["dif_test.mild, T=1"].effects[0].label.endswith("own over other")
+    assert said["dif_test.strict, T=1"].p_value > 0.01
+    # Sources are compared over both judges.
+    assert said["quality.own"].estimate == pytest.approx(-said["quality.other"].estimate)
+
+
+def test_what_an_audit_cannot_say_is_named():
+    apart = frame(questions=20, favour=0.5)
+    apart = apart[(apart["judge"] == "mild") == (apart["item_id"].str.len() % 2 == 0)]
+    few = audit(apart, n_resamples=19)
+    told = " ".join(map(str, few.limitations))
+    assert "only 0 answers were scored by several judges (at least 30)" in told
+    assert "two sources with at least 30 questions each are needed" in told
+    unlabelled = audit(frame(labels=False), n_resamples=19)
+    assert "Fairness between sources was not tested" in " ".join(map(str, unlabelled.limitations))
+    one = instrument(audit(frame(judges=("mild",), factor=False), n_resamples=19))
+    assert not [i for i in one if i.startswith("severity")]
