@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
@@ -85,10 +86,13 @@ def _forms_of(value: str) -> Iterator[str]:
     yield value
     yield quote(value, safe="")
     yield quote_plus(value)
+    yield re.sub("%..", lambda m: m[0].lower(), quote(value, safe=""))
+    yield value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     yield json.dumps(value)[1:-1]
     yield json.dumps(json.dumps(value)[1:-1])[1:-1]
     yield "".join(f"\\u{ord(c):04x}" for c in value)
     yield raw.hex()
+    yield raw.hex().upper()
     for before in range(3):  # where in a longer text that is encoded as a whole it may stand
         # Characters at the ends also hang on what stands before and behind: they are left.
         body = base64.b64encode(bytes(before) + raw).decode().rstrip("=")

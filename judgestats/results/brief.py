@@ -287,10 +287,7 @@ def _facts(found: Results) -> list[str]:
     if repeats := _whole(design.get("replicates")) or repeats:
         sizes.append(counted(repeats, "repeat", "repeats"))
     facts = [" x ".join(sizes)] if sizes else []
-    asked = sum(c.counts.get("asked", 0) for c in found.conditions if not c.derived)
-    if asked:
-        read = sum(c.counts.get("ok", 0) for c in found.conditions if not c.derived)
-        facts.append(f"{asked - read:,} of {asked:,} unread" if asked > read else "0 unread")
+    facts += _lost([c.counts for c in found.conditions if not c.derived])
     scale = design.get("scale")
     scored = any(estimand_of(row.estimand).unit == "points" for row in found.rows)
     if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
@@ -303,6 +300,29 @@ def _facts(found: Results) -> list[str]:
         cost = f"${known:.4f}" if known else "nothing paid"
         facts.append("cost unknown" if unknown and not known else cost)
     return facts
+
+
+_NO_REPLY = {"failed": "not answered", "invalid_condition": "never asked"}
+"""What became of judgments without a reply; all others without a verdict are unread."""
+
+
+def _lost(counts: Sequence[Mapping[str, int]]) -> list[str]:
+    """Of all judgments how many were unread; how many were not answered or never asked, if any.
+
+    Examples
+    --------
+    >>> _lost([{"asked": 9, "ok": 5, "truncated": 1, "failed": 1, "invalid_condition": 2}])
+    ['1 of 9 unread, 1 not answered, 2 never asked']
+    >>> _lost([{"asked": 9, "ok": 9}])
+    ['0 unread']
+    """
+    total = sum(c.get("asked", 0) for c in counts)
+    if not total:
+        return []
+    gone = {words: sum(c.get(s, 0) for c in counts) for s, words in _NO_REPLY.items()}
+    unread = total - sum(c.get("ok", 0) for c in counts) - sum(gone.values())
+    first = f"{unread:,} of {total:,} unread" if unread else "0 unread"
+    return [", ".join([first, *(f"{n:,} {words}" for words, n in gone.items() if n)])]
 
 
 def _sizes(found: Results) -> tuple[int, int]:

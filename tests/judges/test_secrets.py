@@ -22,6 +22,10 @@ FORMS = {
     "escaped": lambda key: "".join(f"\\u{ord(c):04x}" for c in key),
     "escaped twice": lambda key: "".join(f"\\\\u{ord(c):04x}" for c in key),
     "in a URL": lambda key: quote(key, safe=""),
+    "in a URL, small letters": lambda key: (
+        quote(key, safe="").replace("%2F", "%2f").replace("%2B", "%2b")
+    ),
+    "in hexadecimal": lambda key: key.encode().hex().upper(),
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
     "base64 of a header": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
     "base64 for URLs": lambda key: base64.urlsafe_b64encode(f"Bearer {key}.".encode()).decode(),
@@ -32,7 +36,8 @@ FORMS = {
 def traces(key):
     """What must be found nowhere: the key, and the middle of its encoded forms."""
     encoded = [base64.b64encode(b"x" * i + key.encode()).decode()[6:-6] for i in range(3)]
-    return [key, quote(key, safe=""), *encoded]
+    lower = quote(key, safe="").replace("%2F", "%2f").replace("%2B", "%2b")
+    return [key, quote(key, safe=""), lower, key.encode().hex().upper(), *encoded]
 
 
 class Parrot(SimulatedServer):

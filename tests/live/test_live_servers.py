@@ -41,3 +41,11 @@ def test_the_table_names_what_was_skipped_and_what_failed():
     assert "| ignored | ? | refused (a \\| b) |" in text
     assert "exit 1: no judgment could be read" in text
     assert "skipped: its installation failed" in text
+
+
+def test_what_takes_too_long_is_skipped_with_what_it_was(monkeypatch):
+    monkeypatch.setattr(live, "INSTALL_S", 0.06)
+    with pytest.raises(live.Skipped, match="`sleep 9` took longer than 0 minutes here"):
+        live.run_or_skip([*live.NICE, "sleep", "9"])
+    monkeypatch.setattr(live.shutil, "which", lambda name: None)
+    assert live.tried(live.SERVERS[-1]) == {"skipped": "cmake is not installed"}
