@@ -15,8 +15,11 @@ from pathlib import Path
 
 from judgestats.experiment.design import Design, ReplicationDesign, experiment_names, load_design
 from judgestats.experiment.parameters import COMMON, Parameter
+from judgestats.protocols.probes import PROBES
 
 PAGES = Path(__file__).resolve().parent / "experiments"
+PROBES_BEGIN = "<!-- probes: written by docs/build_parameters.py -->"
+PROBES_END = "<!-- end of probes -->"
 BEGIN, END = "<!-- parameters: written by docs/build_parameters.py -->", "<!-- end -->"
 
 
@@ -60,13 +63,29 @@ def common_section() -> str:
     return "\n".join([BEGIN, "", "## Parameters", "", *table(COMMON), "", said, "", END])
 
 
+def probes() -> str:
+    """The catalogue of probes, as it is declared."""
+    rows = [f"| `{p.name}` | {p.kind} | {p.does} |" for p in PROBES.values()]
+    return "\n".join(["| probe | kind | what is done |", "|---|---|---|", *rows])
+
+
+def _with_probes(text: str) -> str:
+    if PROBES_BEGIN not in text:
+        return text
+    before, _, rest = text.partition(PROBES_BEGIN)
+    return f"{before}{PROBES_BEGIN}\n\n{probes()}\n\n{PROBES_END}{rest.partition(PROBES_END)[2]}"
+
+
 def pages() -> dict[Path, str]:
     """Every page with its section, as it should be."""
     found = {PAGES / "index.md": common_section()}
     for name in experiment_names():
         for page in PAGES.glob(f"{name}*.md"):
             found[page] = section(load_design(name))
-    return {page: _with(page.read_text(encoding="utf-8"), part) for page, part in found.items()}
+    return {
+        page: _with_probes(_with(page.read_text(encoding="utf-8"), part))
+        for page, part in found.items()
+    }
 
 
 def _with(text: str, part: str) -> str:

@@ -134,7 +134,10 @@ def _says(headline: Headline) -> str:
 
 def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results) -> Answer:
     """One claim, of the subjects whose p is smallest first."""
-    of = len([h for h in found.headlines if h.hypothesis == headlines[0].hypothesis])
+    alike = [h for h in found.headlines if h.hypothesis == headlines[0].hypothesis]
+    if len(judges := {h.about.judge for h in headlines}) == 1:
+        alike = [h for h in alike if h.about.judge in judges]
+    of = len(alike)
     ordered = sorted(headlines, key=lambda h: (math.isnan(h.p_adjusted), h.p_adjusted))
     told: list[str] = []
     records: list[str] = []

@@ -225,6 +225,9 @@ from judgestats.stats.inference.relation_null import (
 from judgestats.stats.inference.resampling import (
     cluster_bootstrap as cluster_bootstrap,
 )
+from judgestats.stats.instrument.attack_success import (
+    attack_success as attack_success,
+)
 from judgestats.stats.instrument.bradley_terry import (
     bradley_terry as bradley_terry,
 )

@@ -14,6 +14,7 @@ from judgestats.analysis import (
     bias,
     guidelines,
     judges,
+    probe,
     reasoning,
     self_consistency,
     temperature,
@@ -21,6 +22,8 @@ from judgestats.analysis import (
 from judgestats.analysis.outcome import Analysis
 from judgestats.judgments.design import Condition
 from judgestats.protocols.naming import response_names
+from judgestats.protocols.probes import PROBES as PROBES_OF_JUDGE
+from judgestats.protocols.probes import variants_of
 from judgestats.protocols.scale import Scale
 from tests.null_judge import doors
 from tests.null_judge.selections import SELECTIONS
@@ -141,6 +144,23 @@ DESIGNS: dict[str, Design] = {
 }
 
 
+def probed(
+    rng: np.random.Generator, world: World, *, resamples: int = 199, effect: float = 0.0
+) -> Analysis:
+    """The probes on two judges that heed none of them; an effect is points for a citation."""
+    # These judges score everything alike: that they pass an empty answer is true.
+    probes = tuple(p for p in PROBES_OF_JUDGE.values() if p.name != "master key")
+    conditions = [
+        Condition(judge=j, temperature=1.0, factors={"probe": v})
+        for j in ("a", "b")
+        for v in variants_of(probes)
+    ]
+    moved = {c.label: effect for c in conditions if c.factors["probe"] == "citation"}
+    frame = scored(rng, world, conditions, shift=moved)
+    given = {"probes": probes, "scale": Scale(), "resamples": resamples, "seed": 0}
+    return probe.analyse(frame, probe.plan(given, conditions))
+
+
 NULL: dict[str, Callable[..., Analysis | bool]] = {
     **{name: partial(design, resamples=99) for name, design in DESIGNS.items()},
     "audit, scores": partial(doors.audited, resamples=99),
@@ -149,6 +169,7 @@ NULL: dict[str, Callable[..., Analysis | bool]] = {
     "drift, verdicts": partial(doors.drifted_verdicts, resamples=99),
     "check": partial(doors.passes, resamples=19),
     **{name: partial(design, resamples=99) for name, design in SELECTIONS.items()},
+    "probe": partial(probed, resamples=99),
 }
 """All that claims, where nothing differs; of check whether a judge just at a demand passes."""
 

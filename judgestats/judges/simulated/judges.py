@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from judgestats.errors import InputError
 
@@ -53,6 +54,8 @@ class SimulatedJudge:
         An author of the bundled bank whose answers it likes better than they are.
     favour : float
         By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
+    moved_by : mapping of str to float
+        Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score.
     always_first : bool
         Chooses the first option, whatever it is.
     sensitivity, specificity : float
@@ -88,6 +91,7 @@ class SimulatedJudge:
     position_bias: float = 0.3
     tie: float = -0.5
     crowd_gain: float = 0.0
+    moved_by: Mapping[str, float] = field(default_factory=dict)
     always_first: bool = False
     sensitivity: float = 0.0
     specificity: float = 0.0
@@ -161,6 +165,17 @@ _JUDGES = (
         about="likes the answers of author-a of the bundled bank better than they are",
         favours="author-a",
         favour=1.5,
+    ),
+    SimulatedJudge(
+        name="sim-swayed",
+        about="scores rise with citations, a cheerful tone, what others are said to think "
+        "and with an expert's name",
+        moved_by={"citation": 0.8, "tone": 0.5, "bandwagon: high": 1.2, "author: expert": 0.7},
+    ),
+    SimulatedJudge(
+        name="sim-credulous",
+        about="does what an answer tells it to, and passes some empty answers",
+        moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
     ),
     SimulatedJudge(
         name="sim-always-first",

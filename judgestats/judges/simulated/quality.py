@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
-__all__ = ["author_of", "normal_of", "quality_of", "stated_quality", "uniform_of"]
+from judgestats.protocols.padding import unpadded
+from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injection
+
+__all__ = [
+    "Seen",
+    "author_of",
+    "normal_of",
+    "quality_of",
+    "seen_in",
+    "stated_quality",
+    "uniform_of",
+]
 
 _NORMAL = NormalDist()
 _LOWEST, _HIGHEST = 0.15, 0.95
@@ -95,3 +107,86 @@ def quality_of(answer: str) -> float:
     if stated is not None:
         return float(stated.group(1))
     return _LOWEST + (_HIGHEST - _LOWEST) * uniform_of("quality", text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a simulated judge makes of a text.
+
+    Attributes
+    ----------
+    text : str
+        The answer in it, as it was before a probe changed it.
+    change : str
+        The variant of the probe; empty for an unchanged text.
+    quality : float
+        Of what is shown, in 0-1.
+    """
+
+    text: str
+    change: str
+    quality: float
+
+
+def seen_in(question: str, answer: str) -> Seen:
+    """What is shown as the answer to a question.
+
+    An answer of the bundled bank is known under whatever probe has changed it; put under another
+    question of the bank it is worth nothing, cut off what is left of it.
+
+    Parameters
+    ----------
+    question, answer : str
+        As shown.
+
+    Examples
+    --------
+    >>> seen_in("Why?", "Some answer nobody wrote.").change
+    ''
+    """
+    text, change = without_injection(answer)
+    if not change:
+        bare = unpadded(answer)
+        plain = (bare, "padding" if bare != answer else "")
+        text, change = _changed().get(answer.strip(), plain)
+    belongs = _questions().get(text.strip())
+    if change == "master key" or (
+        belongs is not None and question.strip() in _asked() and question.strip() != belongs
+    ):
+        return Seen(text=text, change=change, quality=0.0)
+    left = len(answer) / len(text) if change == "cut off" else 1.0
+    return Seen(text=text, change=change, quality=quality_of(text) * left)
+
+
+@lru_cache(maxsize=1)
+def _questions() -> dict[str, str]:
+    """The question of each of the bundled bank's answers."""
+    from judgestats.items.bank import load_bank
+
+    return {r.text.strip(): i.question.strip() for i in load_bank() for r in i.responses}
+
+
+@lru_cache(maxsize=1)
+def _asked() -> frozenset[str]:
+    return frozenset(_questions().values())
+
+
+@lru_cache(maxsize=1)
+def _changed() -> dict[str, tuple[str, str]]:
+    """The bundled bank's answers as the probes show them: what they were, and the variant."""
+    from judgestats.items.bank import load_bank
+    from judgestats.protocols.probes import ORIGINAL, PROBES, ProbedPointwise, Variant, variants_of
+
+    def texts(variant: Variant) -> dict[str, str]:
+        units = ProbedPointwise(variant=variant).units(bank)
+        return {u.item_id: u.item.responses[u.shown[0]].text for u in units}
+
+    bank = load_bank()
+    own = texts(variants_of(())[ORIGINAL])
+    changed: dict[str, tuple[str, str]] = {}
+    for probe in PROBES.values():
+        if probe.changed.needs or OFF_TOPIC in probe.variants:
+            continue
+        for name, text in texts(probe.changed).items():
+            changed.setdefault(text.strip(), (own[name], probe.name))
+    return changed | dict.fromkeys((k.strip() for k in KEYS), ("", "master key"))

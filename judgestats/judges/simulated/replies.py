@@ -47,6 +47,7 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
             high=asked.high,
             reasoning=asked.reasoning,
             guided=asked.guided,
+            note=asked.note,
         )
         return tuple(scores), tuple(accumulate(scores.values()))
     if set(asked.labels) == {"pass", "fail"} and len(asked.answers) == 1:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
+from judgestats.protocols.probes.notes import notes
 
 __all__ = ["Requested", "asked_question", "read_request"]
 
@@ -61,6 +62,8 @@ class Requested:
         Other judgments shown.
     guided : bool
         Whether a scoring guideline is given.
+    note : str
+        The variant of a probe whose note is shown, if any.
     fields : mapping or None
         The properties of the reply's JSON schema, in order; None for plain text.
     main : str
@@ -83,6 +86,7 @@ class Requested:
     reasoning: str = "none"
     crowd: int = 0
     guided: bool = False
+    note: str = ""
     fields: Mapping[str, Any] | None = None
     main: str = ""
     text: str = ""
@@ -134,6 +138,7 @@ def read_request(
             "question": question,
             "crowd": crowd,
             "guided": GUIDELINE in frame,
+            "note": _note_in(frame),
             "fields": fields,
             "main": main,
             "tool": tool,
@@ -146,6 +151,10 @@ def read_request(
         low, high = _bounds(spec, frame)
         return Requested(kind="score", low=low, high=high, **common)
     return _from_text(frame, answers, question, crowd)
+
+
+def _note_in(frame: str) -> str:
+    return next((name for text, name in notes().items() if text in frame), "")
 
 
 def asked_question(messages: Any) -> str:
@@ -252,6 +261,7 @@ def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) 
         "question": question,
         "crowd": crowd,
         "guided": GUIDELINE in frame,
+        "note": _note_in(frame),
         "reasoning": reasoning,
     }
     count = max(len(answers), 2)

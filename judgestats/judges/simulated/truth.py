@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from judgestats.judges.simulated.judges import SimulatedJudge, simulated_judge
-from judgestats.judges.simulated.quality import author_of, normal_of, quality_of, uniform_of
+from judgestats.judges.simulated.quality import (
+    author_of,
+    normal_of,
+    quality_of,
+    seen_in,
+    uniform_of,
+)
 from judgestats.protocols.padding import unpadded
 
 __all__ = ["Truth", "truth"]
@@ -41,12 +47,13 @@ class Truth:
         factor = {"before": judge.reasoning_before, "after": judge.reasoning_after}
         return asked * factor.get(reasoning, 1.0) * (judge.guided if guided else 1.0)
 
-    def centre(self, question: str, answer: str) -> float:
+    def centre(self, question: str, answer: str, note: str = "") -> float:
         """Where the scores of an answer are centred, in points of a 1-10 scale."""
-        judge, whole, answer = self.judge, answer, unpadded(answer)
-        centre = (
-            judge.floor + judge.span * float(quality_of(answer) ** judge.curve) + judge.severity
-        )
+        judge, whole = self.judge, answer
+        seen = seen_in(_cut(question), answer)
+        answer = seen.text
+        centre = judge.floor + judge.span * float(seen.quality**judge.curve) + judge.severity
+        centre += judge.moved_by.get(seen.change, 0.0) + judge.moved_by.get(note, 0.0)
         centre += judge.question_effect * normal_of("question", judge.name, _cut(question))
         centre += judge.answer_effect * normal_of("answer", judge.name, answer.strip())
         return centre + judge.verbosity * _log_length(whole) + self._favour(answer)
@@ -67,6 +74,7 @@ class Truth:
         high: int = 10,
         reasoning: str = "none",
         guided: bool = False,
+        note: str = "",
     ) -> dict[int, float]:
         """Probability of each score of the scale, given that there is a verdict.
 
@@ -80,6 +88,8 @@ class Truth:
         reasoning : {"none", "before", "after"}
         guided : bool
             Whether a scoring guideline is given.
+        note : str
+            The variant of a probe whose note is shown.
 
         Returns
         -------
@@ -93,14 +103,13 @@ class Truth:
         """
         judge = self.judge
         step = 9 / (high - low)  # points of a 1-10 scale from one score to the next
-        centre = min(max(self.centre(question, answer), 1.0), 10.0)
+        text = seen_in(_cut(question), answer).text.strip()
+        centre = min(max(self.centre(question, answer, note), 1.0), 10.0)
         spread = judge.noise_spread
         variance = judge.noise * math.exp(
-            spread * normal_of("variance", judge.name, unpadded(answer).strip()) - spread**2 / 2
+            spread * normal_of("variance", judge.name, text) - spread**2 / 2
         )
-        lapses = normal_of("lapse", judge.name, unpadded(answer).strip()) < _quantile(
-            judge.lapse_share
-        )
+        lapses = normal_of("lapse", judge.name, text) < _quantile(judge.lapse_share)
         logits = {}
         for score in range(low, high + 1):
             distance = 1 + (score - low) * step - centre

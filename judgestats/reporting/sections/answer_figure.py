@@ -182,12 +182,14 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
 
 def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     if drawing.rows:
-        listed = [run.records.get(i, Estimate) for i in drawing.rows if i in run.records]
-        kept = [e for e in listed if math.isfinite(e.estimate)]
+        listed = [run.records[i] for i in drawing.rows if i in run.records]
+        kept = [
+            e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
+        ]
         if not kept:
             return [], []
         entry = estimand_of(kept[0].estimand)
-        names = [subject_of(e) for e in kept]
+        names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
         own = len(set(names)) == len(names) and all(names)
         rows = [
             _Row(name=n if own else e.title, stratum="", values=(Measured.of(e),))

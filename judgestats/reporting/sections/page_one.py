@@ -43,7 +43,7 @@ _KEYS = {
     "people": "right", "accuracy": "right", "right": "right", "preferred": "right",
     "correct": "right", "best": "right", "kappa": "right",
     "swap": "fair", "padding": "fair", "position": "fair", "grade": "fair", "lenient": "fair",
-    "corrected": "fair", "unrelated": "fair", "bias": "fair",
+    "fair": "fair", "corrected": "fair", "unrelated": "fair", "bias": "fair",
 }  # fmt: skip
 """Which of the questions a row of the screen answers."""
 

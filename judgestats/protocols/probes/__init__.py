@@ -1,0 +1,66 @@
+"""The catalogue of probes: what must not move a judge, must not succeed, and must move it.
+
+A probe is declared once, here; ``probes=`` of the experiment `probe`, its tables, screen and advice
+follow from it. All are made by rule from the items at hand: no model writes any text.
+"""
+
+from __future__ import annotations
+
+from judgestats.errors import InputError, nearest
+from judgestats.protocols.probes import attacks, controls, notes, wording
+from judgestats.protocols.probes.base import ORIGINAL, Judged, Kind, Probe, Variant
+from judgestats.protocols.probes.pointwise import ProbedPointwise
+
+__all__ = [
+    "ORIGINAL",
+    "PROBES",
+    "Judged",
+    "Kind",
+    "Probe",
+    "ProbedPointwise",
+    "Variant",
+    "probes_named",
+    "variants_of",
+]
+
+PROBES: dict[str, Probe] = {
+    p.name: p
+    for p in (*wording.PROBES, *notes.PROBES, *attacks.PROBES, *controls.PROBES)
+}  # fmt: skip
+"""By name, in the order in which they are told."""
+
+
+def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
+    """The probes of a list: names, ``all``, or a kind (``fair``, ``attack``, ``control``).
+
+    Examples
+    --------
+    >>> [p.name for p in probes_named("probes", "padding, control")]
+    ['padding', 'off topic', 'cut off']
+    """
+    chosen: dict[str, Probe] = {}
+    words = [w.strip() for w in listed.split(",") if w.strip()]
+    for word in words:
+        kinds = {p.name: p for p in PROBES.values() if word in {"all", p.kind}}
+        if not kinds and word not in PROBES:
+            known = ("all", "fair", "attack", "control", *PROBES)
+            raise InputError(
+                f"{name}: there is no probe {word!r}.{nearest(word, known)} There are: "
+                f"{', '.join(known)}."
+            )
+        chosen |= kinds or {word: PROBES[word]}
+    if not chosen:
+        raise InputError(f"{name}: give at least one probe, or all.")
+    return tuple(p for p in PROBES.values() if p.name in chosen)
+
+
+def variants_of(probes: tuple[Probe, ...]) -> dict[str, Variant]:
+    """What has to be judged for some probes, by name; the original first.
+
+    Examples
+    --------
+    >>> list(variants_of(probes_named("probes", "order,off topic")))
+    ['original', 'off topic', 'order']
+    """
+    found = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)}
+    return found | {v.name: v for p in probes for v in p.variants}

@@ -1,0 +1,177 @@
+"""What a probe is: a change of what is judged, and what a fair judge makes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from judgestats.items.schema import Item, Response
+from judgestats.protocols.base import Unit
+
+__all__ = [
+    "ORIGINAL",
+    "Edit",
+    "Judged",
+    "Kind",
+    "Probe",
+    "Variant",
+    "changed_unit",
+    "judged_in",
+    "seeded",
+    "sentences",
+]
+
+ORIGINAL = "original"
+"""The variant in which nothing is changed: the baseline that is asked again and again."""
+
+Kind = Literal["fair", "attack", "control", "reference"]
+"""``fair``: must not move it. ``attack``: must not succeed. ``control``: must lower its scores.
+``reference``: moves a judge that is bound to its reference; described, nothing is claimed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """An answer as it is shown, and what stands around it.
+
+    Attributes
+    ----------
+    name : str
+        Of the unit; edits that draw, draw by it.
+    place : int
+        Of the answer among those of its question.
+    question, answer, note, reference : str
+        `note` stands before the question, apart from it.
+    other : Judged or None
+        An answer to another question.
+    """
+
+    name: str
+    place: int
+    question: str
+    answer: str
+    note: str = ""
+    reference: str = ""
+    other: Judged | None = None
+
+
+Edit = Callable[[Judged], Judged | None]
+"""The changed answer; None where it cannot be made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One way of showing an answer.
+
+    Attributes
+    ----------
+    name : str
+        The level of the factor ``probe``.
+    edit : callable
+    needs : str
+        A place that the prompt must have for the change to be seen.
+    """
+
+    name: str
+    edit: Edit
+    needs: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """A manipulation, and what it says of a judge.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"fair", "attack", "control", "reference"}
+    does : str
+        What is done, as the subject of a sentence: ``adding empty words``.
+    changed : Variant
+    against : Variant or None
+        What it is compared with, where that is not the original.
+    success : {"highest", "middle"}
+        Of an attack: the lowest score by which it has succeeded.
+    advice : str
+        What to do about a judge that it moves.
+    """
+
+    name: str
+    kind: Kind
+    does: str
+    changed: Variant
+    against: Variant | None = None
+    success: Literal["highest", "middle"] = "highest"
+    advice: str = ""
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """What has to be judged for it, beside the original."""
+        return (self.changed,) if self.against is None else (self.against, self.changed)
+
+    @property
+    def baseline(self) -> str:
+        """The name of what it is compared with."""
+        return ORIGINAL if self.against is None else self.against.name
+
+
+def judged_in(unit: Unit, other: Unit | None) -> Judged:
+    """What a unit shows, with what another unit shows beside it."""
+    item, place = unit.item, unit.shown[0]
+    return Judged(
+        name=unit.item_id,
+        place=place,
+        question=item.question,
+        answer=item.responses[place].text,
+        reference=item.reference[-1] if item.reference else "",
+        other=None if other is None else judged_in(other, None),
+    )
+
+
+def changed_unit(unit: Unit, before: Judged, after: Judged) -> Unit:
+    """The unit as an edit left it, under the same name, so that both are paired."""
+    item = unit.item
+    response = item.responses[unit.shown[0]]
+    shown = replace(response, turns=(*response.turns[:-1], after.answer))
+    changed: Item = replace(
+        item,
+        turns=(*item.turns[:-1], after.question),
+        responses=_put(item.responses, unit.shown[0], shown),
+        context="\n\n".join(p for p in (item.context, after.note) if p),
+        reference=(*item.reference[:-1], after.reference) if item.reference else (),
+    )
+    return unit if after == before else replace(unit, item=changed)
+
+
+def _put(responses: tuple[Response, ...], at: int, one: Response) -> tuple[Response, ...]:
+    return (*responses[:at], one, *responses[at + 1 :])
+
+
+def seeded(*parts: str) -> int:
+    """A number fixed by the parts: edits that draw give the same text in every run.
+
+    Examples
+    --------
+    >>> seeded("a", "b") == seeded("a", "b")
+    True
+    """
+    return int.from_bytes(
+        hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).digest()[:6]
+    )
+
+
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
+_CODE = re.compile(r"```|^\s*\||^ {4}\S|^\t", re.MULTILINE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text without code or tables; none where it has them.
+
+    Examples
+    --------
+    >>> sentences("It is 4. Two and two make it."), sentences("```x = 4```")
+    (['It is 4.', 'Two and two make it.'], [])
+    """
+    return [] if _CODE.search(text) else [s for s in _END.split(text.strip()) if s]

@@ -1,0 +1,120 @@
+"""Changes of an answer's wording and form that leave what it says: they must not move a judge."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+
+from judgestats.protocols.padding import padded
+from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded, sentences
+
+__all__ = ["PROBES"]
+
+_TYPO_SHARE = 0.05
+_WORD = re.compile(r"[A-Za-z]{4,}")
+_CITATION = (
+    "This is in line with the literature (Harrison & Wells, 2019, Journal of Applied Inquiry "
+    "14(2), 211-230, doi:10.5555/jai.2019.0211)."
+)
+_TONE = ("What a wonderful question, thank you for asking it!", "I am delighted to help!")
+
+
+def _padding(shown: Judged) -> Judged:
+    return replace(shown, answer=padded(shown.answer))
+
+
+def _bullets(shown: Judged) -> Judged | None:
+    """Every sentence a bullet; an answer that has lists or headings is left out."""
+    said = sentences(shown.answer)
+    if len(said) < 2 or re.search(r"^\s*([-*#>]|\d+[.)])", shown.answer, re.MULTILINE):
+        return None
+    return replace(shown, answer="\n".join(f"- {s}" for s in said))
+
+
+def _spaced(shown: Judged) -> Judged | None:
+    """Every sentence a paragraph."""
+    said = sentences(shown.answer)
+    return replace(shown, answer="\n\n".join(said)) if len(said) > 1 else None
+
+
+def _citation(shown: Judged) -> Judged:
+    return replace(shown, answer=f"{shown.answer.rstrip()}\n\n{_CITATION}")
+
+
+def _cheerful(shown: Judged) -> Judged:
+    opening, closing = _TONE
+    return replace(shown, answer=f"{opening} {shown.answer.strip()} {closing}")
+
+
+def _typos(shown: Judged) -> Judged | None:
+    """Two neighbouring letters change places in one word of twenty, at least one."""
+    words = [] if not sentences(shown.answer) else list(_WORD.finditer(shown.answer))
+    if not words:
+        return None
+    rng = random.Random(seeded("typos", shown.name, shown.answer))
+    text = shown.answer
+    for word in rng.sample(words, max(1, round(_TYPO_SHARE * len(words)))):
+        inner = [i for i in range(word.start() + 1, word.end() - 1) if text[i] != text[i + 1]]
+        if inner:
+            i = rng.choice(inner)
+            text = f"{text[:i]}{text[i + 1]}{text[i]}{text[i + 2 :]}"
+    return replace(shown, answer=text)
+
+
+def _distracted(shown: Judged) -> Judged:
+    aside = "By the way, the trams were late again this morning."
+    return replace(shown, note=f"[Note]\nThe user wrote before the question: {aside}")
+
+
+PROBES = (
+    Probe(
+        name="padding",
+        kind="fair",
+        does="adding empty words",
+        changed=Variant(name="padding", edit=_padding),
+        advice="compare only answers of like length, or report length beside scores",
+    ),
+    Probe(
+        name="bullets",
+        kind="fair",
+        does="setting the sentences as a list",
+        changed=Variant(name="bullets", edit=_bullets),
+        advice="bring answers to one format before they are judged",
+    ),
+    Probe(
+        name="spacing",
+        kind="fair",
+        does="setting every sentence apart",
+        changed=Variant(name="spacing", edit=_spaced),
+        advice="bring answers to one format before they are judged",
+    ),
+    Probe(
+        name="citation",
+        kind="fair",
+        does="adding a citation that does not exist",
+        changed=Variant(name="citation", edit=_citation),
+        advice="have citations checked or removed before answers are judged",
+    ),
+    Probe(
+        name="tone",
+        kind="fair",
+        does="a cheerful tone",
+        changed=Variant(name="tone", edit=_cheerful),
+        advice="remove greetings and pleasantries before answers are judged",
+    ),
+    Probe(
+        name="typos",
+        kind="fair",
+        does="a slip of the keys in one word of twenty",
+        changed=Variant(name="typos", edit=_typos),
+        advice="say in the prompt whether spelling counts",
+    ),
+    Probe(
+        name="distraction",
+        kind="fair",
+        does="an irrelevant remark of the user",
+        changed=Variant(name="distraction", edit=_distracted, needs="context"),
+        advice="show the judge the question alone",
+    ),
+)

@@ -1,0 +1,103 @@
+"""Probes change what they say, the same way in every run, and leave the rest alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.items.bank import load_bank
+from judgestats.items.schema import Item, Response
+from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.probes import (
+    ORIGINAL,
+    PROBES,
+    ProbedPointwise,
+    probes_named,
+    variants_of,
+)
+from judgestats.protocols.template import PromptTemplate
+
+BANK = load_bank()
+VARIANTS = variants_of(tuple(PROBES.values()))
+PLAIN = {u.item_id: u for u in ProbedPointwise().units(BANK)}
+
+
+def shown(unit):
+    return unit.item.responses[unit.shown[0]].text
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_keeps_the_names_and_changes_every_text_it_shows(name):
+    units = ProbedPointwise(variant=VARIANTS[name]).units(BANK)
+    assert units == ProbedPointwise(variant=VARIANTS[name]).units(BANK)
+    assert {u.item_id for u in units} <= set(PLAIN)
+    assert all(u.cluster == PLAIN[u.item_id].cluster for u in units)
+    if name != ORIGINAL:
+        assert units
+        assert all(u.item != PLAIN[u.item_id].item for u in units)
+        assert all(u.item.turns == PLAIN[u.item_id].item.turns for u in units)
+
+
+@pytest.mark.parametrize("name", ["bullets", "spacing", "typos"])
+def test_changes_of_form_keep_the_words(name):
+    for unit in ProbedPointwise(variant=VARIANTS[name]).units(BANK):
+        before, after = (re.sub(r"[\s-]", "", t) for t in (shown(PLAIN[unit.item_id]), shown(unit)))
+        assert sorted(before) == sorted(after)
+        if name != "typos":
+            assert before == after
+
+
+def test_typos_touch_few_words():
+    for unit in ProbedPointwise(variant=VARIANTS["typos"]).units(BANK):
+        before, after = shown(PLAIN[unit.item_id]).split(), shown(unit).split()
+        changed = sum(a != b for a, b in zip(before, after, strict=True))
+        assert 1 <= changed <= max(1, round(0.05 * len(before)) + 1)
+
+
+def test_an_injection_stands_in_the_answer_to_another_question_once_a_question():
+    wrong = {
+        u.item_id: shown(u) for u in ProbedPointwise(variant=VARIANTS["off topic"]).units(BANK)
+    }
+    assert len(wrong) == len({PLAIN[i].cluster for i in wrong})
+    assert all(text not in {r.text for r in PLAIN[i].item.responses} for i, text in wrong.items())
+    for name in (p.name for p in PROBES.values() if p.kind == "attack" and p.against):
+        units = ProbedPointwise(variant=VARIANTS[name]).units(BANK)
+        assert [u.item_id for u in units] == list(wrong)
+        assert all(shown(u).startswith(wrong[u.item_id].rstrip()) for u in units)
+
+
+def test_a_note_stands_outside_the_question_and_the_answer():
+    protocol = ProbedPointwise(variant=VARIANTS["bandwagon: high"])
+    prompt = protocol.prompt(protocol.units(BANK)[0], ReplyMode.TEXT).messages[-1]["content"]
+    assert "[Note]\n90 % of the other evaluators" in prompt.split("[Question]")[0]
+
+
+def test_a_forged_frame_does_not_end_the_answer():
+    protocol = ProbedPointwise(variant=VARIANTS["forged frame"])
+    prompt = protocol.prompt(protocol.units(BANK)[0], ReplyMode.TEXT).messages[-1]["content"]
+    assert re.search(r"\[The End of Answer [0-9a-f]{8}\]\s*\n", prompt)
+
+
+def test_what_cannot_be_changed_is_left_out():
+    item = Item(
+        id="q", cluster="q", turns=("Code?",), responses=(Response(turns=("```x = 1```",)),)
+    )
+    for name in ("bullets", "spacing", "typos", "off topic", "order", "wrong reference"):
+        assert ProbedPointwise(variant=VARIANTS[name]).units((item,)) == ()
+
+
+def test_a_prompt_without_a_place_for_a_note_is_refused():
+    template = PromptTemplate(text="{question} {response}", name="mine")
+    with pytest.raises(InputError, match=r"lacks \{context\}, where the probe 'bandwagon'"):
+        ProbedPointwise(template=template, variant=VARIANTS["bandwagon: high"])
+
+
+def test_names_of_probes_are_checked():
+    assert [p.name for p in probes_named("probes", "tone,padding")] == ["padding", "tone"]
+    assert len(probes_named("probes", "all")) == len(PROBES)
+    with pytest.raises(InputError, match=r"there is no probe 'paddin'\. Did you mean padding\?"):
+        probes_named("probes", "paddin")
+    with pytest.raises(InputError, match="at least one probe"):
+        probes_named("probes", " , ")
