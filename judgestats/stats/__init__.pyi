@@ -243,6 +243,9 @@ from judgestats.stats.instrument.many_facet import (
 from judgestats.stats.instrument.ordinal import (
     cumulative_logit as cumulative_logit,
 )
+from judgestats.stats.instrument.prompt_sensitivity import (
+    prompt_sensitivity as prompt_sensitivity,
+)
 from judgestats.stats.instrument.source_dif import (
     dif_test as dif_test,
 )

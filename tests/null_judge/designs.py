@@ -15,6 +15,7 @@ from judgestats.analysis import (
     guidelines,
     judges,
     probe,
+    prompts,
     reasoning,
     self_consistency,
     temperature,
@@ -161,6 +162,17 @@ def probed(
     return probe.analyse(frame, probe.plan(given, conditions))
 
 
+def reworded(rng: np.random.Generator, world: World, *, resamples: int = 199) -> Analysis:
+    """Two judges under four wordings that change nothing."""
+    conditions = [
+        Condition(judge=j, temperature=1.0, factors={"wording": w})
+        for j in ("a", "b")
+        for w in ("one", "two", "three", "four")
+    ]
+    given = {"resamples": resamples, "seed": 0}
+    return prompts.analyse(scored(rng, world, conditions), prompts.plan(given, conditions))
+
+
 NULL: dict[str, Callable[..., Analysis | bool]] = {
     **{name: partial(design, resamples=99) for name, design in DESIGNS.items()},
     "audit, scores": partial(doors.audited, resamples=99),
@@ -170,6 +182,7 @@ NULL: dict[str, Callable[..., Analysis | bool]] = {
     "check": partial(doors.passes, resamples=19),
     **{name: partial(design, resamples=99) for name, design in SELECTIONS.items()},
     "probe": partial(probed, resamples=99),
+    "prompts": partial(reworded, resamples=99),
 }
 """All that claims, where nothing differs; of check whether a judge just at a demand passes."""
 

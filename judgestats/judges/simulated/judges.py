@@ -56,6 +56,8 @@ class SimulatedJudge:
         By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
     moved_by : mapping of str to float
         Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score.
+    wording : float
+        Standard deviation, in points, of what a wording of the prompt does to an answer's score.
     always_first : bool
         Chooses the first option, whatever it is.
     sensitivity, specificity : float
@@ -92,6 +94,7 @@ class SimulatedJudge:
     tie: float = -0.5
     crowd_gain: float = 0.0
     moved_by: Mapping[str, float] = field(default_factory=dict)
+    wording: float = 0.0
     always_first: bool = False
     sensitivity: float = 0.0
     specificity: float = 0.0
@@ -176,6 +179,11 @@ _JUDGES = (
         name="sim-credulous",
         about="does what an answer tells it to, and passes some empty answers",
         moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
+    ),
+    SimulatedJudge(
+        name="sim-touchy",
+        about="scores another way as soon as its prompt is worded otherwise",
+        wording=0.8,
     ),
     SimulatedJudge(
         name="sim-always-first",

@@ -48,6 +48,7 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
             reasoning=asked.reasoning,
             guided=asked.guided,
             note=asked.note,
+            wording=asked.wording,
         )
         return tuple(scores), tuple(accumulate(scores.values()))
     if set(asked.labels) == {"pass", "fail"} and len(asked.answers) == 1:

@@ -62,6 +62,8 @@ class Requested:
         Other judgments shown.
     guided : bool
         Whether a scoring guideline is given.
+    wording : str
+        The system message, or nothing.
     note : str
         The variant of a probe whose note is shown, if any.
     fields : mapping or None
@@ -86,6 +88,7 @@ class Requested:
     reasoning: str = "none"
     crowd: int = 0
     guided: bool = False
+    wording: str = ""
     note: str = ""
     fields: Mapping[str, Any] | None = None
     main: str = ""
@@ -106,7 +109,9 @@ def read_request(
     >>> asked.kind, asked.low, asked.high, asked.answers
     ('score', 1, 5, ('42',))
     """
-    prompt = "\n\n".join(_contents(request.get("messages")))
+    contents = _contents(request.get("messages"))
+    prompt = "\n\n".join(contents)
+    wording = contents[0] if len(contents) > 1 else ""
     blocks = answers_in(prompt)
     answers = tuple(text for name, text in blocks if not _NO_ANSWER.search(name))
     crowd = sum(bool(_CROWD.search(name)) for name, _ in blocks)
@@ -138,6 +143,7 @@ def read_request(
             "question": question,
             "crowd": crowd,
             "guided": GUIDELINE in frame,
+            "wording": wording,
             "note": _note_in(frame),
             "fields": fields,
             "main": main,
@@ -150,7 +156,7 @@ def read_request(
             return Requested(kind="choice", labels=ordered, tie=tie, **common)
         low, high = _bounds(spec, frame)
         return Requested(kind="score", low=low, high=high, **common)
-    return _from_text(frame, answers, question, crowd)
+    return _from_text(frame, answers, question, crowd, wording)
 
 
 def _note_in(frame: str) -> str:
@@ -250,7 +256,9 @@ def _tie_last(labels: Sequence[str], count: int) -> tuple[tuple[str, ...], bool]
     return (*options, *([tie] if tie else [])), bool(tie)
 
 
-def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) -> Requested:
+def _from_text(
+    frame: str, answers: tuple[str, ...], question: str, crowd: int, wording: str
+) -> Requested:
     reasoning = "none"
     if _AFTER.search(frame):
         reasoning = "after"
@@ -261,6 +269,7 @@ def _from_text(frame: str, answers: tuple[str, ...], question: str, crowd: int) 
         "question": question,
         "crowd": crowd,
         "guided": GUIDELINE in frame,
+        "wording": wording,
         "note": _note_in(frame),
         "reasoning": reasoning,
     }

@@ -47,13 +47,15 @@ class Truth:
         factor = {"before": judge.reasoning_before, "after": judge.reasoning_after}
         return asked * factor.get(reasoning, 1.0) * (judge.guided if guided else 1.0)
 
-    def centre(self, question: str, answer: str, note: str = "") -> float:
+    def centre(self, question: str, answer: str, note: str = "", wording: str = "") -> float:
         """Where the scores of an answer are centred, in points of a 1-10 scale."""
         judge, whole = self.judge, answer
         seen = seen_in(_cut(question), answer)
         answer = seen.text
         centre = judge.floor + judge.span * float(seen.quality**judge.curve) + judge.severity
         centre += judge.moved_by.get(seen.change, 0.0) + judge.moved_by.get(note, 0.0)
+        if judge.wording:
+            centre += judge.wording * normal_of("wording", judge.name, wording, answer.strip())
         centre += judge.question_effect * normal_of("question", judge.name, _cut(question))
         centre += judge.answer_effect * normal_of("answer", judge.name, answer.strip())
         return centre + judge.verbosity * _log_length(whole) + self._favour(answer)
@@ -75,6 +77,7 @@ class Truth:
         reasoning: str = "none",
         guided: bool = False,
         note: str = "",
+        wording: str = "",
     ) -> dict[int, float]:
         """Probability of each score of the scale, given that there is a verdict.
 
@@ -90,6 +93,8 @@ class Truth:
             Whether a scoring guideline is given.
         note : str
             The variant of a probe whose note is shown.
+        wording : str
+            The system message.
 
         Returns
         -------
@@ -104,7 +109,7 @@ class Truth:
         judge = self.judge
         step = 9 / (high - low)  # points of a 1-10 scale from one score to the next
         text = seen_in(_cut(question), answer).text.strip()
-        centre = min(max(self.centre(question, answer, note), 1.0), 10.0)
+        centre = min(max(self.centre(question, answer, note, wording), 1.0), 10.0)
         spread = judge.noise_spread
         variance = judge.noise * math.exp(
             spread * normal_of("variance", judge.name, text) - spread**2 / 2

@@ -1,0 +1,243 @@
+"""The wording of the judge's prompt as a source of scatter, beside asking again."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.families import claim_of
+from judgestats.analysis.limits import Limit, common_limits
+from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.scores import cell_arrays, score_conditions
+from judgestats.analysis.selections import named
+from judgestats.judgments.design import Condition
+from judgestats.judgments.pairs import scores_of
+from judgestats.judgments.settings import heat
+from judgestats.judgments.shapes import score_array
+from judgestats.results import About, Claim, Drawing, Headline, Row
+from judgestats.results.numbers import apa_number
+from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.result import TestResult
+from judgestats.stats.instrument.prompt_sensitivity import prompt_sensitivity
+from judgestats.stats.spread.mean_shift import mean_shift
+
+__all__ = ["analyse", "plan"]
+
+_FEW_WORDINGS = 5
+_QUESTION = (
+    "How far does a score move when the judge's prompt is worded otherwise, beyond asking again, "
+    "and is it better to ask in several wordings?"
+)
+
+
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    """The plan, as it is written to the run before the first call."""
+    del conditions
+    return AnalysisPlan(
+        experiment="prompts",
+        question=_QUESTION,
+        blocks="The answer is the block: every wording judges the same answers.",
+        missing="A judgment that could not be read is left out; the rates are reported.",
+        n_resamples=int(parameters["resamples"]),
+        seed=int(parameters["seed"]),
+        hypotheses=(
+            Hypothesis(
+                id="wording",
+                role="primary",
+                question="Does the wording move scores more than asking again does?",
+                test="permutation test: the scores of an answer exchanged over wordings; the share "
+                "of the scatter that is the wording's, intervals over questions",
+                family="judges and temperatures",
+                adjustment="holm",
+            ),
+            Hypothesis(
+                id="level",
+                role="secondary",
+                question="Which wordings are stricter?",
+                test="mean score of each wording minus the first one's, paired by answer",
+                family="wordings of a judge",
+                adjustment="holm",
+            ),
+        ),
+    )
+
+
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    """Answer the plan's hypotheses on judgments with ``factor_wording``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    Analysis
+    """
+    once = frame.drop_duplicates("item_id")
+    items, cluster = list(once["item_id"]), once["cluster"].to_numpy(object)
+    tests: dict[str, TestResult] = {}
+    results: list[NamedResult] = []
+    about: dict[str, About] = {}
+    for (judge, temperature), asked in frame.groupby(
+        ["judge", "temperature"], sort=False, dropna=False
+    ):
+        where = f"{judge} at {heat(float(str(temperature)))}"
+        parts = {str(k): part for k, part in asked.groupby("factor_wording", sort=False)}
+        table = np.stack([scores_of(part, items) for part in parts.values()], axis=1)
+        about[where] = About(
+            judge=str(judge),
+            stratum=where,
+            conditions=tuple(str(part["condition"].iloc[0]) for part in parts.values()),
+            varied="wording",
+        )
+        tests[where] = prompt_sensitivity(
+            table, cluster=cluster, level=declared.level,
+            n_permutations=declared.n_resamples, seed=declared.seed,
+        )  # fmt: skip
+        shift = mean_shift(
+            table, conditions=list(parts), reference=next(iter(parts)), cluster=cluster,
+            level=declared.level,
+        )  # fmt: skip
+        shift = dataclasses.replace(shift, family=f"wordings, {where}")
+        results.append(
+            named(f"level.{where}", f"Wordings minus the first, {where}", "secondary", shift)
+        )
+    family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
+    results = [
+        *(
+            dataclasses.replace(
+                named(f"wording.{where}", f"Wording of the prompt, {where}", "primary", test),
+                about=about[where],
+            )
+            for where, test in tests.items()
+        ),
+        named("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
+        *results,
+    ]
+    headlines = tuple(
+        _headline(where, test, family.p_adjusted[where], about[where])
+        for where, test in tests.items()
+    )
+    array = score_array(frame)
+    described = score_conditions(
+        frame, array, level=declared.level, n_permutations=declared.n_resamples,
+        seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
+    )  # fmt: skip
+    wordings = frame["factor_wording"].nunique()
+    return Analysis(
+        experiment="prompts",
+        question=declared.question,
+        sentence=_sentence(tests, headlines),
+        headlines=headlines,
+        conditions=described.table,
+        results=(*results, *described.results),
+        limitations=(
+            *common_limits(frame, described.table, array),
+            *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
+        ),
+        recommendation=_advice(tests, headlines),
+        drawing=Drawing(
+            kind="dots",
+            rows=tuple(f"wording.{where}/wording_share" for where in tests),
+            caption="How much of a single score's scatter goes with the wording of the prompt "
+            "(0: none).",
+        ),
+        rows=_rows(list(tests)),
+        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
+        condition_metrics=described.metrics,
+        arrays=cell_arrays(array),
+    )
+
+
+def _rows(where: Sequence[str]) -> tuple[Row, ...]:
+    return (
+        asked_row(
+            "sem", "asked again it moves by", "moves by", "sd_repeated",
+            "wording.{}/sd_repeated", where,
+        ),
+        asked_row(
+            "sem_reworded", "in other words it moves by", "reworded", "sd_reworded",
+            "wording.{}/sd_reworded", where,
+        ),
+        asked_row(
+            "fair_wording", "share of that due to the wording", "the wording's share",
+            "wording_share", "wording.{}/wording_share", where,
+        ),
+    )  # fmt: skip
+
+
+def _few_wordings(n: int) -> Limit:
+    return Limit(
+        f"Only {n} wordings: what others would do is told by few; five or more are usual.",
+        code="few_wordings",
+        short=f"{n} wordings: what others would do is hardly known",
+    )
+
+
+_SAYS: Mapping[Claim, str] = {
+    "differs": "The wording of the prompt moves scores beyond asking again",
+    "open": "Not shown that the wording moves scores beyond asking again",
+    "undefined": "The wording could not be told from asking again",
+}
+
+
+def _headline(where: str, test: TestResult, p: float, about: About) -> Headline:
+    claim = claim_of(p, math.nan)
+    return Headline(
+        id=f"headline.wording.{where}",
+        hypothesis="wording",
+        claim=claim,
+        about=about,
+        estimand="wording_share",
+        rests_on=(f"wording.{where}",),
+        family="wording",
+        p_adjusted=p,
+        reason=test.reason,
+        says=_SAYS[claim],
+        size=f"wording.{where}/wording_share",
+    )
+
+
+def _sentence(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) -> str:
+    told = []
+    for headline in headlines:
+        where = headline.about.stratum
+        test = tests[where]
+        if test.reason:
+            told.append(f"{where}: {test.reason}")
+            continue
+        same, other = (test.effects[k].estimate for k in (1, 2))
+        moves = (
+            f"a score moves by {apa_number(same)} points when asked again and by "
+            f"{apa_number(other)} in other words"
+        )
+        shown = "" if headline.claim == "differs" else ", which is not more than chance allows"
+        told.append(f"{where}: {moves}{shown}")
+    return f"{'; '.join(told)}." if told else "Nothing could be compared."
+
+
+def _advice(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) -> Recommendation:
+    """Whether two scores are better spent on two wordings or on one."""
+    shown = [h for h in headlines if h.claim == "differs"]
+    if not shown:
+        return Recommendation(
+            text="One wording will do: no judge was seen to score otherwise in other words."
+        )
+    parts = []
+    for headline in shown:
+        details = tests[headline.about.stratum].details
+        two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
+        parts.append(f"{headline.about.stratum} errs by {two} instead of {one} points")
+    return Recommendation(
+        text=f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}.",
+        rests_on=tuple(h.rests_on[0] for h in shown),
+    )

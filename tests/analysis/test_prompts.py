@@ -1,0 +1,84 @@
+"""prompts: a judge that its prompt's wording moves is found, one that it does not is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.prompts import analyse, plan
+from judgestats.errors import InputError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.run import prepare
+from judgestats.items.bank import load_bank
+from judgestats.judges.simulated.request_reader import read_request
+from judgestats.judges.simulated.truth import truth
+from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.protocols.base import ReplyMode
+from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.template import PromptTemplate
+from tests.null_judge.designs import claims, reworded, seeded
+from tests.null_judge.worlds import World
+
+WORDINGS = ("pointwise", *(f"pointwise_{k}" for k in range(2, 9)))
+
+
+def judged(judges, *, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for wording in WORDINGS:
+        protocol = Pointwise(template=PromptTemplate.bundled(wording))
+        for unit in protocol.units(load_bank())[::3]:
+            asked = read_request({"messages": list(protocol.prompt(unit, ReplyMode.TEXT).messages)})
+            assert (asked.low, asked.high) == (1, 10)
+            for judge in judges:
+                chances = truth(judge).score_probabilities(
+                    asked.question, asked.answers[0], temperature=1.0, wording=asked.wording
+                )
+                drawn = rng.choice(list(chances), size=3, p=list(chances.values()))
+                rows += [
+                    {
+                        "judge": judge, "temperature": 1.0, "item_id": unit.item_id,
+                        "cluster": unit.cluster, "replicate": r, "status": "ok",
+                        "score": float(s), "condition": f"{judge}, wording={wording}",
+                        "factor_wording": wording,
+                    }
+                    for r, s in enumerate(drawn)
+                ]  # fmt: skip
+    return parsed_frame(pd.DataFrame(rows))
+
+
+@pytest.fixture(scope="module")
+def found():
+    frame = judged(["sim-typical", "sim-touchy"])
+    return analyse(frame, plan({"resamples": 199, "seed": 0}, ()))
+
+
+def test_the_dial_is_found_at_its_size(found):
+    claims = {h.about.judge: h.claim for h in found.headlines}
+    assert claims == {"sim-typical": "open", "sim-touchy": "differs"}
+    share = found["wording.sim-touchy at T=1"].effect
+    # .8 points of wording beside .5 of asking again, both cut at the ends of the scale
+    assert share.interval.low < 0.64 / (0.64 + 0.25) < share.interval.high + 0.1
+    assert share.interval.low > 0.4
+
+
+def test_it_recommends_two_wordings_where_they_pay(found):
+    assert "sim-touchy at T=1 errs by" in found.recommendation.text
+    assert "sim-typical" not in found.recommendation.text
+
+
+def test_nothing_is_claimed_of_wordings_that_change_nothing():
+    wrong = sum(bool(claims(reworded(seeded(24, s), World(), resamples=99))) for s in range(20))
+    assert wrong <= 3
+
+
+def test_a_single_prompt_or_two_of_one_name_are_refused(tmp_path):
+    design = load_design("prompts")
+    with pytest.raises(InputError, match=r"Write prompts=one\.txt,two\.txt"):
+        prepare(design, {"prompt": "pointwise_2"})
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p.txt").write_text("{question} {response}")
+    with pytest.raises(InputError, match="two files have the same name"):
+        prepare(design, {"prompts": f"{tmp_path}/a/p.txt,{tmp_path}/b/p.txt"})

@@ -1,0 +1,90 @@
+"""The wording's share of scatter, by hand, by known truth, and where there is none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.stats import prompt_sensitivity, variance_components
+
+
+def judged(rng, *, wording, items=60, prompts=8, repeats=3, repeat=0.5):
+    shape = (items, prompts, repeats)
+    level = rng.normal(0, 1.5, (items, 1, 1))
+    return level + rng.normal(0, wording, (items, prompts, 1)) + rng.normal(0, repeat, shape)
+
+
+def test_in_a_balanced_table_it_is_the_anova():
+    x = judged(np.random.default_rng(1), wording=0.7)
+    out = prompt_sensitivity(x, n_permutations=99, seed=0)
+    nested = variance_components(x, design=("item", "prompt", "item:prompt"), method="anova")
+    wording = nested["prompt"] + nested["item:prompt"]
+    assert out.details["wording_variance"] == pytest.approx(wording)
+    assert out.details["repeat_variance"] == pytest.approx(nested["residual"])
+    share = wording / (wording + nested["residual"])
+    assert [e.estimate for e in out.effects] == pytest.approx(
+        [share, math.sqrt(nested["residual"]), math.sqrt(wording + nested["residual"])]
+    )
+
+
+def test_missing_scores_leave_the_truth_where_it_is():
+    rng = np.random.default_rng(2)
+    x = judged(rng, wording=0.6, items=400, repeat=0.4)
+    x[rng.random(x.shape) < 0.2] = np.nan
+    out = prompt_sensitivity(x, n_permutations=99, seed=0)
+    low, high = out.effect.interval.low, out.effect.interval.high
+    assert low < 0.36 / 0.52 < high
+    assert high - low < 0.1
+
+
+def test_wordings_that_do_nothing_are_rarely_claimed():
+    rng = np.random.default_rng(3)
+    p = []
+    for _ in range(200):
+        x = np.round(judged(rng, wording=0.0, items=12, prompts=4, repeats=2))
+        x[rng.random(x.shape) < 0.1] = np.nan
+        p.append(prompt_sensitivity(x, n_permutations=99, seed=0).p_value)
+    assert np.mean(np.array(p) <= 0.05) < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_an_interval_covers_its_share():
+    rng = np.random.default_rng(4)
+    hits = []
+    for _ in range(200):
+        out = prompt_sensitivity(
+            judged(rng, wording=0.5, items=30, prompts=6, repeats=2), n_permutations=1, seed=0
+        )
+        hits.append(out.effect.interval.low < 0.5 < out.effect.interval.high)
+    assert np.mean(hits) > 0.93 - 2 * math.sqrt(0.93 * 0.07 / 200)
+
+
+def test_two_wordings_err_less_than_one_asked_twice():
+    out = prompt_sensitivity(judged(np.random.default_rng(5), wording=1.0), n_permutations=9)
+    w, e = out.details["wording_variance"], out.details["repeat_variance"]
+    assert out.details["two_wordings"] == pytest.approx(math.sqrt((w + e) / 2))
+    assert out.details["one_wording"] == pytest.approx(math.sqrt(w + e / 2))
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (np.ones((4, 3, 2)), "no score varies"),
+        (np.ones((4, 3, 1)), "no prompt was asked twice about an item"),
+        (np.full((4, 3, 2), np.nan), "no item has scores under two prompts"),
+    ],
+)
+def test_what_cannot_be_told_says_why(table, why):
+    out = prompt_sensitivity(table, n_permutations=9)
+    assert out.reason == why
+    assert math.isnan(out.p_value)
+    assert math.isnan(out.effect.estimate)
+
+
+def test_wrong_input_is_told():
+    with pytest.raises(InputError, match="at least 2 prompts, got shape"):
+        prompt_sensitivity(np.ones((4, 1, 3)))
+    with pytest.raises(InputError, match="must be finite"):
+        prompt_sensitivity(np.full((2, 2, 2), np.inf))
