@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import pandas as pd
 
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
+from judgestats.errors import InputError
 from judgestats.protocols.base import Unit
 from judgestats.protocols.frame import addresses_judge, imitates_frame
+from judgestats.results import Comparison, Estimate
+from judgestats.results.values import spreadsheet_cell
 
 __all__ = ["flagged_texts", "with_flagged_texts"]
 
@@ -37,10 +42,20 @@ def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:
     >>> flagged_texts({"T = 0": [unit, unit]}).values.tolist()
     [['T = 0', 1, 0, 1]]
     """  # noqa: E501
-    known: dict[tuple[int, tuple[int, ...]], tuple[bool, bool]] = {}
     rows = []
+    for condition, flags in _flags(units).items():
+        frames, addresses = (sum(f[i] for f in flags.values()) for i in (0, 1))
+        rows.append((condition, len(flags), frames, addresses))
+    table = pd.DataFrame(rows, columns=["condition", "items", "imitates_frame", "addresses_judge"])
+    return table if table[["imitates_frame", "addresses_judge"]].to_numpy().any() else table[:0]
+
+
+def _flags(units: Mapping[str, Iterable[Unit]]) -> dict[str, dict[str, tuple[bool, bool]]]:
+    """Of each condition and item: whether a text imitates the frame, or addresses the judge."""
+    known: dict[tuple[int, tuple[int, ...]], tuple[bool, bool]] = {}
+    found: dict[str, dict[str, tuple[bool, bool]]] = {}
     for condition, listed in units.items():
-        flags: dict[str, tuple[bool, bool]] = {}
+        flags = found.setdefault(condition, {})
         for unit in listed:
             key = id(unit.item), unit.shown
             if key not in known:
@@ -48,24 +63,97 @@ def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:
                 known[key] = any(map(imitates_frame, texts)), any(map(addresses_judge, texts))
             before = flags.get(unit.item_id, (False, False))
             flags[unit.item_id] = before[0] or known[key][0], before[1] or known[key][1]
-        frames, addresses = (sum(f[i] for f in flags.values()) for i in (0, 1))
-        rows.append((condition, len(flags), frames, addresses))
-    table = pd.DataFrame(rows, columns=["condition", "items", "imitates_frame", "addresses_judge"])
-    return table if table[["imitates_frame", "addresses_judge"]].to_numpy().any() else table[:0]
+    return found
 
 
-def with_flagged_texts(analysis: Analysis, units: Mapping[str, Iterable[Unit]]) -> Analysis:
-    """An analysis with the counts of such texts, where there are any."""
+def with_flagged_texts(
+    analysis: Analysis,
+    units: Mapping[str, Iterable[Unit]],
+    *,
+    frame: pd.DataFrame | None = None,
+    again: Callable[[pd.DataFrame], Analysis] | None = None,
+) -> Analysis:
+    """An analysis with the counts of such texts, where there are any, and what it is without them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    units : mapping of str to iterable of Unit
+        By condition.
+    frame : DataFrame, optional
+        The parsed judgments.
+    again : callable, optional
+        The same analysis of part of them.
+
+    Returns
+    -------
+    Analysis
+    """
     table = flagged_texts(units)
     if table.empty:
         return analysis
-    counts = NamedResult(
-        id="flagged_texts",
-        title="Texts that imitate the frame or address the judge",
-        role="descriptive",
-        result=Rows(table=table),
+    tables = {"flagged_texts": table}
+    limits: tuple[str, ...] = ()
+    files = dict(analysis.files)
+    if frame is not None and again is not None:
+        flagged = {i for flags in _flags(units).values() for i, f in flags.items() if any(f)}
+        beside, limits = _without(analysis, frame[~frame["item_id"].isin(flagged)], again)
+        tables |= beside
+        if "flagged_without" in beside:
+            written = beside["flagged_without"].map(spreadsheet_cell)
+            files["tables/flagged_without.csv"] = written.to_csv(index=False, lineterminator="\n")
+    return replace(
+        analysis,
+        limitations=(*limits, *analysis.limitations),
+        files=files,
+        described=(
+            *analysis.described,
+            *(
+                NamedResult(id=k, title=_TITLES[k], role="descriptive", result=Rows(table=t))
+                for k, t in tables.items()
+                if len(t)
+            ),
+        ),
     )
-    return replace(analysis, described=(*analysis.described, counts))
+
+
+_TITLES = {
+    "flagged_texts": "Texts that imitate the frame or address the judge",
+    "flagged_without": "Results with and without these texts",
+    "flagged_claims": "Claims that are others without these texts",
+}
+
+
+def _without(
+    analysis: Analysis, rest: pd.DataFrame, again: Callable[[pd.DataFrame], Analysis]
+) -> tuple[dict[str, pd.DataFrame], tuple[str, ...]]:
+    """What the screen shows with and without some items, and the claims that are others then."""
+    try:
+        other = again(rest).records()
+    except InputError as error:
+        return {}, (f"Without the texts that imitate the frame or address the judge: {error}",)
+    whole = analysis.records()
+    rows = [
+        {"question": row.ask, "condition": name, "all": value, "without": left.estimate}
+        for row in whole.rows
+        for name, identity in row.cells.items()
+        if identity in other
+        and isinstance(left := other[identity], (Estimate, Comparison))
+        and isinstance(record := whole[identity], (Estimate, Comparison))
+        and math.isfinite(value := record.estimate)
+    ]
+    claims = {h.id: h.claim for h in other.headlines}
+    changed = [h for h in whole.headlines if claims.get(h.id, "undefined") != h.claim]
+    told = "all claims stay"
+    if changed:
+        told = f"{len(changed)} of {len(whole.headlines)} claims are others"
+    limit = Limit(
+        f"Without the judged texts that imitate the frame or address the judge {told}.",
+        code="flagged_without",
+        short=f"texts address the judge: without them {told}",
+    )
+    counts = [{"changed": len(changed), "claims": len(whole.headlines)}]
+    return {"flagged_without": pd.DataFrame(rows), "flagged_claims": pd.DataFrame(counts)}, (limit,)
 
 
 def _texts(unit: Unit) -> list[str]:

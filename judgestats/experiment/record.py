@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from judgestats.judges.account import Collected
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.judgments.settings import as_text
+from judgestats.protocols.probes import ORIGINAL
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import Results
 from judgestats.stats.inference.result import to_plain
@@ -97,8 +98,23 @@ def record(
     return render_into(run, folder, formats=p["report"], detail=p["detail"])
 
 
-def completed(prepared: Prepared, frame: pd.DataFrame, analysis: Analysis) -> Analysis:
-    """The analysis with what stands beside every answer, and with texts that need care named."""
+def completed(
+    prepared: Prepared,
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    again: Callable[[pd.DataFrame], Analysis],
+) -> Analysis:
+    """The analysis with what stands beside every answer, and with texts that need care named.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    again : callable
+        The same analysis of part of the judgments.
+    """
     scale = prepared.parameters["scale"]
     analysis = supplemented(
         analysis,
@@ -106,8 +122,13 @@ def completed(prepared: Prepared, frame: pd.DataFrame, analysis: Analysis) -> An
         level=prepared.plan.level,
         scale=(float(scale.low), float(scale.high)),
     )
-    units = {condition.label: listed for condition, listed in prepared.units.items()}
-    analysis = with_flagged_texts(analysis, units)
+    units = {
+        condition.label: listed
+        for condition, listed in prepared.units.items()
+        # What the probes put into a text is no finding.
+        if prepared.design.name != "probe" or condition.factors["probe"] == ORIGINAL
+    }
+    analysis = with_flagged_texts(analysis, units, frame=frame, again=again)
     analysis = with_people_error(
         analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
         scale=prepared.parameters["scale"], level=prepared.plan.level,

@@ -117,8 +117,13 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
         if prepared.staging is not None:
             known["pipelines"] = validate_pipelines(prepared.staging.table(frame))
             known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
+
+        def again(part: pd.DataFrame) -> Analysis:
+            found: Analysis = prepared.analysis.analyse(part, prepared.plan, **known)
+            return found
+
         with engine.running(), working(f"Analysing {len(frame):,} judgments"):
-            analysis = prepared.analysis.analyse(frame, prepared.plan, **known)
+            analysis = again(frame)
             analysis = with_published(analysis, frame, preset=given.get("preset", ""))
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
@@ -130,7 +135,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-        analysis = completed(prepared, frame, analysis)
+        analysis = completed(prepared, frame, analysis, again)
         facts = about(prepared, frame, collected, command)
         unknown = bool(account.get("cost_unknown"))
         told = console.account_lines(account, unknown_price=unknown)

@@ -398,6 +398,7 @@ _CSV = {
     "pairs": "every pair, with interval, p and adjusted p",
     "estimates": "every estimate, with interval and what chance gives",
     "conditions": "everything that describes the conditions, at full precision",
+    "flagged_without": "results with and without the texts that address the judge",
     "disagreements": "every item on which judge and people differ, the widest gap first",
 }
 
@@ -409,7 +410,9 @@ def files(run: Run) -> Markdown:
     made = {name: text for name, text in _written(run).items() if text}
     for name, text in made.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    here = [*made, *(["disagreements"] if linked(run) else [])]
+    there = ["disagreements"] if linked(run) else []
+    there += ["flagged_without"] if run.table("flagged_without") else []
+    here = [*made, *there]
     lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
     lines.append("- results.json: all records; `judgestats report RUN detail=full` shows them.")
     return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
