@@ -149,7 +149,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
         "OPENAI_API_KEY",
         "--base-url http",
         "Account:",
-        "Conditions:",
+        "Conditions (sim-typical):",
         "MLflow run",
     ]
     places = [said.index(p) for p in parts]
