@@ -18,7 +18,7 @@ from judgestats.analysis.ratings import judges_results, ratings_of, ratings_resu
 from judgestats.analysis.validity import score_validity
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_k import choices_by_k, right_answers
-from judgestats.analysis.validity_panel import PANEL, panel_of_ratings
+from judgestats.analysis.validity_panel import PANEL, panel_of_answers, panel_of_ratings
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
@@ -121,7 +121,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "the alternative annotator test (epsilon .1), beside",
             )
         )
-    if len(once) > 1 and len(ratings_of(frame)[0]):
+    if len(once) > 1 and (len(ratings_of(frame)[0]) or right_answers(frame) is not None):
         questions.append(PANEL)
     if "author" in frame and len(ratings_of(frame)[0]):
         questions.append(SYSTEMS)
@@ -167,7 +167,12 @@ def other_results(
     if "systems" in asked:
         found += system_results(frame, declared)
     if "panel" in asked:
-        found += panel_of_ratings(array, ratings, declared)
+        right = right_answers(frame)
+        found += (
+            panel_of_ratings(array, ratings, declared)
+            if right is None
+            else panel_of_answers(array, right, declared)
+        )
     for name in array.conditions if len(ratings) else ():
         own = frame[frame["condition"] == name]
         found += [

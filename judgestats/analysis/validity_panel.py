@@ -14,10 +14,11 @@ from judgestats.errors import InputError
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
 from judgestats.stats.inference.result import Result
+from judgestats.stats.validity.choice_panel import panel_of_choices
 from judgestats.stats.validity.panels import panel_of_judges
 from judgestats.stats.validity.score_panel import panel_of_scores
 
-__all__ = ["PANEL", "panel_of_ratings", "panel_of_verdicts"]
+__all__ = ["PANEL", "panel_of_answers", "panel_of_ratings", "panel_of_verdicts"]
 
 PANEL = Hypothesis(
     id="panel",
@@ -29,6 +30,7 @@ PANEL = Hypothesis(
     family="none: differences with intervals",
 )
 _MOST = 12
+_MOST_OPTIONS = 26
 _PAIRS = (("fail", "pass"), ("a", "b"))
 
 
@@ -52,7 +54,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     said = set(frame["label"]) - {"", "tie"}
     words = next((p for p in _PAIRS if said and said <= set(p)), None)
     if words is None:
-        return []
+        return _of_options(frame, said, names, declared)
     code = {words[0]: 0.0, words[1]: 1.0}
     value = frame["choice"].map(code).astype(float)
     share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
@@ -64,6 +66,73 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
         found: Result = panel_of_judges(
             votes, human, names=names, **_options(first["cluster"].to_numpy(object), declared)
         )
+    except InputError:
+        return []
+    return [_named(found, names)]
+
+
+def _of_options(
+    frame: pd.DataFrame, said: set[str], names: list[str], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """A panel of choices among several: each condition's most frequent choice is its vote."""
+    chosen = frame[frame["choice"] != ""]
+    if not said or len(said) > _MOST_OPTIONS or not set(chosen["choice"]) & said:
+        return []
+    counts = chosen.groupby(["item_id", "condition", "choice"], sort=False).size()
+    most = counts.groupby(level=[0, 1], sort=False).transform("max") == counts
+    top = counts[most].reset_index("choice")["choice"]
+    votes = top[~top.index.duplicated(keep=False)].unstack().reindex(columns=names)
+    first = frame.drop_duplicates("item_id").set_index("item_id")
+    return _chosen(votes.reindex(first.index), first["label"], first["cluster"], names, declared)
+
+
+def panel_of_answers(
+    array: ScoreArray, right: pd.Series, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """A panel of conditions that score several answers to a question of which one is right.
+
+    Parameters
+    ----------
+    array : ScoreArray
+        Clusters are the questions.
+    right : Series
+        Of each item whether it is the right answer.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of NamedResult
+        Empty where there is one condition, or too few questions.
+    """
+    names = list(array.conditions)
+    if not 2 <= len(names) <= _MOST:
+        return []
+    means = pd.DataFrame(item_means(array), columns=names, index=list(array.items))
+    question = pd.Series(array.clusters, index=means.index, dtype=object)
+    true = right.reindex(means.index).fillna(False).astype(bool)
+    one = true.groupby(question).transform("sum") == 1
+    means, question, true = means[one], question[one], true[one]
+    label = pd.Series(means.index[true], index=question[true].to_numpy(), dtype=object)
+    votes = pd.DataFrame(index=label.index, columns=names, dtype=object)
+    for name in names:
+        highest = means[name].groupby(question).transform("max") == means[name]
+        top = pd.Series(means.index[highest], index=question[highest].to_numpy(), dtype=object)
+        votes[name] = top[~top.index.duplicated(keep=False)].reindex(label.index)
+    return _chosen(votes, label, None, names, declared)
+
+
+def _chosen(
+    votes: pd.DataFrame, label: pd.Series, cluster: pd.Series | None, names: list[str],
+    declared: AnalysisPlan,
+) -> list[NamedResult]:  # fmt: skip
+    given = {"cluster": None, "level": declared.level, "seed": declared.seed}
+    if cluster is not None:
+        given = _options(cluster.to_numpy(object), declared)
+    try:
+        found: Result = panel_of_choices(
+            votes.astype(object).where(votes.notna(), None).to_numpy(object),
+            label.to_numpy(object), names=names, **given,
+        )  # fmt: skip
     except InputError:
         return []
     return [_named(found, names)]

@@ -381,6 +381,9 @@ from judgestats.stats.validity.ceiling import (
 from judgestats.stats.validity.choice_by_k import (
     choice_accuracy_by_k as choice_accuracy_by_k,
 )
+from judgestats.stats.validity.choice_panel import (
+    panel_of_choices as panel_of_choices,
+)
 from judgestats.stats.validity.confidence import (
     confidence_calibration as confidence_calibration,
 )

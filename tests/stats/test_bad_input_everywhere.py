@@ -374,6 +374,7 @@ NOT_FROM_DATA = {
     "draw_labels",
     "labels_by_item",
     "labels_needed",
+    "panel_of_choices",
     "panel_of_judges",
     "panel_votes",
     "plan_study",

@@ -240,13 +240,13 @@ def panel_of_judges(
     right = (f == y[:, None]).astype(float)
     majority, weighted, best = _cross_fitted(f, y, right, codes, inference["seed"])
     accuracy = {
-        name: _mean(right[:, j], codes, name, sample, inference["level"])
+        name: accuracy_over_clusters(right[:, j], codes, name, sample, inference["level"])
         for j, name in enumerate(names)
     }
     gains = {}
     for name, credit in (("majority", majority), ("weighted", weighted)):
-        accuracy[name] = _mean(credit, codes, name, sample, inference["level"])
-        gains[name] = _mean(
+        accuracy[name] = accuracy_over_clusters(credit, codes, name, sample, inference["level"])
+        gains[name] = accuracy_over_clusters(
             credit - best, codes, f"{name}_gain", sample, inference["level"], share=False
         )
     errors = 1 - right
@@ -339,10 +339,11 @@ def _cross_fitted(
     return _credit(panel_votes(f), y), weighted, best
 
 
-def _mean(
+def accuracy_over_clusters(
     values: FloatArray, codes: IntArray, name: str, sample: Sample, level: float, *,
     share: bool = True,
 ) -> Estimate:  # fmt: skip
+    """Accuracy, or a difference of accuracies, with an interval over clusters."""
     over = mean_over_clusters(values, codes)
     iv = over.interval(level)
     if iv is not None and share:
