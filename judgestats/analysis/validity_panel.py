@@ -125,7 +125,7 @@ def _chosen(
     votes: pd.DataFrame, label: pd.Series, cluster: pd.Series | None, names: list[str],
     declared: AnalysisPlan,
 ) -> list[NamedResult]:  # fmt: skip
-    given = {"cluster": None, "level": declared.level, "seed": declared.seed}
+    given: dict[str, Any] = {"cluster": None, "level": declared.level, "seed": declared.seed}
     if cluster is not None:
         given = _options(cluster.to_numpy(object), declared)
     try:
