@@ -20,6 +20,8 @@ from judgestats.reporting import load_run
 from judgestats.reporting.report import render_report
 from judgestats.reporting.sections import advice, data, figures
 from judgestats.results import Results, Test, read_results, write_results
+from judgestats.results.brief import brief_of
+from tests.reporting.record_numbers import faults
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,15 @@ def test_audit_of_verdicts(verdicts: Path, tmp_path: Path) -> None:
         assert part in text or part in made["html"].read_text(), part
     assert "SIMULATED" not in text
     assert made["pdf"].stat().st_size > 20_000
+
+
+def test_the_brief_audit_keeps_to_its_records(verdicts: Path, tmp_path: Path) -> None:
+    made = render_report(verdicts, to=("html",), out_dir=tmp_path, renderer="builtin")
+    found = read_results(verdicts / "results.json")
+    assert faults(made["html"], found) == []
+    first, *_ = brief_of(found).answers
+    page = text_of(made["html"].read_text())
+    assert first.text.split(" (")[0].split(":")[0] in page
 
 
 def test_positions_count_the_place_not_the_response(verdicts: Path) -> None:
@@ -136,6 +147,8 @@ def test_replication(run_folder: Path, tmp_path: Path) -> None:
     made = render_report(
         folder, to=("html", "pdf"), out_dir=tmp_path, renderer="builtin", detail="full"
     )
+    brief = render_report(folder, to=("html",), out_dir=tmp_path / "b", renderer="builtin")
+    assert faults(brief["html"], read_results(folder / "results.json")) == []
     text = text_of(made["html"].read_text())
     for part in (
         "Spread grows &lt;b&gt;", "The study's test: Spearman", "Stands. F is large",
