@@ -264,6 +264,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             "pairs": list(pairs.names),
             "clusters": [str(c) for c in pairs.table.clusters],
             "conditions": [m.label for m in methods],
+            "judges": [m.judge for m in methods],
             "credit": np.column_stack([m.credit for m in methods]),
         },
     )

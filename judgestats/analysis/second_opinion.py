@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.second_opinion_blocks import blocked_numbers, credit_numbers
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
 
@@ -77,13 +78,20 @@ def second_opinion(frame: pd.DataFrame, found: Results) -> tuple[Opinion, ...]:
     -------
     tuple of Opinion
         ICC(1,1) and Cronbach's alpha (pingouin), congeneric omega (factor_analyzer), the
-        within-item variance (statsmodels' mixed model), Friedman's statistic over the spread of
-        items (pingouin), Fleiss' kappa (statsmodels), correlations with ratings (scipy), kappa
-        with labels (statsmodels), and Holm's adjustment of every family (statsmodels).
+        within-item variance (statsmodels' mixed model), the blocked F of spread and of agreement
+        with people (statsmodels), Friedman's statistic over the spread of items (pingouin), signed
+        ranks (scipy), differences of alignment scores (statsmodels), Fleiss' kappa (statsmodels),
+        correlations with ratings (scipy), kappa with labels (statsmodels), and Holm's adjustment
+        of every family (statsmodels).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
-        return (*_scores(frame, found), *_verdicts(frame, found), *_families(found))
+        return (
+            *_scores(frame, found),
+            *_verdicts(frame, found),
+            *(_blocked(one) for one in credit_numbers(found)),
+            *_families(found),
+        )
 
 
 def opinions_table(opinions: tuple[Opinion, ...]) -> pd.DataFrame:
@@ -139,6 +147,15 @@ def _scores(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
         if x.var(axis=1).any():
             yield from _of_table(name, x, found)
     yield from _ranks(whole, found)
+    for one in blocked_numbers(whole, array.clusters, found):
+        yield _blocked(one)
+
+
+def _blocked(number: tuple[str, str, float, float, str, str]) -> Opinion:
+    result, what, ours, theirs, package, convention = number
+    return Opinion(
+        result=result, what=what, ours=ours, theirs=theirs, package=package, convention=convention
+    )
 
 
 def _ranks(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[Opinion]:

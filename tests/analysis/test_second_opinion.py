@@ -19,6 +19,7 @@ from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.reporting.runs import load_run
 from judgestats.results import write_results
+from tests.null_judge.designs import aligned, seeded
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
@@ -83,6 +84,23 @@ def test_ranks_of_spread_and_congeneric_omega_are_the_same():
     told = [o.what for o in opinions]
     assert told.count("Friedman's chi-squared") == 1
     assert "congeneric omega" in told
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
+
+
+@pytest.mark.parametrize("sizes", [(1,) * 20, (4, 3, 2, 2, 1, 1, 1)])
+def test_primary_tests_within_items_are_the_same(sizes):
+    """F over questions of any size; signed ranks of two conditions; agreement with people."""
+    world = World(sizes=sizes, replications=4, unread=0.0)
+    frame = scored(np.random.default_rng(9), world, JUDGES[:2])
+    opinions = second_opinion(frame, audit(frame, n_resamples=19).records())
+    told = {o.what: o for o in opinions}
+    assert {"F of spread within items", "signed-rank statistic V"} <= set(told)
+    assert not disagreeing(opinions), opinions_table(opinions).to_string()
+    found = aligned(seeded(1), world, resamples=19).records()
+    opinions = second_opinion(frame[:0], found)
+    told = [o.what for o in opinions]
+    assert told.count("F of agreement with people") == 2
+    assert told.count("difference of alignment scores") == 6
     assert not disagreeing(opinions), opinions_table(opinions).to_string()
 
 

@@ -18,6 +18,10 @@ SMALL = {"resamples": "99", "report": "none", "replicates": "3", "judges": "sim-
         ("temperature", {"temperatures": "0.3,0.7,1"}),
         ("judges", {"temperatures": "0.5"}),
         ("bias", {"pairs": "12"}),
+        ("alignment", {"limit": "12"}),
+        ("guidelines", {"limit": "6"}),
+        ("reasoning", {"limit": "6"}),
+        ("self_consistency", {"limit": "12"}),
     ],
 )
 def test_numbers_of_a_run_are_the_same(workplace, name, more):
