@@ -12,7 +12,12 @@ from typing import Any
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.own_prompts import (
+    OWN_REASONING,
+    holds_guideline,
+    own_reasoning,
+    prompt_of,
+)
 from judgestats.experiment.parameters import Parameter, read_names
 from judgestats.judgments.design import Condition
 from judgestats.protocols.guideline import (
@@ -32,8 +37,7 @@ def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
     level = condition.factors["guideline"]
     source = next(g for g in parameters["guidelines"] if guideline_level(g) == level)
     template = prompt_of(parameters, "pointwise", level=level)
-    # a whole prompt for one level holds its guideline already
-    if level not in parameters["prompt_by_level"] or "guideline" in template.placeholders:
+    if not holds_guideline(parameters, template, level=level):
         template = with_guideline(template, guideline_text(source, scale=parameters["scale"]))
     return Pointwise(
         template=template,

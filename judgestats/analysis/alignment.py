@@ -42,7 +42,7 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.results import About, Claim, Headline, Row
-from judgestats.results.numbers import apa_number, bounds_of, told
+from judgestats.results.numbers import apa_number, bounds_of, with_bounds
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.result import Estimate, format_p
 
@@ -479,7 +479,7 @@ def _largest(compared: Compared) -> str:
     )
     lead = "largest difference" if len(compared.equal.rows) > 1 else "difference"
     return (
-        f"{lead}, {row.a} less {row.b}, {told(row.estimate, low, high, bounded=True)} (90 % "
+        f"{lead}, {row.a} less {row.b}, {with_bounds(row.estimate, low, high, bounded=True)} (90 % "
         f"interval), so one of {apa_number(MARGIN, bounded=True)} is {out}"
     )
 

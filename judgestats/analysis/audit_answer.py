@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from judgestats.analysis.families import LEVEL, claim_of
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
@@ -39,7 +40,6 @@ _SAYS = {
     ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
     ("compare.people", "undefined"): "agreement with people could not be compared",
 }
-ALPHA = 0.05
 
 
 def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
@@ -68,7 +68,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             estimand, p, reason = found.name, math.nan, found.reason
         elif named.id in adjusted:
             p = float(adjusted[named.id])
-            claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+            claim = claim_of(p, math.nan)
             estimand, beside = _COMPARED[_kind(named.id)]
             rests_on += tuple(i for i in beside if i in ids)
             reason = found.reason if isinstance(found, TestResult) else ""
@@ -152,14 +152,14 @@ def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str
         for r in results
         if r.id == "shift.all" and isinstance(r.result, Comparisons)
         for row in r.result.rows
-        if row.p_adjusted < ALPHA
+        if row.p_adjusted < LEVEL
     ]
-    if not (p < ALPHA and shown):
+    if not (p < LEVEL and shown):
         return ""
     row = max(shown, key=lambda r: abs(r.estimate))
     pairs = f", the largest of {len(shown)} such differences" if len(shown) > 1 else ""
     return (
-        f"; mean scores differ: {row.a} minus {row.b} {row.told()} points{pairs} "
+        f"; mean scores differ: {row.a} minus {row.b} {row.with_bounds()} points{pairs} "
         f"(paired by item, adjusted p {format_p(p)})"
     )
 
@@ -180,4 +180,4 @@ def _widest(results: Sequence[NamedResult]) -> str:
         return ""
     row = max(rows, key=lambda r: abs(math.log(r.estimate)))
     what = "mean distances" if named == "distance.all" else "variances"
-    return f"; largest ratio of {what} {row.a} / {row.b} {row.told()}{hangs_on(row.details)}"
+    return f"; largest ratio of {what} {row.a} / {row.b} {row.with_bounds()}{hangs_on(row.details)}"

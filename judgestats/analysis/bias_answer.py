@@ -174,7 +174,7 @@ def length_told(headlines: Sequence[Headline], results: Mapping[str, Result]) ->
 
     def by(where: str) -> str:
         own = [r for r in _rows_of(family, where) if r.p_adjusted < LEVEL]
-        shown = [f"{r.told()}{_asked_on(r)}" for r in own]
+        shown = [f"{r.with_bounds()}{_asked_on(r)}" for r in own]
         return f"by {_joined(shown)}, in points of a 1-10 scale"
 
     text = _said(
@@ -222,7 +222,7 @@ def authorship_told(headlines: Sequence[Headline], results: Mapping[str, Result]
 
     def by(where: str) -> str:
         own = [r for r in _rows_of(family, where) if r.p_adjusted < LEVEL]
-        shown = [f"{r.told(times=100, digits=0)} points in a hundred" for r in own]
+        shown = [f"{r.with_bounds(times=100, digits=0)} points in a hundred" for r in own]
         return f"by {_joined(shown)}"
 
     text = _said(

@@ -40,7 +40,7 @@ def sentence_of(
         text = f"{judged.name}: vanilla is right in {worded_percent(vanilla, 'accuracy')}"
         if better:
             best = better[0]
-            text += f"; {best.a} is better by {best.told(times=100, digits=1)} points"
+            text += f"; {best.a} is better by {best.with_bounds(times=100, digits=1)} points"
         else:
             text += "; no strategy is shown to be better"
         trend = f"scaling.accuracy.{judged.name}"
@@ -96,7 +96,7 @@ def recommended(
         name = str(row["factor_strategy"])
         told.append(
             f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
-            f"({better[name].told(times=100, digits=1)} points more, "
+            f"({better[name].with_bounds(times=100, digits=1)} points more, "
             f"{float(row['tokens']):,.0f} tokens a verdict)"
         )
     return Recommendation(text=f"{'. '.join(told)}.") if told else None

@@ -23,17 +23,7 @@ QUESTION = (
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call.
-
-    Parameters
-    ----------
-    parameters : mapping
-    conditions : sequence of Condition
-
-    Returns
-    -------
-    AnalysisPlan
-    """
+    """The plan, as it is written to the run before the first call."""
     del conditions  # all that matters is in the parameters and the judgments
     names = {purpose: ",".join(listed) for purpose, listed in asked_names(parameters).items()}
     return AnalysisPlan(

@@ -12,7 +12,7 @@ from judgestats.analysis.crowd_conclude import better_than_vanilla
 from judgestats.analysis.crowd_data import Judged
 from judgestats.analysis.crowd_plan import REFERENCE
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.results.numbers import bounds_of, told
+from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.result import Comparisons, Result
 
 __all__ = ["PriceOfAccuracy", "price_table"]
@@ -55,7 +55,7 @@ class PriceOfAccuracy(Result):
             f"{best['tokens_per_point']:,.0f} [{best['tokens_per_point_low']:,.0f}, "
             f"{best['tokens_per_point_high']:,.0f}] tokens a verdict "
             f"({best['strategy']}, gain "
-            f"{told(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
+            f"{with_bounds(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
         )
 
     def __str__(self) -> str:

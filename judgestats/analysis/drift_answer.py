@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from judgestats.analysis.families import claim_of
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Claim, Headline
-from judgestats.results.numbers import apa_number, estimate_parts, told
+from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import (
     Comparison,
@@ -32,7 +33,6 @@ _SAYS: Mapping[Claim, str] = {
     "open": "no change is shown: {}",
     "undefined": "not tested: {}",
 }
-ALPHA = 0.05
 UNREAD = "not read in both runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
@@ -59,7 +59,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
         if not isinstance(named.result, TestResult):
             continue
         p = family.p_adjusted[named.id]
-        claim: Claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+        claim: Claim = claim_of(p, math.nan)
         effect = _effect(named, tests)
         headlines.append(
             Headline(
@@ -175,9 +175,9 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             number, interval = estimate_parts(*share, digits=1)
             size = f"{number} % more differ than between repetitions {interval}".rstrip()
         elif headline.hypothesis == "spread":
-            size = f"variance multiplied by {told(effect.estimate, low, high)}"
+            size = f"variance multiplied by {with_bounds(effect.estimate, low, high)}"
         else:
-            size = f"moved by {told(effect.estimate, low, high)} points"
+            size = f"moved by {with_bounds(effect.estimate, low, high)} points"
     what = _ASPECTS[headline.hypothesis]
     return (
         f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "

@@ -53,17 +53,7 @@ _METRICS = {
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call.
-
-    Parameters
-    ----------
-    parameters : mapping
-    conditions : sequence of Condition
-
-    Returns
-    -------
-    AnalysisPlan
-    """
+    """The plan, as it is written to the run before the first call."""
     del conditions
     return AnalysisPlan(
         experiment="head_to_tail",

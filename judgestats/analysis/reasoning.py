@@ -218,8 +218,8 @@ def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
     if interaction is None:
         return ""
     told = [
-        f"{row.a} and {row.b} (their variance ratios differ by the factor {row.told()}, adjusted p "
-        f"{format_p(row.p_adjusted)})"
+        f"{row.a} and {row.b} (their variance ratios differ by the factor {row.with_bounds()}, "
+        f"adjusted p {format_p(row.p_adjusted)})"
         for row, claim in zip(interaction.rows, claims, strict=True)
         if claim.claim == "differs"
     ]

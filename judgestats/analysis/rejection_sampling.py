@@ -64,17 +64,7 @@ Objects = NDArray[np.object_]
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call.
-
-    Parameters
-    ----------
-    parameters : mapping
-    conditions : sequence of Condition
-
-    Returns
-    -------
-    AnalysisPlan
-    """
+    """The plan, as it is written to the run before the first call."""
     ties = str(parameters["equal_points"])
     several = len(conditions) > len({(c.judge, c.temperature) for c in conditions})
     compared = (

@@ -490,7 +490,7 @@ def _sentence(
         first, last = (worded_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
         text = (
             f"{one.where}: agreement with people {first} with one judgment and {last} with the "
-            f"mean of {k} (difference {row.told(bounded=True)})"
+            f"mean of {k} (difference {row.with_bounds(bounded=True)})"
         )
         if headline.claim == "differs":
             text += ", a gain" if headline.direction == "higher" else ", a loss"

@@ -10,7 +10,7 @@ import pandas as pd
 from judgestats.analysis.plan import Hypothesis
 from judgestats.analysis.spread_comparison import SpreadQuestion
 from judgestats.results import Headline
-from judgestats.results.numbers import apa_number, bounds_of, told
+from judgestats.results.numbers import apa_number, bounds_of, with_bounds
 from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.result import format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
@@ -233,7 +233,7 @@ def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
     on = next((hangs_on(r.details) for r in spread.ratios.rows if {r.a, r.b} == {row.a, row.b}), "")
     on = on if "effective clusters" not in first else ""  # said once
     return (
-        f"{first}; {lead}, {row.a} to {row.b}, {told(row.estimate, low, high)} "
+        f"{first}; {lead}, {row.a} to {row.b}, {with_bounds(row.estimate, low, high)} "
         f"(90 % interval){on}, "
         f"so a ratio of {apa_number(equal.margin[1])} is {out}"
     )
@@ -247,4 +247,4 @@ def _widest(found: SpreadResult) -> str:
     if not known:
         return ""
     row = max(known, key=lambda r: abs(math.log(r.estimate)))
-    return f"; {what} of {row.a} {row.told()}{hangs_on(row.details)} times that of {row.b}"
+    return f"; {what} of {row.a} {row.with_bounds()}{hangs_on(row.details)} times that of {row.b}"

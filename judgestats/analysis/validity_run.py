@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, true_row
 from judgestats.analysis.drawings import ranked
+from judgestats.analysis.families import claim_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pass_fail import pass_fail_results
@@ -49,22 +50,11 @@ _DRAWN = (
     "scores with theirs (grey marks: 95 % of what chance gives)."
 )
 MARGIN = 0.05
-ALPHA = 0.05
 Found = list[tuple[str, str, Result]]
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call.
-
-    Parameters
-    ----------
-    parameters : mapping
-    conditions : sequence of Condition
-
-    Returns
-    -------
-    AnalysisPlan
-    """
+    """The plan, as it is written to the run before the first call."""
     del conditions
     scale = parameters["scale"]
     middle = (scale.low + scale.high) / 2
@@ -315,7 +305,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         claim: Claim
         if isinstance(result, TestResult) and named.id.startswith("related."):
             p = adjusted.get(name, result.p_value)
-            claim = "undefined" if math.isnan(p) else "differs" if p < ALPHA else "open"
+            claim = claim_of(p, math.nan)
             estimand = "cohen_kappa" if result.statistic_name == "kappa" else "pearson_correlation"
             family = "related.family" if name in adjusted else ""
         elif isinstance(result, Estimate) and key in _DESCRIBED:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.results.numbers import apa_number, estimate_parts, told
+from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
 
 __all__ = ["worded_coefficient", "worded_number", "worded_percent", "worded_sem"]
 
@@ -39,7 +39,7 @@ def worded_coefficient(row: Row, key: str) -> str:
     >>> worded_coefficient({"icc1": 1.0}, "icc1")
     '1.00'
     """
-    return told(*_parts(row, key), bounded=True)
+    return with_bounds(*_parts(row, key), bounded=True)
 
 
 def worded_number(row: Row, key: str) -> str:
@@ -50,7 +50,7 @@ def worded_number(row: Row, key: str) -> str:
     >>> worded_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
     '7.25 [6.90, 7.61]'
     """
-    return told(*_parts(row, key))
+    return with_bounds(*_parts(row, key))
 
 
 def worded_percent(row: Row, key: str) -> str:
@@ -93,7 +93,7 @@ def worded_sem(row: Row) -> str:
     sem = float(row["sem"])
     if high > _USELESS * sem:
         return f"{apa_number(sem)} (no useful interval: few questions carry it)"
-    return told(sem, low, high)
+    return with_bounds(sem, low, high)
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:

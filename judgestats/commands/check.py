@@ -13,6 +13,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
 from judgestats.results import Condition, Row
+from judgestats.results.thresholds import named_bounds
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
@@ -70,17 +71,7 @@ def read_demands(least: Sequence[str], most: Sequence[str]) -> list[Demand]:
     >>> read_demands(["reliability/icc1=.8"], [])
     [Demand(metric='reliability/icc1', side='min', bound=0.8)]
     """
-    demands = []
-    for side, texts in (("min", least), ("max", most)):
-        for text in texts:
-            metric, sign, number = text.rpartition("=")
-            try:
-                bound = float(number)
-            except ValueError:
-                bound = math.nan
-            if not sign or not metric or not math.isfinite(bound):
-                raise InputError(f"check: --{side} expects NAME=NUMBER, got {text!r}.")
-            demands.append(Demand(metric.strip(), side, bound))
+    demands = [Demand(*bound) for bound in named_bounds(least, most, where="check: ")]
     if not demands:
         raise InputError("check: demand something, as in --min reliability=.8.")
     return demands

@@ -232,7 +232,7 @@ def answers_of(
     _write(folder, answered, plan)
     account = collected.account
     spent = account.cost_usd + account.cost_in_vain_usd
-    booked = account.booked_usd + account.earlier_cost_usd
+    booked = account.charged_usd + account.earlier_cost_usd
     return Given(
         items=items,
         budget=budget.less(requests=account.requests, cost=booked),

@@ -16,7 +16,14 @@ from judgestats.protocols.own_text import check_places
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["OWN_REASONING", "check_own_prompts", "own_reasoning", "prompt_of", "templates_of"]
+__all__ = [
+    "OWN_REASONING",
+    "check_own_prompts",
+    "holds_guideline",
+    "own_reasoning",
+    "prompt_of",
+    "templates_of",
+]
 
 OWN_REASONING = Parameter(
     name="reasoning",
@@ -43,6 +50,11 @@ def prompt_of(parameters: Mapping[str, Any], bundled: str, *, level: str = "") -
     """
     own = parameters["prompt_by_level"].get(level) or parameters["prompt"]
     return PromptTemplate.load(own or bundled, append=parameters["append"] != "none")
+
+
+def holds_guideline(parameters: Mapping[str, Any], template: PromptTemplate, *, level: str) -> bool:
+    """Whether a level's prompt is one of your own for it, which needs no guideline put in."""
+    return level in parameters["prompt_by_level"] and "guideline" not in template.placeholders
 
 
 def own_reasoning(parameters: Mapping[str, Any], template: PromptTemplate, usual: str) -> str:

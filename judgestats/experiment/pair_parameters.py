@@ -7,7 +7,7 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import prompt_of
+from judgestats.experiment.own_prompts import holds_guideline, prompt_of
 from judgestats.experiment.parameters import (
     Parameter,
     read_choice,
@@ -186,8 +186,7 @@ def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Po
             examples=load_examples(parameters["examples"]) if parameters["examples"] else (),
         )
     template = prompt_of(parameters, "pointwise", level=method)
-    whole = method in parameters["prompt_by_level"] and "guideline" not in template.placeholders
-    if how == "guideline" and not whole:
+    if how == "guideline" and not holds_guideline(parameters, template, level=method):
         if parameters["scale"] != GUIDELINE_SCALE:
             raise InputError(
                 f"methods: the guideline of {method} is written for the scale {GUIDELINE_SCALE}, "

@@ -119,7 +119,7 @@ class Account:
         return math.nan if self.cost_unknown else self.cost_usd + self.cost_in_vain_usd
 
     @property
-    def booked_usd(self) -> float:
+    def charged_usd(self) -> float:
         """What counts against ``max_cost`` in this run, estimates included."""
         return self.cost_usd + self.cost_in_vain_usd + self.cost_estimated_usd
 

@@ -225,7 +225,7 @@ class _Job:
         for file in (shard.claim, *_with_sidecars(shard.file)):
             file.unlink(missing_ok=True)
         account = result.account
-        self.spend(account.requests, account.booked_usd)
+        self.spend(account.requests, account.charged_usd)
         self.accounts.append(account)
         self.frames.append(result.frame)
         self.notes |= dict.fromkeys(result.notes)

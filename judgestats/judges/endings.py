@@ -77,7 +77,7 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
         endpoint for endpoint in endpoints if endpoint.price.known and not endpoint.price.free
     ]
     if limit is not None and account.requests:
-        spent = account.booked_usd + account.earlier_cost_usd
+        spent = account.charged_usd + account.earlier_cost_usd
         if spent > limit + 1e-9:
             notes.append(
                 f"max_cost (${limit:g}) was overrun: ${spent:,.4f} is spent, since "
@@ -98,7 +98,7 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
 
 
 def _reason(halt: Halt, budget: Budget, account: Account) -> str:
-    spent = account.booked_usd + account.earlier_cost_usd
+    spent = account.charged_usd + account.earlier_cost_usd
     of = f"${spent:,.4f} of it is spent"
     if account.earlier_cost_usd:
         of += f", ${account.earlier_cost_usd:,.4f} by earlier runs kept in the journal"

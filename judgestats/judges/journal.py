@@ -218,7 +218,7 @@ class Journal:
                 if self._database.one("SELECT 1 FROM answers WHERE key = ?", (key,)) is None:
                     lost.add(key)
         with self._database.transaction() as db:
-            self.ledger.book_lost()
+            self.ledger.charge_lost()
             db.execute("UPDATE attempts SET outcome = 'lost' WHERE outcome IS NULL")
         # Asked online while they wait in a batch, they are paid for twice.
         return lost | {key for key in self.batches.waiting() if self.get(key) is None}
@@ -296,7 +296,7 @@ class Journal:
         """Store a batch's answers, their cost and its end; gives what was not answered before."""
         values = {key: stored(key, answer) for key, answer in answers.items()}
         charges = () if charge is None else (charge,)
-        return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.book(charges))
+        return self.batches.end(batch, PUT_NEW, values, lambda: self.ledger.charge(charges))
 
     def failed(
         self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
@@ -335,7 +335,7 @@ class Journal:
                     db.executemany("DELETE FROM attempts WHERE id = ?", batch.ended)
                 if batch.ruined:
                     db.executemany("UPDATE attempts SET outcome = ? WHERE id = ?", batch.ruined)
-                self.ledger.book(batch.charges)
+                self.ledger.charge(batch.charges)
         except StoreError as error:
             batch.error = error
         except Exception as error:  # whatever it is, those who wait must hear of it

@@ -165,7 +165,7 @@ class Ledger:
             )
         return self._lines[place]
 
-    def book(self, charges: Iterable[Charge]) -> None:
+    def charge(self, charges: Iterable[Charge]) -> None:
         """Add charges; the caller's transaction commits them."""
         totals: dict[int, list[float]] = {}
         for charge in charges:
@@ -185,14 +185,14 @@ class Ledger:
         )
         sign_lines(self._database.db, totals)
 
-    def book_again(self, line: int, count: int) -> None:
+    def charge_again(self, line: int, count: int) -> None:
         """Note judgments that are asked a second time because a run was killed."""
         self._database.rows(
             "UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line)
         )
         self._sign([line])
 
-    def book_lost(self) -> None:
+    def charge_lost(self) -> None:
         """Charge what was held back for requests that were in flight when a run was killed."""
         self._database.rows(
             "UPDATE ledger SET "

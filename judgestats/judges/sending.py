@@ -162,12 +162,12 @@ class RequestSender:
                 _leave(endpoint, outcome, one.entered)
                 endpoint.saw(outcome)
                 if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
-                    self._book_failure(endpoint, outcome, one, in_vain=True)
+                    self._charge_failure(endpoint, outcome, one, in_vain=True)
                     return 0
                 if outcome.kind is Kind.ANSWERED:
                     endpoint.streaks.answered(condition)
                     return await deliver(await self._store(endpoint, wanted, ready, outcome, one))
-                self._book_failure(endpoint, outcome, one)
+                self._charge_failure(endpoint, outcome, one)
                 if taught(endpoint, one.sent, outcome, condition, tried=tried):
                     return 0
                 if self._end_if_fatal(endpoint, outcome):
@@ -262,7 +262,7 @@ class RequestSender:
         """Count judgments that were in flight when an earlier run was killed."""
         if again := self._journal.was_lost(wanted):
             self._account.possibly_billed_twice += again
-            self._journal.ledger.book_again(endpoint.line, again)
+            self._journal.ledger.charge_again(endpoint.line, again)
 
     async def _store(
         self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
@@ -320,7 +320,7 @@ class RequestSender:
         endpoint.learn(learned)
         return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
 
-    def _book_failure(
+    def _charge_failure(
         self, endpoint: Endpoint, outcome: Outcome, one: _Try, *, in_vain: bool | None = None
     ) -> None:
         in_vain = outcome.maybe_billed if in_vain is None else in_vain

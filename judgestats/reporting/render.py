@@ -17,7 +17,7 @@ from typing import Any
 
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc, typst
-from judgestats.reporting.cells import execute_document
+from judgestats.reporting.code_cells import execute_document
 from judgestats.reporting.document import SHARED_HEADER, Document, read_document
 from judgestats.reporting.quarto import (
     MINIMUM_VERSION,

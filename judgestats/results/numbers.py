@@ -17,7 +17,7 @@ __all__ = [
     "estimate_parts",
     "format_number",
     "format_p",
-    "told",
+    "with_bounds",
 ]
 
 
@@ -222,7 +222,7 @@ def column_decimals(
     return min((d for d in own if d is not None), default=None)
 
 
-def told(
+def with_bounds(
     value: float,
     low: float = math.nan,
     high: float = math.nan,
@@ -234,8 +234,8 @@ def told(
 
     Examples
     --------
-    >>> told(0.8229, 0.79, 0.8542, bounded=True), told(0.8229, bounded=True), told(math.nan)
-    ('.823 [.790, .854]', '.82', 'NA')
+    >>> with_bounds(0.8229, 0.79, 0.8542, bounded=True), with_bounds(0.8229, bounded=True)
+    ('.823 [.790, .854]', '.82')
     """
     number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
     return f"{number} {bounds}" if bounds else number

@@ -11,7 +11,7 @@ from judgestats.errors import InputError, nearest
 from judgestats.results.conclusions import Row
 from judgestats.results.records import Comparison, Estimate
 
-__all__ = ["Mark", "Threshold", "is_called", "read_thresholds"]
+__all__ = ["Mark", "Threshold", "is_called", "named_bounds", "read_thresholds"]
 
 Mark = Literal["", "kept", "missed"]
 
@@ -70,6 +70,31 @@ def is_called(row: Row, name: str) -> bool:
     )
 
 
+def named_bounds(
+    least: Sequence[str], most: Sequence[str], *, where: str = ""
+) -> list[tuple[str, Literal["min", "max"], float]]:
+    """Read ``name=number`` bounds: name, side and number of each.
+
+    Examples
+    --------
+    >>> named_bounds(["reliability=.8"], [])
+    [('reliability', 'min', 0.8)]
+    """
+    sides: tuple[tuple[Literal["min", "max"], Sequence[str]], ...] = (("min", least), ("max", most))
+    read = []
+    for side, texts in sides:
+        for text in texts:
+            key, sign, number = text.rpartition("=")
+            try:
+                bound = float(number)
+            except ValueError:
+                bound = math.nan
+            if not sign or not key or not math.isfinite(bound):
+                raise InputError(f"{where}--{side} expects NAME=NUMBER, got {text!r}.")
+            read.append((key.strip(), side, bound))
+    return read
+
+
 def read_thresholds(
     least: Sequence[str], most: Sequence[str], rows: Sequence[Row] | None = None
 ) -> tuple[Threshold, ...]:
@@ -86,18 +111,7 @@ def read_thresholds(
     InputError
         One is not of this form, or names no row.
     """
-    sides: tuple[tuple[Literal["min", "max"], Sequence[str]], ...] = (("min", least), ("max", most))
-    read = []
-    for side, texts in sides:
-        for text in texts:
-            key, sign, number = text.rpartition("=")
-            try:
-                bound = float(number)
-            except ValueError:
-                bound = math.nan
-            if not sign or not key or not math.isfinite(bound):
-                raise InputError(f"--{side} expects NAME=NUMBER, got {text!r}.")
-            read.append(Threshold(key.strip(), side, bound))
+    read = [Threshold(*bound) for bound in named_bounds(least, most)]
     for threshold in read if rows is not None else ():
         if not any(threshold.meets(row) for row in rows or ()):
             known = [row.key for row in rows or ()]

@@ -32,12 +32,12 @@ def test_killed_between_two_steps_the_same_command_goes_on(tmp_path, server, for
         assert account["requests"] == 19
         assert (one["third"]["cached"], one["third"]["requests"]) == (20, 0)
         assert one["same"]
-    assert app.desk.billed == 7 * 19
+    assert app.batch_api.billed == 7 * 19
     for where in found:
         with Journal(tmp_path / f"{where}.db") as journal:
             assert len(journal) == 20
             assert not journal.batches.waiting()
-    uploads = [f for f in app.desk._files.values() if f.purpose == "batch"]
+    uploads = [f for f in app.batch_api._files.values() if f.purpose == "batch"]
     assert len(uploads) == 7 + 1  # and the one whose id nobody ever knew
 
 
@@ -56,4 +56,4 @@ def test_a_real_interrupt_leaves_the_batch_on_the_server(tmp_path, server, forge
     with Journal(tmp_path / "j.db") as journal:
         (record,) = journal.batches.open(url, "sim-typical")
         assert record.batch_id == "batch_000001"
-    assert app.desk.billed == 0
+    assert app.batch_api.billed == 0

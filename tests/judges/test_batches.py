@@ -77,8 +77,8 @@ def test_over_loopback(plan, server, tmp_path):
     url, app = server(batch_looks=3)
     batch = in_batches(plan(url=url), tmp_path / "j.db", prices=TEN)
     exact(batch)
-    assert len(app.desk.batches) == 1
-    assert (app.received, app.desk.billed) == (1, 19)  # one online, to see what is supported
+    assert len(app.batch_api.batches) == 1
+    assert (app.received, app.batch_api.billed) == (1, 19)  # one online, to see what is supported
     assert batch.account.answered == 20
     online = collect_judgments(plan(url=url), prices=TEN)
     dear = online.account.cost_usd / 20
@@ -119,10 +119,10 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     assert frame["raw_text"].equals(collect_judgments(tasks).frame["raw_text"])
     assert batch.account.requests == 30 + batch.account.retries
     if set(faults) <= {"batch_repeated", "batch_foreign"}:
-        assert len(app.desk.batches) == 1
+        assert len(app.batch_api.batches) == 1
         assert any("lines left out" in note for note in batch.notes)
     else:
-        assert len(app.desk.batches) > 1
+        assert len(app.batch_api.batches) > 1
     lost = {"batch_missing", "batch_malformed"} & set(faults)
     assert (batch.account.discarded > 0) == bool(lost)  # run and billed, and nobody knows
     with Journal(tmp_path / "j.db") as journal:
@@ -145,7 +145,7 @@ def test_what_is_never_answered_ends_as_a_row_with_its_kind(plan, tmp_path, faul
     assert batch.complete
     assert batch.account.failures == {kind: 8}
     assert set(frame["attempts"]) == {3}
-    assert len(app.desk.batches) == 3
+    assert len(app.batch_api.batches) == 3
     app.faults = Faults()  # and the next run asks it again
     again = in_batches(plan(items=4, replicates=2), tmp_path / "j.db", simulated_app=app)
     assert again.account.answered == 8
@@ -184,8 +184,8 @@ def test_files_keep_their_bounds(plan, tmp_path, limits):
     app = SimulatedServer()
     batch = in_batches(plan(), tmp_path / "j.db", simulated_app=app, limits=limits)
     assert batch.account.answered == 20
-    assert len(app.desk.batches) >= 3
-    inputs = [f.content for f in app.desk._files.values() if f.purpose == "batch"]
+    assert len(app.batch_api.batches) >= 3
+    inputs = [f.content for f in app.batch_api._files.values() if f.purpose == "batch"]
     assert all(len(content) <= limits.bytes for content in inputs)
     assert all(content.count(b"\n") <= limits.requests for content in inputs)
 
@@ -326,8 +326,8 @@ def test_an_interrupt_leaves_the_batch_on_the_server_and_the_same_command_fetche
     rest = in_batches(plan(url=url), tmp_path / "j.db")
     exact(rest)
     assert (rest.account.cached, rest.account.answered) == (1, 19)
-    assert len(app.desk.batches) == 1
-    assert app.desk.billed == 19
+    assert len(app.batch_api.batches) == 1
+    assert app.batch_api.billed == 19
 
 
 def test_online_and_batch_go_on_from_each_other(plan, tmp_path):
@@ -379,7 +379,7 @@ def test_a_cancelled_batch_keeps_what_it_answered_and_is_not_handed_in_again(
     assert cancelled.stopped_because is Stop.CANCELLED
     assert "was cancelled" in cancelled.message
     assert (cancelled.account.cached, cancelled.account.answered) == (1, 10)
-    assert len(app.desk.batches) == 1
+    assert len(app.batch_api.batches) == 1
     rest = in_batches(plan(url=url), tmp_path / "j.db")
     assert (rest.account.cached, rest.account.answered) == (11, 9)
 
@@ -395,7 +395,7 @@ def test_what_follows_from_answers_goes_into_batches_of_its_own(plan, tmp_path):
     app = SimulatedServer()
     batch = in_batches(tasks, tmp_path / "j.db", follow_up=follow_up, simulated_app=app)
     frame = exact(batch)
-    assert len(app.desk.batches) == 2
+    assert len(app.batch_api.batches) == 2
     assert frame["stage"].tolist() == ["final", "again", "final"] * 3
     online = collect_judgments(tasks, follow_up=follow_up)
     assert frame[SAME].equals(online.frame[SAME])
@@ -431,8 +431,8 @@ def test_a_reply_that_never_arrives_makes_no_second_batch(plan, tmp_path, quick,
     batch = in_batches(plan(), tmp_path / "j.db", simulated_app=cut, retry=quick)
     assert cut.left == (1 if ending == "/batches" else 0)  # found, not created again
     assert batch.account.answered == 20
-    assert len(app.desk.batches) == 1
-    assert app.desk.billed == 20
+    assert len(app.batch_api.batches) == 1
+    assert app.batch_api.billed == 20
 
 
 @pytest.mark.parametrize("ending", ["/files", "/batch_000001", "/content"])
@@ -447,8 +447,8 @@ def test_an_endpoint_that_stays_silent_is_named_and_the_same_command_goes_on(
         in_batches(plan(), tmp_path / "j.db", simulated_app=silent, retry=brief)
     batch = in_batches(plan(), tmp_path / "j.db", simulated_app=app)
     assert batch.account.answered == 20
-    assert app.desk.billed == 20
-    assert len(app.desk.batches) == 1
+    assert app.batch_api.billed == 20
+    assert len(app.batch_api.batches) == 1
 
 
 def test_wrong_parameters_are_named(plan, tmp_path):

@@ -54,8 +54,8 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
     with Journal(path) as journal:
         assert journal.was_lost([KEY]) == 1
         line = journal.ledger.line("e", "u", "m")
-        journal.ledger.book_again(line, 1)
-        journal.ledger.book([Charge(line=line, known=1.0, longest=7.0)])
+        journal.ledger.charge_again(line, 1)
+        journal.ledger.charge([Charge(line=line, known=1.0, longest=7.0)])
         spend = journal.ledger.spent("e", "u", "m")
         assert (spend.total, spend.asked_again, spend.longest) == (1.25, 1, 7.0)
         assert journal.ledger.spent("other", "u", "m").total == 0
@@ -85,4 +85,4 @@ def test_answers_without_told_tokens_count_by_what_they_may_have_cost(plan):
     )
     account = collect_judgments(plan(), prices=mute, settings={"max_tokens": 50}).account
     assert account.cost_unknown == account.answered == 20
-    assert account.booked_usd == account.cost_estimated_usd > 0
+    assert account.charged_usd == account.cost_estimated_usd > 0

@@ -195,7 +195,7 @@ class BatchCollector:
         """Ask a judge at once, within what the others leave of the budget."""
         spec, account = self._endpoint(name).spec, self._shared.account
         own = self._journal.ledger.spent(self._ask.experiment, *spec.address).total
-        others = max(0.0, account.booked_usd + account.earlier_cost_usd - own)
+        others = max(0.0, account.charged_usd + account.earlier_cost_usd - own)
         at_once = replace(
             self._ask,
             mode="online",

@@ -67,6 +67,6 @@ class Shared:
             return None
         if math.isnan(estimate):
             raise unknown_price([who])
-        spent = self.account.booked_usd + self.account.earlier_cost_usd
+        spent = self.account.charged_usd + self.account.earlier_cost_usd
         total = spent + sum(self.held.values()) + held + estimate
         return Stop.MAX_COST if total > limits.max_cost and estimate > 0 else None

@@ -36,7 +36,7 @@ from judgestats.judges.simulated.wire import (
 __all__ = ["SimulatedServer"]
 
 _COUNTED = 1_000_000
-_OF_DESK = re.compile(r"/(?:files|batches)(?:/|$)")
+_OF_BATCHES = re.compile(r"/(?:files|batches)(?:/|$)")
 _DRAW = b"x-judgestats-draw"
 _FAULTS = b"x-judgestats-faults"
 
@@ -63,7 +63,7 @@ class SimulatedServer:
         self.answered = 0
         self.billed_tokens = 0
         self.in_flight = 0
-        self.desk = BatchApi(self._answered_in_batch)
+        self.batch_api = BatchApi(self._answered_in_batch)
         self.peak_in_flight = 0
         self._completions = Completions()
         self._times: OrderedDict[bytes, int] = OrderedDict()
@@ -86,7 +86,7 @@ class SimulatedServer:
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return
-        if await self._at_the_desk(scope, path, receive, send):
+        if await self._answers_batches(scope, path, receive, send):
             return
         if method != "POST" or not path.endswith("/chat/completions"):
             message = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
@@ -105,11 +105,11 @@ class SimulatedServer:
 
     # ------------------------------------------------------------------ files and batches
 
-    async def _at_the_desk(
+    async def _answers_batches(
         self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send
     ) -> bool:
         headers = dict(scope["headers"])
-        if self.faults.no_batches or not _OF_DESK.search(path):
+        if self.faults.no_batches or not _OF_BATCHES.search(path):
             return False
         if not _key_accepted(self.faults, headers):
             await send_json(send, 401, error("Incorrect API key provided."))
@@ -117,7 +117,7 @@ class SimulatedServer:
         try:
             body = await read_body(receive, most=MAX_FILE_BYTES)
             query = scope.get("query_string", b"")
-            return await self.desk.handle(
+            return await self.batch_api.handle(
                 scope["method"], path, query, headers, body, self.faults, send
             )
         except RefusedError as refused:

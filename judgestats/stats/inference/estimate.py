@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.results.estimands import symbol_of, without_zero
-from judgestats.results.numbers import format_number, told
+from judgestats.results.numbers import format_number, with_bounds
 from judgestats.results.wording import estimate_text, null_text
 from judgestats.stats.inference.result_parts import (
     Interval,
@@ -101,7 +101,7 @@ class Estimate(Result):
         low, high = (
             (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
         )
-        return told(self.estimate, low, high, bounded=without_zero(self.name))
+        return with_bounds(self.estimate, low, high, bounded=without_zero(self.name))
 
     def apa(self, *, digits: int = 2) -> str:
         """``ICC(1,1) = .81, 95% CI [.75, .87]``: see `Result.apa`.

@@ -14,7 +14,7 @@ from judgestats.results.numbers import (
     apa_estimate,
     apa_p,
     format_number,
-    told,
+    with_bounds,
 )
 from judgestats.results.wording import furthest, hangs_on, pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
@@ -41,7 +41,7 @@ class Comparison:
     reason: str = ""
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-    def told(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
+    def with_bounds(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
         """The estimate with its interval for a sentence, or the reason why there is none.
 
         Parameters
@@ -57,13 +57,13 @@ class Comparison:
         --------
         >>> row = Comparison(a="x", b="y", estimate=0.0312, statistic=2.1, p_value=0.04,
         ...                  p_adjusted=0.04, interval=Interval(low=0.002, high=0.071))
-        >>> row.told(), row.told(times=100, digits=0)
+        >>> row.with_bounds(), row.with_bounds(times=100, digits=0)
         ('0.031 [0.002, 0.071]', '3.1 [0.2, 7.1]')
         """
         low, high = (
             (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
         )
-        text = told(
+        text = with_bounds(
             times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
         )
         if self.interval or not self.reason:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from judgestats.analysis.outcome import NamedResult
-from judgestats.results.numbers import apa_number, bounds_of, told
+from judgestats.results.numbers import apa_number, bounds_of, with_bounds
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.friedman_result import FriedmanResult
 from judgestats.stats.inference.result import Note, format_p
@@ -110,7 +110,7 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Claim:
     ):
         if reasoned in names and plain in names:
             estimate, p, *bounds = shift[reasoned, plain]
-            text = told(estimate, *bounds, bounded=True)
+            text = with_bounds(estimate, *bounds, bounded=True)
             worse.append((estimate < 0 and p < 0.05, reasoned, plain, estimate, p, text))
     # Two parts: every method beats both baselines; reasoning does worse.
     better = [w[3] > 0 and w[4] < 0.05 for w in worse]
@@ -226,7 +226,7 @@ def more_trials(data: LLMasJudgeData, options: Options) -> Claim:
         verdict=verdict,
         reproduced="no number was published",
         because=(
-            f"Mean of 10 minus one trial = {row.told(bounded=True)}, "
+            f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
             f"p {format_p(row.p_value)}; difference within {MARGIN}: "
             f"{'shown' if equal.all_shown else 'not shown'}."
         ),

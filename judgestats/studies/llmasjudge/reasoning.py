@@ -94,7 +94,7 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
         reproduced=listed({level: old}),
         because=(
             f"{found.rank_test.method}: p {format_p(found.rank_test.p_value)}; ratio of variances "
-            f"{row.told()}, p "
+            f"{row.with_bounds()}, p "
             f"{format_p(row.p_value)} (T = {at}); within 1/{MARGIN} to {MARGIN}: "
             f"{'shown' if equal.all_shown else 'not shown'}."
         ),
@@ -177,7 +177,9 @@ def reasoning_by_judge(data: LLMasJudgeData, options: Options) -> Claim:
                 primary=True,
             )
         )
-        why.append(f"{label}: " + ", ".join(f"{r.a} / {r.b} = {r.told()}" for r in ratios.rows))
+        why.append(
+            f"{label}: " + ", ".join(f"{r.a} / {r.b} = {r.with_bounds()}" for r in ratios.rows)
+        )
     # Three parts: gpt-4o-mini most at T = 1 (against both others), something at .5, nothing at .3.
     others = max((sum(j != MINI for at, j in shared if at == t) for t in (1.0,)), default=0)
     parts = []

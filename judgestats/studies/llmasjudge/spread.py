@@ -91,7 +91,7 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         ratio = variance_ratio(table[:, [low, high]], conditions=[names[low], names[high]])
         results.append(now(f"temperature.now.ratio.{judge}", f"Ratio of variances, {judge}", ratio))
         row = ratio.rows[0]
-        ratios.append(f"{judge} {row.a} / {row.b} = {row.told()}")
+        ratios.append(f"{judge} {row.a} / {row.b} = {row.with_bounds()}")
     results += [
         then(f"temperature.then.{j}", f"Variance and temperature, {j}", t) for j, t in old.items()
     ]
@@ -249,7 +249,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
             why.append(
                 f"{label}: "
                 + ", ".join(
-                    f"{r.a} / {r.b} = {r.told()}, "
+                    f"{r.a} / {r.b} = {r.with_bounds()}, "
                     f"Wilcoxon adjusted p {format_p(holm.p_adjusted[r.a])}"
                     for r in ratios.rows
                 )
