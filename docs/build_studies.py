@@ -202,9 +202,8 @@ def crowd() -> list[str]:
         "",
         (
             "None of its verdicts is re-examined here. Tables 1 and 4 and the scaling curve are one run: "
-            "`judgestats run crowd -P preset=paper -P answerers=...`; Table 2 is `judgestats train` on its judgments "
-            "([training data](training-data.md)), and the distilled judge is run on the same sets by the same command; Table 3 "
-            "is `judgestats run rejection_sampling -P preset=paper -P items=FILE -P answerers=...`."
+            "`judgestats run crowd -P preset=paper -P answerers=...`; the commands of Table 2 and Table 3, one a "
+            "step, stand under [training data](training-data.md)."
         ),
         "",
     ]

@@ -310,7 +310,7 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser(
         "train", help="fine-tune a judge on exported judgments (extra: train)", allow_abbrev=False
     )
-    train.add_argument("data", help="a folder that `judgestats export` wrote")
+    train.add_argument("data", help="a folder that `judgestats export` wrote, or a file of chats")
     train.add_argument("--model", required=True, help="a model's folder, or its name on the hub")
     train.add_argument("--out", required=True, metavar="DIR", help="a new folder for the judge")
     train.add_argument("--epochs", type=float, default=1.0)

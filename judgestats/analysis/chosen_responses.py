@@ -18,7 +18,16 @@ from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
 from judgestats.stats.agreement.round_robin import RoundRobin, round_robin
 
-__all__ = ["TIES", "Chosen", "chat_lines", "choose", "rule_in_words", "standings_csv"]
+__all__ = [
+    "TIES",
+    "Chosen",
+    "at_random",
+    "authors_csv",
+    "chat_lines",
+    "choose",
+    "rule_in_words",
+    "standings_csv",
+]
 
 TIES: Mapping[str, str] = MappingProxyType(
     {
@@ -135,6 +144,16 @@ def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:
     return leaders[int.from_bytes(digest[:8], "big") % len(leaders)]
 
 
+def at_random(items: Sequence[Item], *, seed: int) -> Chosen:
+    """A candidate of each question, drawn by seed: what a selection is to be better than."""
+    index = []
+    for item in items:
+        digest = hashlib.sha256(f"{seed}\0at random\0{item.id}".encode("utf-8", "surrogatepass"))
+        index.append(int.from_bytes(digest.digest()[:8], "big") % len(item.responses))
+    nothing = (None,) * len(items)
+    return Chosen(standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items))
+
+
 def chat_lines(found: Chosen, items: Sequence[Item]) -> str:
     """The chosen responses as chat-format JSONL: the question's turns and the response's.
 
@@ -153,6 +172,22 @@ def chat_lines(found: Chosen, items: Sequence[Item]) -> str:
         if all(m["content"].strip() for m in messages):
             lines.append(json.dumps({"messages": messages}))
     return "".join(f"{line}\n" for line in lines)
+
+
+def authors_csv(chosen: Mapping[str, Chosen], items: Sequence[Item]) -> str:
+    """The share of its comparisons that each author's responses win, a condition, as CSV."""
+    rows = [
+        {"condition": name, "author": response.author, "share_won": share}
+        for name, found in chosen.items()
+        for item, standing in zip(items, found.standings, strict=True)
+        if standing is not None
+        for response, share in zip(item.responses, standing.share, strict=True)
+        if response.author
+    ]
+    if not rows:
+        return ""
+    by = pd.DataFrame(rows).groupby(["condition", "author"], sort=False)["share_won"]
+    return by.agg(responses="count", share_won="mean").reset_index().to_csv(index=False)
 
 
 def standings_csv(

@@ -14,6 +14,8 @@ from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.chosen_responses import (
     Chosen,
+    at_random,
+    authors_csv,
     chat_lines,
     choose,
     rule_in_words,
@@ -176,7 +178,10 @@ def analyse(
         chosen[name] = found
         rows.append(row)
         files[f"chosen/{_file(name, len(files))}.jsonl"] = chat_lines(found, items)
+    files["chosen/random.jsonl"] = chat_lines(at_random(items, seed=declared.seed), items)
     files["chosen/standings.csv"] = standings_csv(chosen, items, shares)
+    if authors := authors_csv(chosen, items):
+        files["chosen/authors.csv"] = authors
     table = pd.DataFrame(rows)
     if gains:
         together = one_family(gains, family="gain")

@@ -346,6 +346,8 @@ CROWD_LEVELS = (
         parameter="strategies",
         count=lambda p: len(strategy_names(p)),
         example="vanilla,cce",
+        lost="One strategy: how often it is right is told by judge and set; strategies are not "
+        "compared.",
     ),
     Levels(
         parameter="strategies",

@@ -136,7 +136,8 @@ def train_judge(
     Parameters
     ----------
     data : str or Path
-        A folder that `judgestats export` wrote: ``train.jsonl`` and perhaps ``validation.jsonl``.
+        A folder that `judgestats export` wrote: ``train.jsonl`` and perhaps ``validation.jsonl``;
+        or one file of chats, such as ``chosen/*.jsonl`` of rejection sampling.
     model : str
         A model's folder, or its name on the hub.
     out : str or Path
@@ -164,7 +165,8 @@ def train_judge(
     folder, target = Path(data), Path(out)
     if target.exists() and any(target.iterdir()):
         raise InputError(f"train: {target} is there already. Give a new folder.")
-    texts = {"train": read_chats(folder / "train.jsonl")}
+    examples = folder if folder.is_file() else folder / "train.jsonl"
+    texts = {"train": read_chats(examples)}
     if (folder / "validation.jsonl").exists():
         texts["validation"] = read_chats(folder / "validation.jsonl")
     learner, tokenizer = load(model, kind="AutoModelForCausalLM", extra=EXTRA)
@@ -210,7 +212,7 @@ def train_judge(
     )
     about = {
         "model": model if not Path(model).exists() else Path(model).name,
-        "train_sha256": hashlib.sha256((folder / "train.jsonl").read_bytes()).hexdigest(),
+        "train_sha256": hashlib.sha256(examples.read_bytes()).hexdigest(),
         "settings": asdict(settings),
         "losses": trained.losses,
         "eval_losses": trained.eval_losses,

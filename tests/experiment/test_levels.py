@@ -17,7 +17,6 @@ REFUSED = {
     "guidelines": {"guidelines": "none"},
     "reasoning": {"reasoning": "before"},
     "self_consistency": {"replicates": "2", "judges": "sim-typical"},
-    "crowd": {"strategies": "vanilla", "scaling": "none", "selections": "none"},
 }
 SAID = {
     "reasoning": [
@@ -39,7 +38,13 @@ SAID = {
         ({"prompts": "1"}, "what the prompt changes is not asked"),
         ({"unrelated": "no"}, "what it changes is not asked"),
     ],
-    "crowd": [({"strategies": "cce", "scaling": "none"}, "no gain over it is told")],
+    "crowd": [
+        ({"strategies": "cce", "scaling": "none"}, "no gain over it is told"),
+        (
+            {"strategies": "vanilla", "scaling": "none", "selections": "none"},
+            "One strategy: how often it is right",
+        ),
+    ],
     "rejection_sampling": [({"strategies": "vanilla"}, "whether the other candidates help")],
 }
 

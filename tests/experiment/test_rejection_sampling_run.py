@@ -25,7 +25,14 @@ def test_the_run_and_its_files(workplace, capsys):
     asked = prepare(load_design("rejection_sampling"), given).items
     answers = {item.turns[0]: {r.turns for r in item.responses} for item in asked}
     files = sorted((folder / "chosen").glob("*.jsonl"))
-    assert len(files) == 2
+    assert len(files) == 3
+    drawn = (folder / "chosen" / "random.jsonl").read_text().splitlines()
+    assert len(drawn) == len(asked) == 6
+    authors = pd.read_csv(folder / "chosen" / "authors.csv")
+    by_condition = authors.groupby("condition").apply(
+        lambda own: (own["share_won"] * own["responses"]).sum() / own["responses"].sum()
+    )
+    assert by_condition.to_numpy() == pytest.approx(0.5)  # what one wins another loses
     for path in files:
         for line in path.read_text().splitlines():
             messages = json.loads(line)["messages"]
