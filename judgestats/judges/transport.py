@@ -192,7 +192,14 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             self._session = None
 
 
-_INTERESTING = (b"content-type", b"retry-after", b"x-ratelimit-", b"location", b"x-request-id")
+_INTERESTING = (
+    b"content-type",
+    b"retry-after",
+    b"x-ratelimit-",
+    b"anthropic-ratelimit-",
+    b"location",
+    b"x-request-id",
+)
 
 
 def _of_interest(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

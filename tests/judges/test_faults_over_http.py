@@ -23,6 +23,8 @@ from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
+from judgestats.judges.transport import _of_interest
+from judgestats.judges.waiting import quota_pause
 from judgestats.judgments.schemas import validate_raw
 from judgestats.judgments.settings import setting_sent
 
@@ -146,6 +148,19 @@ def test_quota_headers_are_read(plan, server, quick):
         plan(items=20, replicates=2, url=url), concurrency=12, retry=quick
     )
     assert collected.account.answered == 40
+
+
+def test_anthropics_quota_headers_are_read():
+    soon = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
+    name = "anthropic-ratelimit-output-tokens"
+    assert quota_pause({f"{name}-remaining": "0", f"{name}-reset": soon}) == pytest.approx(
+        30, abs=5
+    )
+    assert quota_pause({f"{name}-remaining": "9", f"{name}-reset": soon}) == 0.0
+    for odd in ("2026-99-99T00:00:00Z", "2026-01-01T::::::Z", "2026-01-01T00:00:00Z", ""):
+        assert quota_pause({f"{name}-remaining": "0", f"{name}-reset": odd}) == 0.0
+    kept = _of_interest([(name.encode() + b"-reset", b"x"), (b"set-cookie", b"y")])
+    assert kept == [(name.encode() + b"-reset", b"x")]
 
 
 # ------------------------------------------------------------------- what a server does not support
