@@ -139,6 +139,59 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 margin=(0.8, 1.25), log=True, x_label="Ratio of within-item variances",
             ),
         ),
+        "curves": (
+            "Page one of a run over temperatures, or over k: a line a judge, with intervals.",
+            plots.Curves(
+                panels=(
+                    plots.CurvePanel(
+                        y_label="SEM, points",
+                        curves=tuple(
+                            plots.Curve(
+                                name=n,
+                                points=tuple(
+                                    plots.Point(x=t, value=s * t, low=s * t * 0.8, high=s * t * 1.2)
+                                    for t in TEMPERATURES
+                                ),
+                            )
+                            for n, s in zip(JUDGES, (0.4, 0.6, 0.9), strict=True)
+                        ),
+                    ),
+                ),
+                x_label="Sampling temperature",
+                caption="SEM of three judges, which grows with temperature.",
+            ),
+        ),
+        "dots": (
+            "Page one of other runs: ranked, a panel an estimand; a bar joins rows alike.",
+            plots.Dots(
+                labels=(*JUDGES, "people among themselves"),
+                panels=(
+                    plots.DotPanel(
+                        x_label="Agreement with people",
+                        points=tuple(
+                            plots.Point(value=v, low=v - 0.06, high=v + 0.05)
+                            for v in (0.84, 0.81, 0.66, 0.88)
+                        ),
+                        chance=(0.56, 0.56, 0.57, math.nan),
+                    ),
+                ),
+                brackets=((0, 1),),
+                quiet=(3,),
+                caption="Agreement of three judges with people, and of people among themselves.",
+            ),
+        ),
+        "reliability-diagram": (
+            "How often a judge is right where it says it is so sure; the diagonal is calibrated.",
+            plots.ReliabilityDiagram(
+                curves=(
+                    plots.CalibrationCurve(
+                        name=JUDGES[1], confidence=(0.55, 0.65, 0.75, 0.85, 0.95),
+                        share=(0.5, 0.58, 0.63, 0.7, 0.78), low=(0.4, 0.5, 0.56, 0.64, 0.74),
+                        high=(0.6, 0.66, 0.7, 0.76, 0.82), n=(60, 110, 180, 240, 310),
+                    ),
+                ),
+            ),
+        ),
     }  # fmt: skip
 
 
