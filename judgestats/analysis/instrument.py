@@ -142,7 +142,7 @@ def _named(key: str, condition: str, title: str, result: Result) -> NamedResult:
 def _source(frame: pd.DataFrame) -> str:
     """The column that says whose answer was judged, where it varies; else empty."""
     for name in SOURCES:
-        if name in frame and len(frame[name].dropna().unique()) > 1:
+        if name in frame and len({str(v) for v in frame[name].dropna().unique()} - {""}) > 1:
             return name
     return ""
 
@@ -162,6 +162,8 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
     source = _source(frame)
     answer = read["item_id"].astype(str)
     if source:
+        known = read[source].notna() & (read[source].astype(str) != "")
+        read, answer = read[known], answer[known]
         answer = answer + " / " + read[source].astype(str)
     rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
     return rated.drop_duplicates(["_rater", "_answer"])

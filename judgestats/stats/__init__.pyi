@@ -246,6 +246,9 @@ from judgestats.stats.instrument.ordinal import (
 from judgestats.stats.instrument.prompt_sensitivity import (
     prompt_sensitivity as prompt_sensitivity,
 )
+from judgestats.stats.instrument.shared_errors import (
+    shared_errors as shared_errors,
+)
 from judgestats.stats.instrument.source_dif import (
     dif_test as dif_test,
 )

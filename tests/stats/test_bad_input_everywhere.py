@@ -357,6 +357,7 @@ CALLS["graded_response"] = lambda x: call(
     "graded_response",
     np.tile(binary(x) + 2 * binary(x / 2), (20, 1)),  # at least 200 answers
 )
+CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], column(verdicts(x), 0))
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),

@@ -65,4 +65,9 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("discrimination", "discrimination", unit="number", nothing=0.0, better="higher",
         function="graded_response", symbol="a",
         meaning="how sharply the scores follow the quality that all judges see"),
+    Estimand("kappa_of_errors", "kappa of errors", unit="coefficient", high=1.0, nothing=0.0,
+        function="shared_errors", symbol="κ",
+        meaning="how often two judges err on the same items, beyond chance"),
+    Estimand("same_wrong_answer", "same wrong answer", unit="probability", low=0.0, high=1.0,
+        function="shared_errors", meaning="share of the same option where both judges are wrong"),
 )  # fmt: skip

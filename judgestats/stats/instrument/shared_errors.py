@@ -1,0 +1,178 @@
+"""Are two judges one judge? Errors made together beyond what hard items explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from judgestats.errors import InputError
+from judgestats.stats.agreement.cohen import cohen_kappa
+from judgestats.stats.inference.adjust import Adjustment
+from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Note, Sample
+from judgestats.stats.layouts.count_table import encode_verdicts
+from judgestats.stats.spread.variance_ratio import with_adjusted
+
+__all__ = ["shared_errors"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@with_keywords()
+def shared_errors(
+    verdicts: ArrayLike,
+    truth: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    adjust: Adjustment = "holm",
+    **inference: Unpack[Clustered],
+) -> Comparisons:
+    r"""Do two judges err on the same items more often than the items' difficulty explains?
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, judges)
+        Chosen options in words or numbers; None, NaN or empty where unread.
+    truth : array-like, shape (n_items,)
+        The right option.
+    names : sequence of str, optional
+        Of the judges.
+    adjust : str
+        Over the pairs.
+
+    Returns
+    -------
+    Comparisons
+        One row a pair: Cohen's kappa of their errors with its interval; ``effect`` is the share of
+        the same wrong option where both are wrong, NaN with two options, where it must be 1.
+        ``details``: ``error_rates``, and by pair ``both_wrong`` and ``expected``, the number that
+        difficulty alone explains.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two judges, or shapes differ.
+
+    Notes
+    -----
+    Errors correlate because items are hard. p is exact and one-sided: within items that the same
+    number of the *other* judges got wrong, the errors of one are dealt over the items (a sum of
+    hypergeometric counts). With two judges there is no such number, and p tells copies from hard
+    items not at all. Items are taken as independent by p, not by the interval. An LLM and its
+    sibling had kappa .66, two unrelated ones .19; a judge that copies 80 % .83.
+
+    References
+    ----------
+    Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, 719-748.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(4, size=300)
+    >>> said = np.where(rng.random((300, 3)) < 0.6, truth[:, None], rng.integers(4, size=(300, 3)))
+    >>> copied = np.column_stack([said, np.where(rng.random(300) < 0.8, said[:, 2], truth)])
+    >>> out = shared_errors(copied, truth, names=["a", "b", "c", "copy"])
+    >>> [(r.a, r.b) for r in out.rows if r.p_adjusted < 0.05]
+    [('c', 'copy')]
+    """
+    where = "shared_errors"
+    said, right = np.asarray(verdicts), np.asarray(truth)
+    if said.ndim != 2 or said.shape[1] < 2 or right.shape != (said.shape[0],) or not right.size:
+        raise InputError(
+            f"{where}: verdicts must be items x judges (at least two) with one truth an item, got "
+            f"shapes {said.shape} and {right.shape}."
+        )
+    judges = tuple(names) if names is not None else tuple(f"j{i + 1}" for i in range(said.shape[1]))
+    if len(judges) != said.shape[1]:
+        raise InputError(f"{where}: {len(judges)} names for {said.shape[1]} judges. Name each.")
+    both = np.column_stack([said.astype(object), right.astype(object)])
+    codes, options = encode_verdicts(both, where=where)
+    choice, gold = codes[:, :-1], codes[:, -1]
+    read = (choice >= 0) & (gold[:, None] >= 0)
+    wrong = read & (choice != gold[:, None])
+    groups = cluster_codes(inference["cluster"], gold.size, where=where)
+    rows, counts = [], {}
+    for i in range(len(judges)):
+        for j in range(i + 1, len(judges)):
+            used = read[:, i] & read[:, j]
+            others = np.delete(wrong, [i, j], axis=1).sum(axis=1)[used]
+            a, b = wrong[used, i], wrong[used, j]
+            p, expected = _exact(a, b, others)
+            together = a & b
+            same = (choice[used, i] == choice[used, j])[together]
+            share = float(same.mean()) if same.size and len(options) > 2 else math.nan
+            found = _kappa(a, b, groups[used], inference["level"])
+            counts[f"{judges[i]} - {judges[j]}"] = {
+                "both_wrong": int(together.sum()), "expected": expected, "n": int(used.sum()),
+            }  # fmt: skip
+            reason = found[2]
+            rows.append(
+                Comparison(
+                    a=judges[i], b=judges[j], estimate=found[0], statistic=float(together.sum()),
+                    p_value=math.nan if reason else p, p_adjusted=math.nan,
+                    estimate_name="kappa_of_errors", interval=found[1], effect=share,
+                    effect_name="same_wrong_answer", n=int(used.sum()), reason=reason,
+                )
+            )  # fmt: skip
+    lost = int(np.sum(~read))
+    notes = []
+    if len(judges) == 2:
+        message = "With two judges hard items and shared errors cannot be told apart: add a third."
+        notes.append(Note(code="difficulty_unknown", message=message))
+    if len(options) <= 2:
+        message = "With two options two wrong answers are always the same: kappa alone speaks."
+        notes.append(Note(code="two_options", message=message))
+    with np.errstate(invalid="ignore"):
+        rates = wrong.sum(axis=0) / read.sum(axis=0)
+    return Comparisons(
+        name=where,
+        method="Errors of two judges on the same items, within items of like difficulty",
+        adjust=adjust,
+        family="pairs of judges",
+        rows=with_adjusted(rows, adjust),
+        sample=Sample(
+            n_items=int((gold >= 0).sum()),
+            n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
+            n_replications=len(judges),
+            repeated="judge",
+            n_excluded=lost,
+            excluded={"not read, or no truth": lost} if lost else {},
+        ),
+        notes=tuple(notes),
+        details={
+            "error_rates": dict(zip(judges, np.nan_to_num(rates).tolist(), strict=True)),
+            "pairs": counts,
+        },
+    )
+
+
+def _kappa(
+    a: BoolArray, b: BoolArray, groups: IntArray, level: float
+) -> tuple[float, Interval | None, str]:
+    """Cohen's kappa of two judges' errors with its interval, or why it is undefined."""
+    if a.size == 0:
+        return math.nan, None, "no item was judged by both"
+    words = np.column_stack([np.where(a, "wrong", "right"), np.where(b, "wrong", "right")])
+    found = cohen_kappa(words[:, 0], words[:, 1], cluster=groups, level=level)
+    reason = "" if math.isfinite(found.estimate) else (found.reason or "neither judge errs")
+    return found.estimate, found.interval, reason
+
+
+def _exact(a: BoolArray, b: BoolArray, strata: IntArray) -> tuple[float, float]:
+    """Chance of as many errors together as seen, given each judge's errors by stratum."""
+    law, expected = np.ones(1), 0.0
+    for s in np.unique(strata):
+        at = strata == s
+        n, na, nb = int(at.sum()), int(a[at].sum()), int(b[at].sum())
+        law = np.convolve(law, stats.hypergeom.pmf(np.arange(min(na, nb) + 1), n, na, nb))
+        expected += na * nb / n
+    seen = int(np.sum(a & b))
+    return float(min(law[seen:].sum(), 1.0)), expected
