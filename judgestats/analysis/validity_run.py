@@ -47,7 +47,7 @@ _TESTED = ("people.kappa", "people.pearson")
 _DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
 _DRAWN = (
     "Agreement with people's labels: the share of verdicts that are theirs, the correlation of "
-    "scores with theirs (grey marks: 95 % of what chance gives)."
+    "scores with theirs."
 )
 MARGIN = 0.05
 Found = list[tuple[str, str, Result]]
