@@ -184,8 +184,12 @@ def choice_rows(names: Iterable[str]) -> tuple[Row, ...]:
     )
 
 
-def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
-    """Agreement with people's labels, of scores and of verdicts."""
+def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
+    """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
+
+    What does not fit on a screen falls off at the end: whether it is right, and the true score,
+    are what people ask first.
+    """
     names = list(names)
     return (
         asked_row(
@@ -197,10 +201,11 @@ def people_rows(names: Iterable[str]) -> tuple[Row, ...]:
             names,
             note="r",
         ),
-        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names),
         asked_row(
             "accuracy", "agrees with people", "people", "accuracy", "people.accuracy.{}", names
         ),
+        *truth,
+        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names),
         asked_row(
             "kappa",
             "beyond chance",

@@ -298,8 +298,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         condition_records=described.conditions,
         rows=(
             *score_rows(cells["condition"]),
-            *people_rows(cells["condition"]),
-            true_row(cells["condition"], "greg"),
+            *people_rows(cells["condition"], true_row(cells["condition"], "greg")),
         ),
         metrics=_metrics(described, compared),
         condition_metrics=_and_people(described.metrics, cells, others),
@@ -341,7 +340,10 @@ def _audit_once(
         ),
         recommendation=repetition(frame, seed=declared.seed),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
-        rows=(score_rows(table["condition"])[-1], *people_rows(table["condition"])),
+        rows=(
+            score_rows(table["condition"])[-1],
+            *people_rows(table["condition"], true_row(table["condition"], "greg")),
+        ),
         metrics={"quality/unread_share": unread},
         condition_metrics=_and_people(metrics, table, results),
     )

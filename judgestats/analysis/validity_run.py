@@ -347,8 +347,8 @@ _SAID = (
 def _rows(table: pd.DataFrame) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
-    return (
-        *people_rows(kinds),
+    return people_rows(
+        kinds,
         true_row([c for c, kind in kinds.items() if kind == "pass_fail"], "poststratified"),
         true_row([c for c, kind in kinds.items() if kind != "pass_fail"], "greg"),
     )

@@ -219,8 +219,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows=(
             *verdict_rows(table["condition"]),
             *share_rows(shown),
-            *people_rows(table["condition"]),
-            true_row(table["condition"], "poststratified"),
+            *people_rows(table["condition"], true_row(table["condition"], "poststratified")),
         ),
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),

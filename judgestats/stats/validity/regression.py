@@ -28,7 +28,7 @@ _LABELS = {
     "ppi": "PPI",
     "ppi++": "PPI++",
 }
-_MANY = 50
+_MANY = 100
 _SKEWED = 0.5
 _NO_SPREAD = "fewer than two labels (or clusters with labels) show no variation"
 
@@ -129,7 +129,7 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
     -----
     :math:`\bar y + b(\bar f_N - \bar f_n)`; variance
     :math:`s_e^2 (1/n + (\bar f_N - \bar f_n)^2 / S_{ff}) + b^2 s_f^2 / N`, Student's t with n - 2
-    degrees of freedom; with fewer than 50 labels and skewed residuals joined with the limits that
+    degrees of freedom; with fewer than 100 labels and skewed residuals joined with the limits that
     follow the skewness (Hall). Over clusters: sums of influence over all clusters, labelled or not,
     with the effective number of labelled clusters minus 1 degrees of freedom.
 

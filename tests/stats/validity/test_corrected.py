@@ -268,5 +268,5 @@ def test_few_labels_of_a_skewed_score_get_limits_that_follow_the_skewness():
     assert low <= corrected.estimate - half + 1e-9
     assert high > corrected.estimate + half  # the long tail lies above
     assert "Hall" in corrected.interval.method
-    many = np.where(np.arange(400) < 50, truth, np.nan)
+    many = np.where(np.arange(400) < 100, truth, np.nan)
     assert corrected_mean(judge, many, labels_drawn="random").corrected.interval.method == "t"
