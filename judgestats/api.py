@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from judgestats.analysis.audit import audit as audit_frame
+from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.supplements import supplemented
 from judgestats.errors import InputError
@@ -134,8 +135,11 @@ def audit(data: Any, **options: Any) -> Findings:
 
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)
-    frame = data if read and not options else read_judgments(data, **options)
-    found = audit_frame(frame, **chosen)
+    if read and not options:
+        frame, found = data, audit_frame(data, **chosen)
+    else:
+        frame = read_judgments(data, **options)
+        found = audit_read(frame, notes=frame.attrs["notes"], **chosen)
     understood = frame.attrs.get("understood", [])
     found = replace(found, question=" ".join([*understood, found.question]))
     level = float(chosen.get("level", 0.95))

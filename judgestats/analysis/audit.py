@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +48,7 @@ from judgestats.stats.inference.result import Comparisons, Result
 from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
-__all__ = ["audit", "comparison_results", "plan", "plan_for"]
+__all__ = ["audit", "audit_read", "comparison_results", "plan", "plan_for"]
 
 _QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
 _MOST_CONDITIONS = 12
@@ -226,11 +226,36 @@ def audit(
     >>> found.conditions["n_items"].tolist()
     [12]
     """
-    frame = in_reading_order(validate_parsed(judgments))
-    options: dict[str, Any] = {
-        "n_resamples": n_resamples, "seed": seed, "level": level, "labels_drawn": labels_drawn,
-        "mix": mix, "omega_model": omega_model,
-    }  # fmt: skip
+    return audit_read(
+        validate_parsed(judgments),
+        notes=judgments.attrs.get("notes", ()),
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        labels_drawn=labels_drawn,
+        mix=mix,
+        omega_model=omega_model,
+    )
+
+
+def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: Any) -> Analysis:
+    """Audit a frame that has just been read, and was validated there.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `judgestats.read_judgments` returned it.
+    notes : iterable of str
+        What the data leave open.
+    **options
+        As `audit` takes them.
+
+    Returns
+    -------
+    Analysis
+    """
+    options = {"n_resamples": 999, "seed": 0, "labels_drawn": "", **options}
+    frame = in_reading_order(frame)
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
         raise InputError(
@@ -250,14 +275,18 @@ def audit(
         found = _audit_scores(frame, plan_for(frame, **options))
     else:
         found = audit_verdicts(frame, plan_for(frame, **options))
-    notes = [*judgments.attrs.get("notes", ())]
-    if labels_drawn == "by-verdict" and "chance" not in frame and len(found.conditions) > 1:
-        notes.append(
+    said = list(map(str, notes))
+    if (
+        options["labels_drawn"] == "by-verdict"
+        and "chance" not in frame
+        and len(found.conditions) > 1
+    ):
+        said.append(
             "Labels drawn by verdict are weighted in each condition by its own verdicts, which is "
             "right for the judge that they were drawn by and for no other: a column chance beside "
             "the labels serves all."
         )
-    found = replace(found, limitations=(*found.limitations, *map(str, notes)))
+    found = replace(found, limitations=(*found.limitations, *said))
     return marked_as_tuned(found, [frame])
 
 

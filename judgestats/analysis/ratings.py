@@ -205,22 +205,32 @@ def _with_null(
         return value
     if method == "spearman":
         scores, people = rankdata(scores), rankdata(people)
-
-    def statistic(drawn: Floats, fixed: Floats) -> float:
-        if method == "kendall":
-            return float(kendalltau(drawn, fixed).statistic)
-        return float(np.corrcoef(drawn, fixed)[0, 1])
-
+    kendall = method == "kendall"
     # Kendall's tau costs milliseconds a draw on thousands of items.
-    most = declared.n_resamples if method != "kendall" or scores.size < 2000 else 99
+    most = declared.n_resamples if not kendall or scores.size < 2000 else 99
     null = relation_null(
         (people, scores),
-        statistic,
+        _tau if kendall else _pearson,
+        vectorized=not kendall,
         cluster=cluster,
         n_permutations=min(most, declared.n_resamples),
         seed=declared.seed,
     )
     return value.replace(null=null)
+
+
+def _tau(drawn: Floats, fixed: Floats) -> float:
+    return float(kendalltau(drawn, fixed).statistic)
+
+
+def _pearson(drawn: Floats, fixed: Floats) -> Floats:
+    """Correlation of each row of a stack with one array."""
+    d = drawn - drawn.mean(axis=-1, keepdims=True)
+    f = fixed - fixed.mean()
+    size = np.sqrt(np.sum(d * d, axis=-1) * np.sum(f * f))
+    out: Floats = np.full(d.shape[:-1], math.nan)
+    np.divide(d @ f, size, out=out, where=size > 0)
+    return out
 
 
 def _clusters(clusters: NDArray[np.object_]) -> NDArray[np.object_] | None:

@@ -111,15 +111,11 @@ def _estimators(
         )
         if array.shape[1] < 2:
             return []
-        values, row = (
-            array.to_numpy(dtype=float),
-            array.index.get_indexer(pd.Index(part["item_id"])),
-        )
+        values = array.to_numpy(dtype=float)
+        place = array.index.get_indexer(pd.Index(part["item_id"]))
 
         def reliability(kept: np.ndarray[Any, Any]) -> float:
-            shown = np.zeros(len(values), dtype=bool)
-            shown[row[kept]] = True
-            chosen = values[shown]
+            chosen = values[_of_rows(place[kept], len(values))]
             return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
 
         return [("Reliability of one judgment, ICC(1,1)", reliability)]
@@ -146,11 +142,11 @@ def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     found = Rotations(part)
     scores = grade_score_items(found.positions, n_options=found.n_options)
     complete = np.asarray(scores["complete"], dtype=bool)
-    values, items = np.asarray(scores["grade_score"], dtype=float)[complete], found.items[complete]
-    ids = part["item_id"].to_numpy()
+    values = np.asarray(scores["grade_score"], dtype=float)[complete]
+    place = pd.Index(found.items[complete]).get_indexer(pd.Index(part["item_id"]))
 
     def mean(kept: np.ndarray[Any, Any]) -> float:
-        chosen = np.isin(items, ids[kept])
+        chosen = _of_rows(place[kept], len(values))
         return float(values[chosen].mean()) if chosen.any() else math.nan
 
     return mean
@@ -161,13 +157,20 @@ def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     column = "position" if "position" in part else "choice"
     wide = part.pivot(index="item_id", columns="replicate", values=column).fillna("")
     table = count_table(wide.to_numpy(object), where="left_out_estimates")
-    ids = part["item_id"].to_numpy()
+    place = wide.index.get_indexer(pd.Index(part["item_id"]))
+    statistic = pair_statistic("anova")
 
     def reliability(kept: np.ndarray[Any, Any]) -> float:
-        chosen = table.counts[wide.index.isin(set(ids[kept]))]
-        return float(pair_statistic("anova").value(chosen))
+        return float(statistic.value(table.counts[_of_rows(place[kept], len(wide))]))
 
     return reliability
+
+
+def _of_rows(places: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
+    """Which of `n` items some rows belong to, by the items' places (-1: none of them)."""
+    shown = np.zeros(n, dtype=bool)
+    shown[places[places >= 0]] = True
+    return shown
 
 
 def _of_kept(

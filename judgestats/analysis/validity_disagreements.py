@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -78,26 +77,28 @@ def _listed(
     rows.insert(0, "condition", condition)
     if not texts:
         return rows
-    own = frame[frame["condition"] == condition]
-    of_item: dict[Any, pd.DataFrame] = dict(
-        list(own[own["item_id"].isin(set(rows["item_id"]))].groupby("item_id", sort=False))
+    said = _words(
+        frame[frame["condition"] == condition],
+        dict(zip(rows["item_id"], rows["people"], strict=True)),
     )
-    said = [
-        _words(of_item.get(item), people)
-        for item, people in zip(rows["item_id"], rows["people"], strict=True)
-    ]
     asked = [known.get(str(item), ("", "")) for item in rows["item_id"]]
     return rows.assign(
-        question=[q for q, _ in asked], answer=[a for _, a in asked], judge_says=said
+        question=[q for q, _ in asked],
+        answer=[a for _, a in asked],
+        judge_says=[said.get(item, "") for item in rows["item_id"]],
     )
 
 
-def _words(own: pd.DataFrame | None, people: float) -> str:
-    """The reason given with the judgment that lies furthest from people's, else the reply."""
-    if own is None or own.empty:
-        return ""
+def _words(own: pd.DataFrame, people: Mapping[Any, float]) -> dict[Any, str]:
+    """By item the reason given with the judgment furthest from people's, else its reply."""
+    own = own[own["item_id"].isin(set(people))].reset_index(drop=True)
+    if own.empty:
+        return {}
     value = own["score"].where(own["score"].notna(), own["choice"].map({"pass": 1.0, "fail": 0.0}))
-    far = (value.astype(float) - people).abs()
-    place = int(np.nanargmax(far.to_numpy(float))) if far.notna().any() else 0
-    words = (str(own[c].iloc[place] or "") for c in ("explanation", "raw_text") if c in own)
-    return next(filter(None, words), "")
+    far = (value.astype(float) - own["item_id"].map(people).astype(float)).abs().fillna(-1.0)
+    furthest = own.loc[far.groupby(own["item_id"], sort=False).idxmax()]
+    told = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
+    return {
+        item: next((str(w) for w in words if isinstance(w, str) and w), "")
+        for item, *words in zip(furthest["item_id"], *told, strict=True)
+    }

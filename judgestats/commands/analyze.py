@@ -204,7 +204,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
 
 
 def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
-    from judgestats.analysis.audit import audit, plan_for
+    from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity_disagreements import with_disagreements
     from judgestats.api import read_judgments as read_any
@@ -222,7 +222,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
         "omega_model": arguments.omega_model,
     }
     declared = plan_for(frame, **choices)
-    found = audit(frame, **choices)
+    found = audit_read(frame, notes=frame.attrs["notes"], **choices)
     found = supplemented(found, frame, level=declared.level, scale=frame.attrs.get("scale"))
     found = with_disagreements(found, frame, {}, texts=arguments.texts == "on")
     return _Judged(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.judgments.readers.names import folded
 
-__all__ = ["joined_ids", "text_column"]
+__all__ = ["each_distinct", "joined_ids", "text_column"]
 
 
 def text_column(column: pd.Series) -> pd.Series:
@@ -28,6 +29,21 @@ def text_column(column: pd.Series) -> pd.Series:
     if pd.api.types.is_float_dtype(values) and (values % 1 == 0).all():
         values = values.astype("int64")
     words = np.array([*map(str, values), ""], dtype=object)
+    return pd.Series(words[codes], index=column.index, dtype=object)
+
+
+def each_distinct(column: pd.Series, told: Callable[[Any], str]) -> pd.Series:
+    """What a function says of each cell, asked once for each different value.
+
+    Examples
+    --------
+    >>> each_distinct(pd.Series(["a", "a", "b"]), str.upper).tolist()
+    ['A', 'A', 'B']
+    """
+    if _mixed(column):
+        return column.map(told).astype(object)
+    codes, distinct = pd.factorize(column, use_na_sentinel=False)
+    words = np.array([*map(told, distinct), ""], dtype=object)
     return pd.Series(words[codes], index=column.index, dtype=object)
 
 

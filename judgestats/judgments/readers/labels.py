@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import Kind, kind_of, spelling
-from judgestats.judgments.readers.cell_texts import joined_ids
+from judgestats.judgments.readers.cell_texts import each_distinct, joined_ids
 from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded
@@ -87,10 +87,10 @@ def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataF
 
 def _as_text(values: pd.Series, kind: Kind | None, column: str) -> pd.Series:
     """Labels in the judge's words where they are of the judge's kind, else as they stand."""
-    text = values.map(lambda v: "" if pd.isna(v) else str(v).strip()).astype(object)
+    text = each_distinct(values, lambda v: "" if pd.isna(v) else str(v).strip())
     if kind is None or kind.name == "score":
         return text
-    spelled = values.map(spelling)
+    spelled = each_distinct(values, spelling)
     if kind.codes and set(spelled) - {""} <= set(kind.codes):
         return spelled.map(lambda s: kind.codes.get(s, "")).astype(object)
     if kind.name in {"pass-fail", "preference"}:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from judgestats.judgments.kinds import NO_VERDICT, PREFERENCES, spelling
+from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.names import VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
 
@@ -54,14 +55,14 @@ def with_sides(
     sides = side_columns(table)
     if sides is None or options.codes or options.passes or options.kind not in {"", "preference"}:
         return table, ""
-    a, b = (table[c].map(spelling) for c in sides)
+    a, b = (each_distinct(table[c], spelling) for c in sides)
     if set(a) | set(b) <= set(PREFERENCES):
         return table, ""
     told: list[str] = []
     for column in {names[n]: None for n in (*VERDICTS, "label") if n in names}:
         if column in sides or pd.api.types.is_numeric_dtype(table[column]):
             continue
-        said = table[column].map(spelling)
+        said = each_distinct(table[column], spelling)
         first, second = (said == a) & (a != b), (said == b) & (a != b)
         named = first | second
         known = named | said.isin([*PREFERENCES, *NO_VERDICT, ""])

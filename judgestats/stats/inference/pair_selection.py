@@ -45,6 +45,23 @@ def _select(rows: FloatArray, columns: FloatArray, start: NDArray[np.int64], k: 
     return float(np.min(rows[exists] + columns[above[exists]]))
 
 
+_FEW = 64
+"""Different values of which all sums are made: those of credits, or of whole scores."""
+
+
+def _few(values: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
+    """The different values and how often each stands there; None where these are many."""
+    found, counts = np.unique(values, return_counts=True)
+    return (found, counts.astype(np.int64)) if found.size <= _FEW else None
+
+
+def _kth_of(sums: FloatArray, counts: NDArray[np.int64], k: int) -> float:
+    """The k-th smallest of sums that stand there several times each."""
+    order = np.argsort(sums, kind="stable")
+    place = int(np.searchsorted(np.cumsum(counts[order]), k))
+    return float(sums[order][place])
+
+
 def kth_average(d: FloatArray, k: int) -> float:
     """The k-th smallest (from 1) of the Walsh averages (d_i + d_j) / 2, i <= j.
 
@@ -53,6 +70,11 @@ def kth_average(d: FloatArray, k: int) -> float:
     >>> [kth_average(np.array([3.0, 1.0, 2.0]), k) for k in (1, 2, 6)]
     [1.0, 1.5, 3.0]
     """
+    told = _few(d)
+    if told:
+        x, n = told
+        i, j = np.triu_indices(x.size)
+        return _kth_of(x[i] + x[j], np.where(i == j, n[i] * (n[i] + 1) // 2, n[i] * n[j]), k) / 2
     x = np.sort(d)
     return _select(x, x, np.arange(x.size), k) / 2
 
@@ -65,6 +87,10 @@ def kth_difference(x: FloatArray, y: FloatArray, k: int) -> float:
     >>> [kth_difference(np.array([1.0, 5.0]), np.array([0.0, 2.0]), k) for k in (1, 2, 4)]
     [-1.0, 1.0, 5.0]
     """
+    first, second = _few(x), _few(-y)
+    if first and second:
+        sums = np.add.outer(first[0], second[0]).ravel()
+        return _kth_of(sums, np.multiply.outer(first[1], second[1]).ravel(), k)
     return _select(np.sort(x), np.sort(-y), np.zeros(x.size, dtype=np.int64), k)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -12,6 +15,7 @@ from judgestats.stats.comparison.location_shift import (
     hodges_lehmann_shift,
     walsh_averages,
 )
+from judgestats.stats.inference import pair_selection
 from judgestats.stats.inference.pair_selection import (
     kth_average,
     kth_difference,
@@ -26,10 +30,16 @@ VALUES = st.lists(
 )
 
 
+@pytest.mark.parametrize("few", [0, 64])
 @settings(max_examples=40, deadline=None)
 @given(VALUES, VALUES)
-def test_every_place_is_that_of_a_sort(a: list[float], b: list[float]) -> None:
-    d, y = np.array(a), np.array(b)
+def test_every_place_is_that_of_a_sort(few: int, a: list[float], b: list[float]) -> None:
+    """By bisection, and by counting the sums of few different values."""
+    with mock.patch.object(pair_selection, "_FEW", few):
+        places_are_those_of_a_sort(np.array(a), np.array(b))
+
+
+def places_are_those_of_a_sort(d: np.ndarray, y: np.ndarray) -> None:
     averages = walsh_averages(d)
     got = [kth_average(d, k + 1) for k in range(averages.size)]
     np.testing.assert_allclose(got, averages, rtol=0, atol=1e-8)

@@ -1,0 +1,55 @@
+"""What stands when one question is left out, and the words beside a disagreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import judgestats as js
+from judgestats.analysis.audit import audit
+from judgestats.analysis.ratings import _pearson
+from judgestats.analysis.sensitivity import left_out_estimates
+from judgestats.analysis.validity_disagreements import with_disagreements
+from judgestats.stats import vote_share_reliability
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(4)
+    rows = [
+        {"question": i // 2, "item": i, "trial": t,
+         "passed": bool(rng.random() < 0.2 + 0.6 * (i % 3 > 0)),
+         "label": i % 3 > 0, "explanation": f"said {i} {t}"}
+        for i in range(24) for t in range(4)
+    ]  # fmt: skip
+    return js.read_judgments(rows, mapping={"cluster": "question"})
+
+
+def test_each_question_is_left_out_in_turn(frame):
+    told = left_out_estimates(audit(frame, n_resamples=99), frame)
+    row = told[told["what"] == "Reliability of one verdict"].iloc[0]
+
+    def reliability(part):
+        wide = part.pivot(index="item_id", columns="replicate", values="choice")
+        return vote_share_reliability(wide.to_numpy(object), interval="none").estimate
+
+    without = {c: reliability(frame[frame["cluster"] != c]) for c in frame["cluster"].unique()}
+    assert row["low"] == pytest.approx(min(without.values()))
+    assert row["high"] == pytest.approx(max(without.values()))
+    assert row["all"] == pytest.approx(reliability(frame))
+
+
+def test_the_words_beside_a_disagreement_are_those_furthest_from_people(frame):
+    found = with_disagreements(audit(frame, n_resamples=99), frame, {}, texts=True)
+    table = next(r.result.table for r in found.described if r.id == "disagreements")
+    for row in table.head(5).itertuples():
+        own = frame[frame["item_id"] == row.item_id]
+        gap = (own["choice"].eq("pass").astype(float) - row.people).abs()
+        assert row.judge_says == own.loc[gap.idxmax(), "explanation"]
+
+
+def test_correlations_of_a_stack_are_those_of_its_rows():
+    x, y = np.random.default_rng(0).normal(size=(2, 5, 30))
+    one = [np.corrcoef(row, y[0])[0, 1] for row in x]
+    assert _pearson(x, y[0]) == pytest.approx(np.array(one))
+    assert np.isnan(_pearson(np.ones((1, 30)), y[0])).all()
