@@ -16,6 +16,7 @@ from judgestats.errors import InputError, printable
 from judgestats.experiment import console
 from judgestats.judgments.readers.registry import read_judgments
 from judgestats.judgments.readers.table_files import table_of
+from judgestats.results.numbers import counted
 
 __all__ = ["column_lines", "doctor_file"]
 
@@ -44,7 +45,8 @@ def doctor_file(arguments: argparse.Namespace) -> int:
         console.say(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
         return 1
     reader = frame.attrs["reader"]
-    said = f"{path.name}: {len(frame):,} judgments of {frame['item_id'].nunique():,} items"
+    items = counted(int(frame["item_id"].nunique()), "item", "items")
+    said = f"{path.name}: {counted(len(frame), 'judgment', 'judgments')} of {items}"
     console.say(f"{said} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}

@@ -46,15 +46,18 @@ _FAIL_WORDS = frozenset(bad for _, bad in _PAIRS)
 PREFERENCES: Mapping[str, str] = {
     **dict.fromkeys(
         ("a", "model_a", "response_a", "assistant_a", "output_a", "[[a]]", "model_1", "output_1",
-         "response_1", "first", "1"), "a"
+         "response_1", "first", "left", "a>b", "b<a", "a>>b", "b<<a", "[[a>b]]",
+         "[[a>>b]]", "1"), "a"
     ),
     **dict.fromkeys(
         ("b", "model_b", "response_b", "assistant_b", "output_b", "[[b]]", "model_2", "output_2",
-         "response_2", "second", "2"), "b"
+         "response_2", "second", "right", "b>a", "a<b", "b>>a", "a<<b", "[[b>a]]",
+         "[[b>>a]]", "2"),
+        "b"
     ),
     **dict.fromkeys(
-        ("tie", "tied", "same", "both", "neither", "equal", "draw", "[[c]]", "c", "0",
-         "tie (bothbad)", "both_bad", "bothbad", "tie (inconsistent)"), "tie"
+        ("tie", "tied", "same", "both", "neither", "equal", "draw", "a=b", "[[a=b]]", "[[c]]", "c",
+         "0", "tie (bothbad)", "both_bad", "bothbad", "tie (inconsistent)"), "tie"
     ),
 }  # fmt: skip
 """Spellings of the outcome of a comparison of two responses."""
@@ -293,7 +296,7 @@ def _scores(
             first = _shown(str(next(iter(distinct))))
             raise InputError(
                 f"no entry of the column {column!r} is a number (the first is {first}). For "
-                f"verdicts in words map it as choice={column}."
+                f"verdicts in words: --map choice={column}."
             )
     if own is not None:
         return Kind(name="score", scale=scale or own, said=f"a score, out of {own[1]:g}")

@@ -106,3 +106,13 @@ def test_the_screen_of_verdicts_asked_once_shows_the_share_of_each() -> None:
     assert shown["says 'good'"] == "verdicts.share of 'good'.judge"
     values = {r.id: r.result for r in found.analysis.results}
     assert values[shown["says 'good'"]].estimate == 0.5
+
+
+def test_models_left_and_right_are_sides_too():
+    rows = [{"pair_id": i, "left_model": "x", "right_model": "y", "winner": "xy"[i % 2]}
+            for i in range(20)]  # fmt: skip
+    found = js.read_judgments(rows)
+    assert found["choice"].tolist() == ["a", "b"] * 10
+    assert "a is the one of left_model" in found.attrs["understood"][1]
+    arrows = [{"pair": i, "verdict": v} for i, v in enumerate(["A>B", "[[B>>A]]", "A=B"])]
+    assert js.read_judgments(arrows)["choice"].tolist() == ["a", "b", "tie"]

@@ -276,3 +276,27 @@ def test_a_row_still_to_be_labelled_names_no_person(tmp_path):
     assert frame.set_index("item_id")["label"].to_dict() == {
         "a": "pass", "b": "fail", "c": "", "d": "fail", "e": "", "f": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        ([{"id": i, "scores": str([i, 3])} for i in range(5)], "--explode scores"),
+        (
+            [{"id": i, "output": f"a long and winding reply, ending so: {i}"} for i in range(9)],
+            "--map raw_text=output --parse pointwise",
+        ),
+        ([{"q0": f"q{i}", "gpt": "gpt", "6": i} for i in range(1, 9)], "Is its first row data?"),
+        ([{"id": i, "grade": "ABCDF"[i % 5]} for i in range(9)], "--map choice=grade"),
+    ],
+)
+def test_what_is_missing_is_looked_for_in_the_columns_that_are_there(rows, hint):
+    with pytest.raises(InputError) as told:
+        read_judgments(rows)
+    assert hint in str(told.value)
+
+
+def test_metrics_in_rows_are_criteria_with_a_value():
+    rows = [{"id": i, "metric": m, "value": i % 5 + 1} for i in range(9) for m in ("x", "y")]
+    found = read_judgments(rows)
+    assert set(found["condition"]) == {"judge, metric=x", "judge, metric=y"}

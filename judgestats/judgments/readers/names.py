@@ -12,17 +12,27 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.untrusted import NoTableError
 
-__all__ = ["ALIASES", "PARTS", "SYSTEMS", "column_named", "folded", "no_column", "resolve_columns"]
+__all__ = [
+    "ALIASES",
+    "PARTS",
+    "SIDES",
+    "SYSTEMS",
+    "column_named",
+    "folded",
+    "no_column",
+    "resolve_columns",
+]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
-                "case_id", "task_id", "doc_id", "id", "idx", "index"),
+                "case_id", "task_id", "doc_id", "pair_id", "cmp_index", "pair", "id", "idx",
+                "index"),
     "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
               "grader", "model"),
     "score": ("score", "rating", "grade", "stars", "points"),
     "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
     "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
-                "judgement", "outcome", "decision", "result", "success", "ans"),
+                "judgement", "outcome", "decision", "result", "success", "ans", "value"),
     "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
                   "epoch", "attempt"),
     "cluster": ("cluster", "question", "group"),
@@ -43,9 +53,17 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Column names that are understood without a mapping, best first."""
 
+SIDES = tuple(
+    (name.format(first), name.format(second))
+    for name in ("model{}", "{}model", "system{}", "{}system", "modelname{}")
+    for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+)
+"""Names (folded) of the two columns that name the models of a pair."""
+
 PARTS = frozenset(
     {
-        "modela", "modelb", "model1", "model2", "model", "turn", "responseid", "answerid",
+        *(side for pair in SIDES for side in pair),
+        "model", "turn", "responseid", "answerid",
         "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
         "output", "responseindex", "subset", "doc", "document",
     }
@@ -193,6 +211,8 @@ def no_column(
         hint = f" If {label!r} is the judge's own verdict: --map verdict={label}."
     elif wanted == "score" and len(table):
         hint = _verdicts_hint(table, set((names or {}).values()))
+    if wanted in {"score", "item_id"} and len(table) and _no_header(table):
+        hint = " Is its first row data? Then put a row with the columns' names above it."
     way = f"--map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})"
     if key in _OPTIONS:
         way = f"--{key} COLUMN"
@@ -202,14 +222,26 @@ def no_column(
     )
 
 
+def _no_header(table: pd.DataFrame) -> bool:
+    """Whether a name is a number, as in a file whose first row is data."""
+    return any(re.fullmatch(r"-?\d+([.,]\d+)?", str(c).strip()) for c in table.columns)
+
+
 def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
     """Which columns look like verdicts: few different short values."""
     rest = [str(c) for c in table.columns if c not in used]
     like = []
+    told = {c: [str(v) for v in table[c].dropna().head(20)] for c in rest}
+    lists = [c for c, cells in told.items() if cells and all(v[:1] == "[" for v in cells)]
+    if len(lists) == 1:
+        return f" If {lists[0]!r} lists the verdicts: --explode {lists[0]}."
     for column in rest:
         distinct = pd.unique(table[column].dropna().astype(str))
         if 1 < len(distinct) <= min(20, max(4, len(table) // 2)) and max(map(len, distinct)) <= 20:
             like.append(column)
+    texts = [c for c, cells in told.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
+    if not like and len(texts) == 1:
+        return f" If {texts[0]!r} holds the replies: --map raw_text={texts[0]} --parse pointwise."
     if not like:
         return ""
     if len(like) == 1:

@@ -264,8 +264,4 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
 
 
 def _understood() -> str:
-    return (
-        f"Recognised by what they hold: logs of {', '.join(LOGS)} (`judgestats analyze --help` "
-        "names their files). Anything else is read as a table with one row a judgment: --map "
-        "item_id=COLUMN,score=COLUMN (or choice=COLUMN) names its columns."
-    )
+    return "It is no log that is recognised (`judgestats analyze --help` lists these)."

@@ -8,12 +8,11 @@ import pandas as pd
 
 from judgestats.judgments.kinds import NO_VERDICT, PREFERENCES, spelling
 from judgestats.judgments.readers.cell_texts import each_distinct
-from judgestats.judgments.readers.names import VERDICTS, folded
+from judgestats.judgments.readers.names import SIDES, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
 
 __all__ = ["side_columns", "with_sides"]
 
-_SIDES = (("modela", "modelb"), ("model1", "model2"))
 _MOSTLY = 0.8
 
 
@@ -26,7 +25,7 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
     ('Model A', 'Model B')
     """
     own = {folded(c): str(c) for c in table.columns}
-    return next(((own[a], own[b]) for a, b in _SIDES if a in own and b in own), None)
+    return next(((own[a], own[b]) for a, b in SIDES if a in own and b in own), None)
 
 
 def with_sides(
