@@ -131,7 +131,7 @@ def cost(command: list[str], environment: Mapping[str, str]) -> dict[str, object
         failed = child.returncode not in {0, 1} or any("error:" in line for line in lines[-3:])
         if failed:
             stopped = f"stopped after {MOST_CPU} s of CPU"
-            found["failed"] = stopped if child.returncode < 0 else (lines or ["?"])[-1][:120]
+            found["failed"] = stopped if child.returncode < 0 else (lines or ["?"])[-1][:70]
         return found
 
 

@@ -119,11 +119,6 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             "Left out: results on position and, where there are several orders, repetitions in all "
             "but the first: they pair each judgment with its swapped twin."
         )
-    if "label" in reduced.columns_read:
-        limits.append(
-            "Left out: agreement with people, which joins labels to judgments. Analyse a sample "
-            "in memory (--stream no)."
-        )
     worst = table_of.sort_values("unread_share").iloc[-1]
     if worst["unread_share"] > 0:
         limits.insert(

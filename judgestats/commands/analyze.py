@@ -173,7 +173,6 @@ _NOT_STREAMED = (
     "wide",
     "explode",
     "parse",
-    "labels",
     "as_shown",
 )
 STREAM_ROWS = 5_000_000
@@ -255,6 +254,8 @@ def _from_store(arguments: argparse.Namespace, path: Path) -> bool:
 
 def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
+    from judgestats.analysis.large_people import with_labelled
+    from judgestats.judgments.large.labelled import labelled_judgments
     from judgestats.judgments.large.reduce import reduce_parquet
 
     further = [w for w in _NOT_STREAMED if words[w]]
@@ -266,26 +267,22 @@ def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) 
             "out."
         )
     scale = words["scale"]
-    reduced = reduce_parquet(
-        path,
-        mapping=words["mapping"],
-        scale=scale,
-        factors=words["factors"],
-        judge=words["judge"],
-        kind=words["kind"],
-        passes=words["passes"],
-        codes=words["codes"],
-    )
+    read = {n: words[n] for n in ("mapping", "factors", "judge", "passes", "codes")}
+    reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
         "omega_model": arguments.omega_model,
     }
+    found = audit_reduced(reduced, **choices)
+    labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
+    if labelled is not None:
+        found = with_labelled(found, labelled, **choices)
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     unread = reduced.n_rows - sum(c.statuses.get("ok", 0) for c in reduced.columns)
     return _Judged(
         declared=plan_for_reduced(reduced, **choices),
-        found=audit_reduced(reduced, **choices),
+        found=found,
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
             f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "

@@ -263,7 +263,7 @@ def _undeclared(
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_shown(str(distinct[0]))}). For verdicts in words map it as choice={column}."
+            f"{_shown(str(distinct[0]))}). For verdicts in words: --map choice={column}."
         )
     letters = all(len(w) == 1 and "a" <= w <= "z" for w in words)
     return _words(words, column, "choice" if letters and picked else "category")

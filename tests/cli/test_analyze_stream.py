@@ -49,3 +49,61 @@ def test_a_file_is_streamed_when_asked_and_only_if_it_is_parquet(folder, capsys)
     assert "is a folder" in capsys.readouterr().err
     assert main(["analyze", str(folder), "--stream", "perhaps"]) == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+@pytest.fixture
+def labelled(workplace):
+    """Verdicts and scores of 60 items, the first 40 labelled, as Parquet and as one frame."""
+    rng = np.random.default_rng(7)
+    parts = workplace / "labelled"
+    parts.mkdir()
+    rows = [
+        {"item": f"i{i:02}", "judge": j, "trial": r,
+         "score": float(np.clip(rng.integers(1, 4) + i % 6, 1, 9)),
+         "label": str(1 + (i * 7) % 9) if i < 40 else None}
+        for i in range(60) for j in ("A", "B") for r in range(3)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    frame[::2].to_parquet(parts / "a.parquet", index=False)
+    frame[1::2].to_parquet(parts / "b.parquet", index=False)
+    return parts, frame
+
+
+@pytest.mark.parametrize("kind", ["score", "pass-fail"])
+@pytest.mark.parametrize("apart", [False, True], ids=["a column", "a second file"])
+def test_people_agree_with_a_stream_as_with_the_same_judgments_in_memory(labelled, kind, apart):
+    parts, frame = labelled
+    options = ["--resamples", "99", "--report", "none"]
+    if kind == "pass-fail":
+        label = frame["label"].astype(float)
+        frame = frame.assign(
+            passed=frame["score"] > 4, label=(label > 4).astype(object).where(label.notna(), None)
+        ).drop(columns="score")
+        for name, half in (("a", frame[::2]), ("b", frame[1::2])):
+            half.to_parquet(parts / f"{name}.parquet", index=False)
+    if apart:
+        own = frame[["item", "label"]].dropna().drop_duplicates()
+        own.to_csv(parts.parent / "people.csv", index=False)
+        frame = frame.drop(columns="label")
+        for name, half in (("a", frame[::2]), ("b", frame[1::2])):
+            half.to_parquet(parts / f"{name}.parquet", index=False)
+        options += ["--labels", str(parts.parent / "people.csv")]
+    frame.to_csv(parts.parent / "whole.csv", index=False)
+    streamed, whole = (people_of(words + options, parts.parent) for words in (
+        ["analyze", str(parts)], ["analyze", str(parts.parent / "whole.csv")]
+    ))  # fmt: skip
+    assert streamed
+    assert len(streamed) == 2
+    for row, told in streamed.items():
+        assert told == pytest.approx(whole[row])
+
+
+def people_of(words, place):
+    """Estimates on people by result, of the run that a command leaves."""
+    before = set(place.rglob("results.json"))
+    assert main(words) == 0
+    (found,) = set(place.rglob("results.json")) - before
+    table = load_run(found.parent).conditions.set_index("condition")
+    wanted = [c for c in ("pearson", "kendall", "accuracy", "sensitivity", "specificity")
+              if c in table]  # fmt: skip
+    return {name: table.loc[name, wanted].astype(float).tolist() for name in table.index}

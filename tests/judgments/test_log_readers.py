@@ -385,3 +385,18 @@ def test_one_sentence_says_what_a_log_was_understood_as(pattern):
     assert "item = " in said
     assert "judge = " in said
     assert " repeat" in said
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.jsonl"])
+def test_ragas_results_are_a_table_of_criteria(name):
+    """A missing score is a failed call or an unreadable reply: ragas does not say which."""
+    found = js.read_judgments(FIXTURES / "ragas" / name)
+    assert len(found) == 72
+    assert found["item_id"].nunique() == 12
+    assert set(found["condition"]) == {"judge, criterion=correct", "judge, criterion=helpful"}
+    assert set(found["replicate"]) == {0, 1, 2}
+    correct = found[found["factor_criterion"] == "correct"]
+    assert set(correct["choice"]) <= {"pass", "fail", ""}
+    helpful = found[found["factor_criterion"] == "helpful"]
+    assert helpful["score"].dropna().between(1, 5).all()
+    assert found["status"].value_counts().to_dict() == {"ok": 58, "unparseable": 14}

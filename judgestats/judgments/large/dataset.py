@@ -198,7 +198,7 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
                 f"{path}: column {theirs!r} serves as replicate and must hold whole numbers, got "
                 f"{kind}."
             )
-    elif ours in {"choice", "verdict"} and (number or pa.types.is_boolean(value)):
+    elif ours in {"choice", "verdict", "label"} and (number or pa.types.is_boolean(value)):
         return
     elif not (_is_text(kind) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise InputError(

@@ -40,10 +40,6 @@ BATCH = 1 << 20
 COUNT_BYTES = 2 << 30
 BOARD_BYTES = 1 << 30
 
-_NO_LABELS = (
-    "Note: people's labels ({}) are not compared in a stream; --stream no, on a sample where the "
-    "whole does not fit, compares them."
-)
 _STATUSES = tuple(s.value for s in Status)
 
 
@@ -272,7 +268,6 @@ class _Pass:
             )
 
     def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
-        names = self.names
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
@@ -312,7 +307,6 @@ class _Pass:
             understood=(
                 f"{self.coder.code.said}.",
                 f"{'; '.join([*self.parts(), *unused])}.",
-                *([_NO_LABELS.format(names["label"])] if "label" in names else []),
             ),
         )
 
@@ -328,7 +322,8 @@ class _Pass:
         low, high = int(cells[cells > 0].min()), int(cells.max())
         count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
         by = names.get("replicate", "numbered by row")
-        return [*said, f"{count} ({by})" if high > 1 else count]
+        people = [f"people's labels = {names['label']}"] if "label" in names else []
+        return [*said, f"{count} ({by})" if high > 1 else count, *people]
 
     def described(self, group: list[int]) -> Column:
         key = dict(self.coder.columns.values[group[0]])

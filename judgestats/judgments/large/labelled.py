@@ -1,0 +1,131 @@
+"""The judgments of a stream that people labelled too: few, and read once more into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judgestats.errors import InputError
+from judgestats.judgments.large.dataset import ParquetJudgments, damaged, open_parquet
+from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.judgments.readers.labels import labelled_ids
+from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.tables import read_frame
+from judgestats.judgments.schemas import validate_parsed
+
+__all__ = ["labelled_judgments"]
+
+MOST_ROWS = 2_000_000
+"""Labelled judgments that are held in memory, about a gigabyte."""
+
+
+def labelled_judgments(
+    path: Path,
+    reduced: ReducedJudgments,
+    *,
+    labels: str | Path | None = None,
+    mapping: Mapping[str, str] | None = None,
+    factors: tuple[str, ...] = (),
+    judge: str = "",
+    passes: tuple[str, ...] = (),
+    codes: Mapping[str, str] | None = None,
+) -> pd.DataFrame | None:
+    """The parsed frame of the judgments with a label; None where there are no labels.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, as `reduce_parquet` read it.
+    reduced : ReducedJudgments
+        What it counted: its verdicts say what kind the labelled ones are.
+    labels : path, optional
+        A second table; by default the column that serves as label.
+    mapping, factors, judge, passes, codes
+        As `reduce_parquet` takes them.
+
+    Returns
+    -------
+    DataFrame or None
+
+    Raises
+    ------
+    InputError
+        No item has a label, or more judgments have one than are held in memory.
+    """
+    opened = open_parquet(path, mapping=mapping, factors=factors)
+    if labels is None and "label" not in opened.names:
+        return None
+    ids = None if labels is None else pa.array(sorted(labelled_ids(Path(labels))), pa.string())
+    table = _kept(opened, ids)
+    if not len(table):
+        if labels is None:
+            return None
+        raise InputError(
+            f"{labels}: no label belongs to an item of {path}. Items there are called "
+            f"{', '.join(map(repr, reduced.items[:3]))}. Give both files the same ids."
+        )
+    options = TableOptions(
+        mapping=dict(opened.names),
+        factors=factors,
+        judge=judge,
+        kind=_kind(reduced),
+        passes=passes,
+        codes=dict(codes or {}),
+        scale=(float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None,
+        labels=None if labels is None else str(labels),
+    )
+    frame = read_frame(table, options, source=path)
+    notes = frame.attrs["notes"]
+    frame = validate_parsed(frame, what=str(path))
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def _kind(reduced: ReducedJudgments) -> str:
+    if reduced.is_scores:
+        return "score"
+    words = set(reduced.values)
+    if words <= {"pass", "fail"}:
+        return "pass-fail"
+    return "preference" if words <= {"a", "b", "tie"} else "category"
+
+
+def _kept(opened: ParquetJudgments, ids: Any) -> pd.DataFrame:
+    """The rows of labelled items, or those with a label, in the order of the files."""
+    names = opened.names
+    by = names["item_id"] if ids is not None else names["label"]
+    wanted = list(dict.fromkeys([*names.values(), *opened.factors]))
+    parts: list[pd.DataFrame] = []
+    n = 0
+    with damaged(opened.path):
+        for batch in opened.dataset.scanner(columns=wanted, batch_readahead=2).to_batches():
+            column = batch.column(batch.schema.get_field_index(by))
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            text = pc.cast(column, pa.string())
+            if ids is not None:
+                mask = pc.is_in(text, value_set=ids)
+            else:
+                told = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
+                mask = pc.and_(pc.is_valid(text), told)
+            part = batch.filter(mask)
+            n += part.num_rows
+            if n > MOST_ROWS:
+                raise InputError(
+                    f"{opened.path}: more than {MOST_ROWS:,} judgments have a label. Give the "
+                    "labels of a sample of the items in a second file: --labels FILE."
+                )
+            if part.num_rows:
+                parts.append(part.to_pandas())
+    if not parts:
+        return pd.DataFrame(columns=wanted)
+    table: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    for column in list(table.columns):
+        if isinstance(table[column].dtype, pd.CategoricalDtype):
+            table[column] = table[column].astype(object)
+    return table
