@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.results import About, Claim, Headline
+from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import apa_estimate
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.anchors import anchored_change
@@ -26,6 +27,14 @@ _TITLES = {
     "people": "Change of people's labels, on unchanged answers",
     "sensitivity": "Change of sensitivity, on unchanged answers",
     "specificity": "Change of specificity, on unchanged answers",
+}
+_ASKED = {
+    "total": ("changed by", "changed"),
+    "judge": ("of that the judge", "judge"),
+    "system": ("of that the system", "system"),
+    "people": ("people's labels changed by", "people"),
+    "sensitivity": ("sensitivity changed by", "sensitivity"),
+    "specificity": ("specificity changed by", "specificity"),
 }
 _LEAST = 5
 """Anchors of one label that a change of sensitivity or specificity needs."""
@@ -110,6 +119,16 @@ def with_split(
         results=(*results, *found.results),
         headlines=(*headlines, *found.headlines),
         limitations=(note, *found.limitations),
+        rows=(*_rows(results), *found.rows),
+    )
+
+
+def _rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
+    """What the screen shows of the split, by pair of conditions."""
+    names = list(dict.fromkeys(r.about.stratum for r in results))
+    return tuple(
+        asked_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
+        for key, (ask, short) in _ASKED.items()
     )
 
 

@@ -246,6 +246,7 @@ def test_relabelled_anchors_tell_the_peoples_change_and_verdicts_that_of_the_err
         assert -0.45 < change.estimate < -0.15
         assert change.interval.high < 0
     assert "people's labels by" in found.sentence
+    assert [r.key for r in found.rows][:4] == ["total", "judge", "system", "people"]
     assert "is not seen" not in found.limitations[0]
     bare = drift(run(first), run(again), anchors=run(again), n_resamples=19)
     assert "is not seen" in bare.limitations[0]
