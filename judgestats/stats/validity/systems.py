@@ -23,6 +23,7 @@ from judgestats.stats.inference.result import (
     Note,
     Sample,
 )
+from judgestats.stats.validity.clustered_share import critical_value
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
@@ -210,6 +211,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     if out.interval is None:
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
+    half = critical_value(level, df) * out.std_error  # the interval of the test: one verdict a pair
     return Comparison(
         a=a,
         b=b,
@@ -218,7 +220,9 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
         df=df,
         p_value=float(2 * stats.t.sf(abs(t), df)),
         p_adjusted=math.nan,
-        interval=out.interval,
+        interval=Interval(
+            low=out.estimate - half, high=out.estimate + half, level=level, method="t"
+        ),
         n=items.n,
         estimate_name="corrected_difference",
     )
