@@ -11,6 +11,7 @@ from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
 from judgestats.results.numbers import MINUS, apa_p, estimate_parts
 from judgestats.results.records import Comparison, Estimate, ResultSet, Test
 from judgestats.results.results import Results
+from judgestats.results.wording import hangs_on
 
 __all__ = ["NOTHING", "Answer", "answers_of", "number_of", "shown"]
 
@@ -165,7 +166,8 @@ def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
     told: list[str] = []
     size = None if headline.claim == "described" else _size(headline, found)
     if size is not None and math.isfinite(size.estimate):
-        told.append(_pair(size) + " ".join(filter(None, shown(size))) + _unit(size, headline))
+        number = " ".join(filter(None, shown(size)))
+        told.append(f"{_pair(size)}{number}{_unit(size, headline)}{hangs_on(size.details)}")
     else:
         size = None
     if not math.isnan(headline.p_adjusted):
@@ -224,12 +226,17 @@ def _size(headline: Headline, found: Results) -> Estimate | Comparison | None:
     if headline.size:
         return number_of(found, headline.size)
     rests = [found[i] for i in headline.rests_on]
-    for record in reversed(rests) if headline.claim == "differs" else rests:
-        if isinstance(record, ResultSet):
-            members = [r for r in found.members(record) if isinstance(r, Comparison)]
-            pairs = [r for r in members if math.isfinite(r.estimate)]
-            if pairs:
-                return max(pairs, key=_distance)
+    sets = [
+        [r for r in found.members(record) if isinstance(r, Comparison)]
+        for record in (reversed(rests) if headline.claim == "differs" else rests)
+        if isinstance(record, ResultSet)
+    ]
+    if headline.claim == "open":  # distances hang less on single items than variances do
+        sets.sort(key=lambda rows: not (rows and rows[0].estimand.startswith("distance_ratio")))
+    for members in sets:
+        pairs = [r for r in members if math.isfinite(r.estimate)]
+        if pairs:
+            return max(pairs, key=_distance)
     for record in rests:
         if isinstance(record, (Estimate, Comparison)):
             return record

@@ -10,6 +10,7 @@ from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
 from judgestats.results.numbers import apa_p, bounds_of, column_decimals
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
+from judgestats.results.wording import hangs_on
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 
@@ -44,6 +45,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
         known += [part for part in shown(record) if part]
         known += shown(record)[1].strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
+        known.append(hangs_on(record.details))
     for headline in found.headlines:
         if headline.id in headlines:
             about = headline.about
