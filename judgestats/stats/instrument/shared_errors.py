@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Unpack
@@ -54,7 +55,7 @@ def shared_errors(
         One row a pair: Cohen's kappa of their errors with its interval; ``effect`` is the share of
         the same wrong option where both are wrong, NaN with two options, where it must be 1.
         ``details``: ``error_rates``, and by pair ``both_wrong`` and ``expected``, the number that
-        difficulty alone explains.
+        difficulty explains.
 
     Raises
     ------
@@ -63,10 +64,12 @@ def shared_errors(
 
     Notes
     -----
-    Errors correlate because items are hard. p is exact and one-sided: within items that the same
-    number of the *other* judges got wrong, the errors of one are dealt over the items (a sum of
-    hypergeometric counts). With two judges there is no such number, and p tells copies from hard
-    items not at all. Items are taken as independent by p, not by the interval. An LLM and its
+    Errors correlate because items are hard. p is one-sided, for errors together among items that
+    the same number of the *other* judges got wrong, given the errors of each. That number tells
+    difficulty in part only, so the pair is held to the odds ratio that all other pairs have there
+    (Mantel and Haenszel; at least 1), not to independence: p is that of noncentral hypergeometric
+    counts. With two judges there is nothing to hold to, and p tells copies from hard items not at
+    all. p takes items as independent, the interval does not. An LLM and its
     sibling had kappa .66, two unrelated ones .19; a judge that copies 80 % .83.
 
     References
@@ -99,13 +102,20 @@ def shared_errors(
     read = (choice >= 0) & (gold[:, None] >= 0)
     wrong = read & (choice != gold[:, None])
     groups = cluster_codes(inference["cluster"], gold.size, where=where)
-    rows, counts = [], {}
+    rows, counts, tables = [], {}, {}
+    for i, j in itertools.combinations(range(len(judges)), 2):
+        used = read[:, i] & read[:, j]
+        others = np.delete(wrong, [i, j], axis=1).sum(axis=1)[used]
+        tables[i, j] = _strata(wrong[used, i], wrong[used, j], others)
+    parts = {pair: _odds_parts(table) for pair, table in tables.items()}
+    whole = np.sum(list(parts.values()), axis=0)
     for i in range(len(judges)):
         for j in range(i + 1, len(judges)):
             used = read[:, i] & read[:, j]
-            others = np.delete(wrong, [i, j], axis=1).sum(axis=1)[used]
             a, b = wrong[used, i], wrong[used, j]
-            p, expected = _exact(a, b, others)
+            top, bottom = whole - parts[i, j]
+            odds = min(max(top / bottom, 1.0), 1e6) if bottom > 0 else 1.0
+            p, expected = _exact(tables[i, j], odds)
             together = a & b
             same = (choice[used, i] == choice[used, j])[together]
             share = float(same.mean()) if same.size and len(options) > 2 else math.nan
@@ -166,13 +176,27 @@ def _kappa(
     return found.estimate, found.interval, reason
 
 
-def _exact(a: BoolArray, b: BoolArray, strata: IntArray) -> tuple[float, float]:
-    """Chance of as many errors together as seen, given each judge's errors by stratum."""
-    law, expected = np.ones(1), 0.0
-    for s in np.unique(strata):
-        at = strata == s
-        n, na, nb = int(at.sum()), int(a[at].sum()), int(b[at].sum())
-        law = np.convolve(law, stats.hypergeom.pmf(np.arange(min(na, nb) + 1), n, na, nb))
-        expected += na * nb / n
-    seen = int(np.sum(a & b))
-    return float(min(law[seen:].sum(), 1.0)), expected
+def _strata(a: BoolArray, b: BoolArray, others: IntArray) -> FloatArray:
+    """Items, errors of each and of both by number of others that erred: shape (strata, 4)."""
+    rows = []
+    for s in np.unique(others):
+        at = others == s
+        rows.append([at.sum(), a[at].sum(), b[at].sum(), (a & b)[at].sum()])
+    return np.array(rows, dtype=float).reshape(-1, 4)
+
+
+def _odds_parts(tables: FloatArray) -> FloatArray:
+    """Numerator and denominator of Mantel and Haenszel's odds ratio."""
+    n, a, b, both = tables.T
+    return np.array([np.sum(both * (n - a - b + both) / n), np.sum((a - both) * (b - both) / n)])
+
+
+def _exact(tables: FloatArray, odds: float) -> tuple[float, float]:
+    """Chance of as many errors together as seen, and the number expected, at an odds ratio."""
+    law = np.ones(1)
+    for n, a, b, _ in tables.astype(int):
+        k = np.arange(min(a, b) + 1)
+        part = stats.hypergeom.pmf(k, n, a, b) * odds**k
+        law = np.convolve(law, part / part.sum())
+    seen = int(tables[:, 3].sum())
+    return float(min(law[seen:].sum(), 1.0)), float(law @ np.arange(law.size))

@@ -1,0 +1,196 @@
+"""Recovery: severities, strengths, fairness and levels of simulated judges with known truth.
+
+Writes instrument.csv beside this file; about a minute and a half on one core:
+
+    python docs/simulations/instrument.py
+
+Nominal level .95. Estimates are compared with the truth (bias, coverage of the interval), tests
+with .05 where nothing differs (size) and where something does (power).
+
+- ``severity``: three judges, severities -.6, 0, .6 logits, four answers a question; with ``halo``
+  each judge has a normal deviation of .5 on a question. ``jml``: joint maximum likelihood beside.
+- ``system``: three systems .5 logits apart, each met by two of three judges, linked by 60 answers.
+- ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
+- ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
+- ``levels``: five levels used unequally, 4 scores an item that resemble each other.
+- ``copies``: p of the pair where items alone are hard, and where one judge copies 60 %.
+"""
+
+from __future__ import annotations
+
+import csv
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from judgestats.stats import bradley_terry, dif_test, levels_used, many_facet, shared_errors
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = {"severity": 60, "system": 60, "strength": 60}
+"""Of the settings that begin so; 200 of the others."""
+SEVERITY = np.array([-0.6, 0.0, 0.6])
+STEPS = np.array([-1.2, -0.3, 0.3, 1.2])
+STRENGTH = np.array([0.6, 0.2, 0.0, -0.8])
+Found = list[tuple[str, float, bool]]
+"""Of one sample: what, its value, and whether the interval covers (or the test rejects)."""
+
+
+def ratings(theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Scores 1 to 5 by the rating-scale model."""
+    cumulative = np.concatenate([[0.0], np.cumsum(STEPS)])
+    p = softmax(theta[:, None] * np.arange(5) - cumulative, axis=1)
+    return 1 + (rng.random((theta.size, 1)) > p.cumsum(axis=1)).sum(axis=1)
+
+
+def severity(n: int, halo: float, rng: np.random.Generator) -> Found:
+    """Estimates and coverage of one sample of ratings."""
+    answer, judge = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
+    own = halo * rng.normal(size=(n // 4, 3))[answer // 4, judge]
+    said = ratings(rng.normal(0, 1.2, n)[answer] - SEVERITY[judge] + own, rng)
+    out: Found = []
+    options = {"answer": answer, "facets": {"judge": judge}, "cluster": answer // 4}
+    for method in ("mml", "jml"):
+        found = many_facet(said, method=method, **options)["judge", "2"].severity
+        out.append((f"severity {method}", found.estimate, _covers(found.interval, 0.6)))
+    return out
+
+
+def system(rng: np.random.Generator) -> Found:
+    """Quality of the best system where systems met different judges."""
+    n = 300
+    answer, judge = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
+    whose = answer % 3
+    theta = rng.normal(0, 1.2, n)[answer] + np.array([0.5, 0.0, -0.5])[whose]
+    said = ratings(theta - SEVERITY[judge], rng)
+    # The best system meets the stricter judges, the worst the milder ones.
+    met = np.where(whose == 0, judge >= 1, np.where(whose == 2, judge <= 1, True)) | (answer < 60)
+    found = many_facet(said[met], answer=answer[met], facets={"judge": judge[met]},
+                       system=whose[met], cluster=answer[met])  # fmt: skip
+    best = found["system", "0"].severity
+    return [("system quality", best.estimate, _covers(best.interval, 0.5))]
+
+
+def target() -> np.ndarray:
+    """What Bradley-Terry estimates where strengths vary by question: their value in the mean."""
+    rng = np.random.default_rng(99)
+    found = _tournament(5_000, rng)
+    return np.array([found[str(i)].estimate for i in range(4)])
+
+
+def _tournament(questions: int, rng: np.random.Generator):
+    """A round robin in both orders on every question."""
+    i, j = np.array([(a, b) for a in range(4) for b in range(4) if a != b]).T
+    q = np.repeat(np.arange(questions), i.size)
+    s = STRENGTH + rng.normal(0, 0.8, (questions, 4))
+    first, second = np.tile(i, questions), np.tile(j, questions)
+    won = rng.random(q.size) < expit(s[q, first] - s[q, second] + 0.3)
+    return bradley_terry(np.where(won, "a", "b"), system_a=first, system_b=second, ties="drop",
+                         cluster=q)  # fmt: skip
+
+
+def strength(questions: int, truth: np.ndarray, rng: np.random.Generator) -> Found:
+    """Strength of the first system, and all intervals of ranks."""
+    found = _tournament(questions, rng)
+    ranks = dict(zip(found.systems, found.ranks, strict=True))
+    right = all(ranks[str(k)][0] <= k + 1 <= ranks[str(k)][1] for k in range(4))
+    first = found["0"]
+    return [
+        ("strength", first.estimate, _covers(first.interval, float(truth[0]))),
+        ("ranks, all at once", float(right), right),
+    ]
+
+
+def dif(lift: float, rng: np.random.Generator) -> Found:
+    """The lift of one source, and whether a test rejects."""
+    question, source = np.repeat(np.arange(50), 4), np.tile([0, 0, 1, 1], 50)
+    quality = rng.normal(size=200)
+    halo = rng.normal(0, 0.7, 50)[question]
+    said = np.digitize(quality + halo + lift * source + rng.logistic(size=200), [-2, -0.5, 0.5, 2])
+    found = dif_test(said, source, quality=quality, cluster=question)
+    ratio = found.details["uniform"]["p_likelihood_ratio"]
+    return [
+        ("dif, over clusters", found.effects[0].estimate, found.p_value < 0.05),
+        ("dif, likelihood ratio", found.effects[0].estimate, ratio < 0.05),
+    ]
+
+
+def levels(n: int, rng: np.random.Generator) -> Found:
+    """Effective levels less their true number."""
+    p = np.array([0.05, 0.1, 0.5, 0.25, 0.1])
+    one = rng.choice(5, size=(n, 1), p=p)
+    said = np.where(rng.random((n, 4)) < 0.6, one, rng.choice(5, size=(n, 4), p=p))
+    truth = float(np.exp(-np.sum(p * np.log(p))))
+    found = levels_used(1 + said, scale=(1, 5))["effective_levels"]
+    return [("effective levels", found.estimate - truth, _covers(found.interval, truth))]
+
+
+def copies(copied: float, rng: np.random.Generator) -> Found:
+    """Kappa of errors of a pair, and whether p rejects."""
+    hard = np.where(rng.random(200) < 0.4, 0.7, 0.1)[:, None]
+    truth = rng.integers(4, size=200)
+    miss = rng.random((200, 6)) < hard
+    said = np.where(miss, (truth[:, None] + rng.integers(1, 4, (200, 6))) % 4, truth[:, None])
+    said[:, 1] = np.where(rng.random(200) < copied, said[:, 0], said[:, 1])
+    row = shared_errors(said, truth).rows[0]
+    return [("copies", row.estimate, row.p_value < 0.05)]
+
+
+def _covers(interval, truth: float) -> bool:
+    return bool(interval.low <= truth <= interval.high)
+
+
+def main() -> None:
+    """Run the settings and write the table."""
+    truth = target()
+    settings: dict[str, tuple[Callable[[np.random.Generator], Found], float, str]] = {}
+    for halo in (0.0, 0.5):
+        settings[f"severity, 100 answers, halo {halo:g}"] = (
+            lambda r, halo=halo: severity(100, halo, r), 0.6, "coverage")  # fmt: skip
+    settings["system, 300 answers"] = (system, 0.5, "coverage")
+    for q in (20, 50):
+        settings[f"strength, {q} questions"] = (
+            lambda r, q=q: strength(q, truth, r), float(truth[0]), "coverage")  # fmt: skip
+    for lift in (0.0, 0.8):
+        kind = "power" if lift else "size"
+        settings[f"dif, lift {lift:g}"] = (lambda r, lift=lift: dif(lift, r), lift, kind)
+    for n in (50, 200):
+        settings[f"levels, {n} items"] = (lambda r, n=n: levels(n, r), 0.0, "coverage")
+    for c in (0.0, 0.6):
+        settings[f"copies, {c:g}"] = (
+            lambda r, c=c: copies(c, r),
+            float("nan"),
+            "power" if c else "size",
+        )
+    rows = []
+    for name, (draw, value, kind) in settings.items():
+        rng = np.random.default_rng(zlib.crc32(name.encode()))
+        samples = SAMPLES.get(name.partition(",")[0], 200)
+        found = [draw(rng) for _ in range(samples)]
+        for at, (what, _, _) in enumerate(found[0]):
+            estimates = np.array([f[at][1] for f in found])
+            share = float(np.mean([f[at][2] for f in found]))
+            rows.append(
+                {
+                    "setting": name,
+                    "what": what,
+                    "true": "" if np.isnan(value) or "all" in what else f"{value:.3f}",
+                    "mean": f"{estimates.mean():.3f}",
+                    "sd": f"{estimates.std(ddof=1):.3f}",
+                    "kind": kind,
+                    "share": f"{share:.3f}",
+                    "std_error": f"{np.sqrt(share * (1 - share) / samples):.3f}",
+                    "samples": samples,
+                }
+            )
+        print(name, "done", flush=True)
+    with (HERE / "instrument.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
