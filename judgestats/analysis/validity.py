@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.drawn import drawing
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.supplements import Rows
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
@@ -178,7 +179,8 @@ def score_validity(
         return []
     cluster = clusters if len(set(clusters)) < clusters.size else None
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    graded = graded_agreement(scores, human, **options).estimates
+    agreement = graded_agreement(scores, human, **options)
+    graded = agreement.estimates
     mean = np.nanmean(scores, axis=1)
     drawn = drawing(asked, pd.Index(items), np.isfinite(human), mean, declared)
     # Known unequal chances have no corrected mean: it is refused as after a draw by verdict.
@@ -192,6 +194,9 @@ def score_validity(
         (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
+    found.append(
+        ("people.curve", "People's mean score by the judge's", Rows(table=agreement.curve))
+    )
     if np.isnan(human).any() or drawn.mix:
         score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
         found.append(_corrected(score, "mean score", mix=drawn.mix))

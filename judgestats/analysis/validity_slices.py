@@ -17,6 +17,7 @@ __all__ = ["slice_results"]
 
 _MOST_SLICES = 40
 _CODES = {"pass": 1.0, "fail": 0.0}
+_KINDS = {"category": "category", "author": "system"}
 _LENGTH: tuple[tuple[Measure, str], ...] = (
     ("sensitivity", "Of what people pass, how much it passes"),
     ("specificity", "Of what people fail, how much it fails"),
@@ -59,10 +60,11 @@ def slice_results(
         "level": declared.level,
     }
     out = []
-    kinds = first["category"].astype(str) if "category" in first else pd.Series(dtype=str)
-    if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
-        found = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
-        out.append(_named(f"slices.category.{name}", f"Same verdict by category ({name})", found))
+    for column, kind in _KINDS.items():
+        kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
+        if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
+            found = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
+            out.append(_named(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", found))
     lengths = np.array([len(texts[i][1]) if i in texts else np.nan for i in first.index])
     if np.isfinite(lengths).all() and np.ptp(lengths) > 0:
         long = np.where(lengths > np.median(lengths), "longer than the median", "shorter")

@@ -34,6 +34,7 @@ from judgestats.analysis.single_shot_verdicts import (
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
+from judgestats.analysis.validity_slices import slice_results
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import (
@@ -194,6 +195,8 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             for kind, _, value in found
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
+        if "label" in asked and is_pass_fail(asked):
+            results += slice_results(name, asked, {}, declared)
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
         validity[name] = validity_metrics(found)
         if "label" in asked and (asked["label"] != "").any():

@@ -336,3 +336,16 @@ def test_judges_that_score_answers_of_which_one_is_right_are_one_panel():
     panel = named(js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19), "panel.all")
     assert panel.sample.n_items == 60
     assert panel.accuracy["plurality"].estimate > 0.4
+
+
+def test_a_kind_of_item_on_which_the_judge_errs_is_told(passes):
+    rng = np.random.default_rng(12)
+    kind = np.repeat(["code", "chat"], 150)
+    truth = rng.random(300) < 0.5
+    wrong = rng.random(300) < np.where(kind == "code", 0.35, 0.05)
+    frame = pd.DataFrame(
+        {"item": range(300), "category": kind, "passed": truth ^ wrong,
+         "label": np.where(truth, "pass", "fail")}
+    )  # fmt: skip
+    slices = named(js.audit(frame, n_resamples=19), "slices.category.")
+    assert min(r.p_adjusted for r in slices.rows) < 0.001
