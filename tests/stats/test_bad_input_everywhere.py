@@ -358,6 +358,10 @@ CALLS["graded_response"] = lambda x: call(
     np.tile(binary(x) + 2 * binary(x / 2), (20, 1)),  # at least 200 answers
 )
 CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], column(verdicts(x), 0))
+CALLS["attack_success"] = lambda x: call(
+    "attack_success", column(x, 0), column(x, 1), success_from=8.0
+)
+CALLS["prompt_sensitivity"] = lambda x: call("prompt_sensitivity", cells(x))
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),
