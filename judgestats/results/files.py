@@ -25,6 +25,7 @@ __all__ = [
     "from_plain",
     "json_schema",
     "read_results",
+    "read_values",
     "results_frame",
     "to_plain",
     "write_csv",
@@ -152,6 +153,17 @@ def read_results(path: Path) -> Results:
         There is no such file; it is of another version, cut short, or was edited by hand. One
         sentence that names the file, the place and what to do.
     """
+    return from_plain(read_values(path), where=str(path))
+
+
+def read_values(path: Path) -> Any:
+    """The JSON of ``results.json``, whatever its version.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it is cut short or no JSON.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -159,15 +171,14 @@ def read_results(path: Path) -> Results:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is no UTF-8 text. {_again(path)}") from error
     try:
-        values = json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        cut = "it is cut short there" if error.pos >= len(text.rstrip()) - 1 else error.msg
+        cut = error.msg if text.rstrip().endswith("}") else "the file is cut short"
         raise InputError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON, {cut}. {_again(path)}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}). {_again(path)}") from error
-    return from_plain(values, where=str(path))
 
 
 def _again(path: Path) -> str:

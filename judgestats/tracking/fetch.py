@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 from pathlib import Path
@@ -14,6 +13,7 @@ from judgestats.errors import InputError, nearest
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.versions import read_frame
 from judgestats.results import Results, read_results
+from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
 
 __all__ = ["results_of_run", "run_folder", "run_judgments", "whole_run"]
@@ -48,11 +48,10 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
         if folder.is_dir():
             raise InputError(f"{run}: the folder holds no results.json of a judgestats run.")
         folder = _download(run, scratch)
-    try:  # a run of 0.1.0 is found too: its judgments are read
-        results = json.loads((folder / "results.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{run}: its results.json cannot be read ({error}).") from error
-    return folder, str(results.get("kind", "experiment"))
+    # a run of 0.1.0 is found too: its judgments are read
+    values = read_values(folder / "results.json")
+    kind = values.get("kind", "experiment") if isinstance(values, dict) else "experiment"
+    return folder, str(kind)
 
 
 def run_judgments(run: str) -> pd.DataFrame:

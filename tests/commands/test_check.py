@@ -174,3 +174,17 @@ def test_a_share_is_decided_on_the_end_of_its_interval():
     assert table["a"].decided_on == pytest.approx(1 - 0.025 ** (1 / 8))  # Clopper and Pearson
     assert not table["a"].passed
     assert analysis.records()["unread.a"].estimate == 0
+
+
+def test_a_results_file_that_was_cut_short_is_named_with_what_to_do(tmp_path, capsys):
+    assert checked(tmp_path, {"sim, T=1": {ICC: 1.0}}, "--min", f"{ICC}=.7") == 1
+    path = tmp_path / "results.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: len(text) // 2], encoding="utf-8")
+    from judgestats.cli import main
+
+    assert main(["check", str(tmp_path), "--min", f"{ICC}=.7"]) != 0
+    said = capsys.readouterr().err
+    assert "results.json: line" in said
+    assert "cut short" in said
+    assert "judgestats analyze" in said
