@@ -45,6 +45,9 @@ def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
     )
 
 
+_STUDY = {"items": "oasst", "reply": "text", "judges": "grade_score_judges.yaml",
+          "temperatures": "0.3", "limit": ""}  # fmt: skip
+
 DESIGN = Design(
     name="grade_score",
     title="Selection apart from position: the Grade Score",
@@ -66,24 +69,6 @@ DESIGN = Design(
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",
-    presets={
-        "paper": {
-            "items": "oasst",
-            "reply": "text",
-            "judges": "grade_score_judges.yaml",
-            "temperatures": "0.3",
-            "replicates": "1",
-            "limit": "",
-        },
-        "repeats": {
-            "items": "oasst",
-            "reply": "text",
-            "judges": "grade_score_judges.yaml",
-            "temperatures": "0.3",
-            "prompts": "1",
-            "unrelated": "no",
-            "replicates": "5",
-            "limit": "",
-        },
-    },
-)
+    presets={"paper": {**_STUDY, "replicates": "1"},
+             "repeats": {**_STUDY, "prompts": "1", "unrelated": "no", "replicates": "5"}},
+)  # fmt: skip

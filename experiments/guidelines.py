@@ -1,7 +1,6 @@
 """Does it matter how precisely the judge is told what the points of the scale mean?
 
-"No difference" is only claimed where it is shown: every pair of guidelines is also tested for
-equivalence against a margin that is declared before the first call.
+"No difference" is only claimed where it is shown, by equivalence within a declared margin.
 """
 
 from __future__ import annotations

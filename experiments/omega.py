@@ -56,11 +56,7 @@ DESIGN = Design(
     analysis="best_of_n",
     items=benchmarks,
     parameters=(*BEST_OF_FIVE, *ANSWERING),
-    defaults={
-        "judges": "sim-typical,sim-coarse",
-        "temperatures": "0,0.5,1",
-        "replicates": "20",
-    },
+    defaults={"judges": "sim-typical,sim-coarse", "temperatures": "0,0.5,1", "replicates": "20"},
     compares=(
         Levels(parameter="temperatures", lost="One temperature: what it changes is not asked."),
         Levels(parameter="judges", lost="One judge: judges are not compared."),

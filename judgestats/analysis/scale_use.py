@@ -40,9 +40,9 @@ def on_one_scale(
     low, high = scale
     scores = frame["score"].astype(float).copy()
     for row in conditions.to_dict("records"):
-        if not row.get("scale"):
+        if not isinstance(row["scale"], str) or not row["scale"]:
             continue
-        asked = Scale.parse(str(row["scale"]))
+        asked = Scale.parse(row["scale"])
         own = frame["condition"] == str(row["condition"])
         share = (scores[own] - asked.low) / (asked.high - asked.low)
         scores[own] = low + share * (high - low)

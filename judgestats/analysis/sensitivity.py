@@ -143,10 +143,12 @@ def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     scores = grade_score_items(found.positions, n_options=found.n_options)
     complete = np.asarray(scores["complete"], dtype=bool)
     values = np.asarray(scores["grade_score"], dtype=float)[complete]
-    place = pd.Index(found.items[complete]).get_indexer(pd.Index(part["item_id"]))
+    # An item has a value a replicate.
+    owner, items = pd.factorize(found.items[complete])
+    place = pd.Index(items).get_indexer(pd.Index(part["item_id"]))
 
     def mean(kept: np.ndarray[Any, Any]) -> float:
-        chosen = _of_rows(place[kept], len(values))
+        chosen = _of_rows(place[kept], len(items))[owner]
         return float(values[chosen].mean()) if chosen.any() else math.nan
 
     return mean

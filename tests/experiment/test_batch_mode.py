@@ -30,7 +30,7 @@ def test_in_batches_as_online(tmp_path, name, own):
     def frame(mode):
         prepared = prepare(load_design(name), {**SMALL, **own, "mode": mode})
         with Journal(tmp_path / f"{mode}.sqlite") as journal:
-            collected = _collect(prepared, journal)
+            collected = _collect(prepared, journal, run=None)  # only traces need one
         assert collected.complete
         return collected.read().drop(columns=["latency_s", "asked_at", "cost_usd"])
 

@@ -112,10 +112,3 @@ def test_infinite_scores_are_unread_and_named(tmp_path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(InputError, match=r"holds an infinite score.*--stream no"):
         reduce_parquet(tmp_path / "rows.parquet")
-
-
-def test_a_stream_says_that_labels_need_memory(tmp_path) -> None:
-    rows = [{"id": i, "passed": i % 2, "label": i % 3 % 2} for i in range(30)]
-    pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
-    told = reduce_parquet(tmp_path / "rows.parquet").understood
-    assert "--stream no" in told[2]

@@ -17,6 +17,8 @@ from judgestats.analysis import (
     guidelines,
     head_to_tail,
     judges,
+    probe,
+    prompts,
     reasoning,
     rejection_sampling,
     self_consistency,
@@ -43,6 +45,8 @@ DOORS = {
     "crowd": (crowd, "analyse"),
     "audit, scores": (doors, "audit"),
     "audit, people": (doors, "audit"),
+    "probe": (probe, "analyse"),
+    "prompts": (prompts, "analyse"),
     "drift, scores": (doors, "drift"),
     "drift, verdicts": (doors, "drift"),
 }
