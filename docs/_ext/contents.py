@@ -10,8 +10,8 @@ STATISTICS = (
     "how-computed examples/scores examples/verdicts validation simulations/index simulated-judges"
 )
 REFERENCE = (
-    "reliability verdicts spread ranks people validity order planning judgments items judges "
-    "training reports experiments"
+    "reliability verdicts spread ranks people validity instrument order planning judgments items "
+    "judges training reports experiments"
 )
 CONTENTS: dict[str, dict[str, list[str]]] = {
     "index": {

@@ -127,6 +127,12 @@ def cells(quick):
     for a, b, (se, sp) in itertools.product(n[1:], prevalence, judges):
         yield "by-verdict", independent, (a, b, se, sp, "by-verdict"), runs // 2
     questions = (10,) if quick else (5, 10, 20, 40, 60)
+    for a, rho, shape in itertools.product(n, (0.0, 0.5, 0.8, 0.95), ("normal", "exponential")):
+        yield "scores", scores, (a, rho, shape, 0), runs
+    for q in questions:
+        yield "score clusters", scores, (0, 0.8, "normal", q), runs
+    for a, k in itertools.product(n[1:], (2, 4)):
+        yield "size", systems, (a, k), runs
     some = prevalence[::2] if len(prevalence) > 2 else prevalence
     factors = (
         questions,
@@ -140,12 +146,6 @@ def cells(quick):
         if sum(k for k, _ in levels) % 2 == 0 or quick:
             q, shape, b, (se, sp), *rest = (value for _, value in levels)
             yield "clusters", clustered, (q, shape, b, se, sp, *rest), 3 * runs // 4
-    for a, rho, shape in itertools.product(n, (0.0, 0.5, 0.8, 0.95), ("normal", "exponential")):
-        yield "scores", scores, (a, rho, shape, 0), runs
-    for q in questions:
-        yield "score clusters", scores, (0, 0.8, "normal", q), runs
-    for a, k in itertools.product(n[1:], (2, 4)):
-        yield "size", systems, (a, k), runs
 
 
 def simulate(cell):

@@ -28,6 +28,14 @@ def test_every_statistic_is_in_the_reference_once() -> None:
         assert listed.count(name) == 1, name
 
 
+def test_every_page_of_the_reference_is_in_the_sites_contents() -> None:
+    spec = importlib.util.spec_from_file_location("contents", DOCS / "_ext" / "contents.py")
+    contents = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(contents)
+    pages = {page.stem for page in (DOCS / "api").glob("*.rst")}
+    assert pages == set(contents.REFERENCE.split())
+
+
 def test_every_experiment_has_its_page_and_its_row() -> None:
     overview = (DOCS / "experiments" / "index.md").read_text(encoding="utf-8")
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
