@@ -165,8 +165,10 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument(
         "run", nargs="+", help="an MLflow run id, or a run's folder; several are compared"
     )
-    report.add_argument("--to", default="html,pdf", help="html, pdf, docx, md, tex")
-    report.add_argument("--out", default="", help="folder (by default the current one)")
+    report.add_argument("--to", help="html, pdf, docx, md, tex (by default html,pdf)")
+    report.add_argument(
+        "--out", default="", help="folder (by default the current one), or one file such as x.html"
+    )
     report.add_argument(
         "--detail",
         choices=("brief", "full"),

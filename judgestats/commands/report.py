@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -31,19 +32,62 @@ def report_command(arguments: argparse.Namespace) -> int:
     int
         0.
     """
-    formats = next(p for p in COMMON if p.name == "report").read("--to", arguments.to)
-    if not formats:
+    place = _place(arguments.out, arguments.to)
+    if not place.formats:
         raise InputError("report: --to names no format. Write for example --to html,pdf.")
     with console.showing(console.asked_for(arguments)):
-        _report(arguments, formats)
+        _report(arguments, place)
     return 0
 
 
-def _report(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
+class _Place(NamedTuple):
+    """Where a report goes: a folder, the name of its files where one was given, its formats."""
+
+    folder: Path
+    name: str
+    formats: tuple[str, ...]
+
+
+def _place(out: str, to: str | None) -> _Place:
+    """What ``--out`` and ``--to`` say together: ``x.html`` is a file, other names are folders.
+
+    Examples
+    --------
+    >>> _place("x/mine.pdf", None)
+    _Place(folder=PosixPath('x'), name='mine', formats=('pdf',))
+    >>> _place("v1.2", None).formats
+    ('html', 'pdf')
+    """
+    from judgestats.reporting.render import FORMATS
+
+    read = next(p for p in COMMON if p.name == "report").read
+    path = Path(out or ".")
+    suffix = path.suffix.removeprefix(".").lower()
+    formats = read("--to", to) if to is not None else ()
+    if path.is_dir() or not suffix.isalpha():
+        if path.is_file():
+            raise InputError(
+                f"report: --out {out} is a file. Name a folder, or a file whose name ends in "
+                f"{', '.join(f'.{kind}' for kind in FORMATS)}."
+            )
+        return _Place(path, "", formats if to is not None else read("--to", "html,pdf"))
+    if suffix not in FORMATS:
+        raise InputError(
+            f"report: --out {out} names a file of no known format. Let its name end in "
+            f"{', '.join(f'.{kind}' for kind in FORMATS)}, or name a folder."
+        )
+    if to is not None and formats != (suffix,):
+        raise InputError(
+            f"report: --out {out} is one {suffix} file, --to {to} asks for other formats. Leave "
+            "--to out, or name a folder with --out."
+        )
+    return _Place(path.parent, path.stem, (suffix,))
+
+
+def _report(arguments: argparse.Namespace, place: _Place) -> None:
     from judgestats.reporting.report import render_report
     from judgestats.tracking.fetch import run_folder
 
-    out = Path(arguments.out or ".")
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         found = []
         for number, run in enumerate(arguments.run):
@@ -58,11 +102,11 @@ def _report(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
         with working("Rendering the report"):
             made = render_report(
                 folders[0] if len(folders) == 1 else folders,
-                to=formats,
-                out_dir=out,
+                to=place.formats,
+                out_dir=place.folder,
                 document=document,
                 detail=arguments.detail,
-                name="report" if len(folders) == 1 else "comparison",
+                name=place.name or ("report" if len(folders) == 1 else "comparison"),
             )
     if console.shown_as().form == "json":
         reports = {kind: str(path) for kind, path in made.items()}
