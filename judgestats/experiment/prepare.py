@@ -137,7 +137,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         parameters, protocols, items, judges, answering.protocol if answering else None
     )
     analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
-    staging = staged(units, protocols, parameters)
+    staging = staged(units, protocols, parameters, own)
     if staging is not None and parameters["reply"] == ReplyMode.LOGPROBS:
         raise InputError(
             "reply: replies that later calls are built on cannot carry log-probabilities; leave "
@@ -215,7 +215,8 @@ def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
     p = prepared.parameters
     items = _joined(prepared.design, prepared.questions, given.items)
     units = _units(p, prepared.protocols, items)
-    staging = staged(units, prepared.protocols, p)
+    own = {name: spec.settings for name, spec in prepared.judges.items()}
+    staging = staged(units, prepared.protocols, p, own)
     return replace(
         prepared,
         items=items,

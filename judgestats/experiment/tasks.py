@@ -151,6 +151,7 @@ def staged(
     units: Mapping[Condition, Sequence[Unit]],
     protocols: Mapping[Condition, JudgingProtocol],
     parameters: Mapping[str, Any],
+    own: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Staging | None:
     """The stages of a design whose protocols are strategies; None where each judgment is one call.
 
@@ -160,6 +161,8 @@ def staged(
     protocols : mapping of Condition to protocol
     parameters : mapping
         ``replicates``, ``raised`` (the temperature of votes), and those of `STAGE_JUDGES`.
+    own : mapping of judge to settings, optional
+        What a file of judges fixes for each.
 
     Returns
     -------
@@ -174,6 +177,11 @@ def staged(
         raised=parameters["raised"],
         asked_by={
             stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)
+        },
+        own={
+            judge: settings["temperature"]
+            for judge, settings in (own or {}).items()
+            if "temperature" in settings
         },
     )
 

@@ -15,6 +15,7 @@ from judgestats.judges.account import Account
 from judgestats.judges.batch_limits import Limits
 from judgestats.judges.budget import Budget
 from judgestats.judges.client import AsgiApp, JudgeClient
+from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
 from judgestats.judges.prices import PriceTable, default_prices
@@ -173,13 +174,20 @@ class Ask:
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:
         """In which mode each judge was asked, of those whose endpoint was opened."""
         return {
-            name: endpoints[spec.address].abilities.mode.value
+            name: endpoints[spec.asked_as].abilities.mode.value
             for name, spec in self.judges.items()
-            if spec.address in endpoints
+            if spec.asked_as in endpoints
         }
 
-    def endpoint(self, spec: JudgeSpec, *, client: JudgeClient, journal: Journal) -> Endpoint:
-        """What all requests to a judge's model share."""
+    def endpoint(
+        self,
+        spec: JudgeSpec,
+        *,
+        client: JudgeClient,
+        journal: Journal,
+        limit: AdaptiveLimit | None = None,
+    ) -> Endpoint:
+        """What all requests to a judge share."""
         price = self.prices.price(spec)
         in_batch = self.mode == "batch"
         return Endpoint(
@@ -190,6 +198,7 @@ class Ask:
             price=price.in_batch if in_batch else price,
             reply_mode=self.reply_mode or spec.reply_mode,
             experiment=self.experiment,
+            limit=limit,
         )
 
     def for_worker(self, budget: Budget) -> Ask:

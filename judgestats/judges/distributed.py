@@ -291,7 +291,7 @@ class _Job:
         for task in tasks:
             spec = self.ask.judge(task.condition.judge)
             forced = self.ask.reply_mode or spec.reply_mode
-            mode = forced or learned.get(spec.address, Abilities()).mode
+            mode = forced or learned.get(spec.asked_as, Abilities()).mode
             encoded = Encoded(prompted_in(mode, task.build))
             (key,) = judgment_keys(spec, [task], encoded, self.ask.sampling)
             (missing if self.journal.get(key) is None else held).append(task)

@@ -1,4 +1,4 @@
-"""One model at one address, with all that its requests share."""
+"""One judge's model at one address, with all that its requests share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ _LONGEST_PROBE_S = 3.0
 
 
 class Endpoint:
-    """State per endpoint and model: limit, abilities, price, how long replies are."""
+    """State of one judge at its endpoint: limit, abilities, price, how long replies are.
+
+    Judges of one address that differ in their settings have each their own; `limit` is what they
+    share, since the server counts their requests together.
+    """
 
     def __init__(
         self,
@@ -43,10 +47,11 @@ class Endpoint:
         price: Price,
         reply_mode: ReplyMode | None,
         experiment: str = "",
+        limit: AdaptiveLimit | None = None,
     ) -> None:
         self.spec = spec
         self.client = client
-        self.limit = AdaptiveLimit(concurrency)
+        self.limit = limit or AdaptiveLimit(concurrency)
         self.price = price
         self.contacted = False
         self.answered = 0
@@ -64,7 +69,7 @@ class Endpoint:
         self._experiment = experiment
         self.earlier: Spend = journal.ledger.spent(experiment, *spec.address)
         self.reserve = Reserve(price, self.earlier)
-        learned = journal.abilities(*spec.address)
+        learned = journal.abilities(*spec.asked_as)
         self.met = learned is not None
         self._found_out: Abilities | None = None
         if reply_mode is None:
@@ -130,7 +135,7 @@ class Endpoint:
         self.abilities = abilities
         if self._found_out is not None:
             abilities = replace(abilities, mode=self._found_out.mode, proven=self._found_out.proven)
-        self._journal.learn(*self.spec.address, abilities)
+        self._journal.learn(*self.spec.asked_as, abilities)
 
     def saw(self, outcome: Outcome) -> None:
         """Book what an outcome says about the endpoint."""

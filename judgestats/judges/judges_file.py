@@ -60,12 +60,28 @@ def read_judges(
     ['sim-typical', 'sim-noisy']
     """
     judges: dict[str, JudgeSpec] = {}
-    for name in names:
+    for name in dict.fromkeys(names):
         if is_judges_file(name):
-            judges |= read_judges_file(name, environ=environ)
+            listed = read_judges_file(name, environ=environ)
         else:
-            judges[name] = parse_judge(name, base_url=base_url or None, environ=environ)
+            listed = {name: parse_judge(name, base_url=base_url or None, environ=environ)}
+        for one in listed.values():
+            _add(judges, one)
     return judges
+
+
+def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
+    """Add a judge that no other is taken for: the same requests would share their answers."""
+    if one.name in judges:
+        raise InputError(f"judges: {one.name!r} stands there twice. Give each judge its own name.")
+    same = next((n for n, other in judges.items() if other.asked_as == one.asked_as), None)
+    if same is not None:
+        raise InputError(
+            f"judges: {same!r} and {one.name!r} are asked the same ({one.model} at {one.base_url} "
+            "with equal settings), so that one would be given the other's answers. Leave one out, "
+            "or give them different settings; replicates= asks a judge several times."
+        )
+    judges[one.name] = one
 
 
 def read_judges_file(
@@ -112,10 +128,7 @@ def read_judges_file(
         raise InputError(f"judges: {file} holds no list of judges. Write for example {_EXAMPLE}")
     specs: dict[str, JudgeSpec] = {}
     for number, entry in enumerate(listed, 1):
-        spec = _judge(entry, f"{file.name}, judge {number}", env)
-        if spec.name in specs:
-            raise InputError(f"judges: {file.name} has {spec.name!r} twice. Give each a name.")
-        specs[spec.name] = spec
+        _add(specs, _judge(entry, f"{file.name}, judge {number}", env))
     return specs
 
 
@@ -163,6 +176,11 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
         price=_price(entry, where),
         concurrency=_concurrency(entry, where),
         from_file=True,
+        written={
+            f"{member}.{k}": str(v)
+            for member in ("headers", "query")
+            for k, v in _mapping(entry, member, where).items()
+        },
     )
 
 

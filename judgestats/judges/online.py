@@ -14,9 +14,11 @@ from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Purse
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.collector import Collector
+from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endings import kept, message, money_notes, reader_notes
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.interrupts import signals
+from judgestats.judges.ledger import Spend
 from judgestats.judges.progress import EVERY_S, Reporter, reporter
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink, PartSink
@@ -39,11 +41,13 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
         reader = journal.read_by(READER_VERSION)
         endpoints: dict[tuple[str, str], Endpoint] = {}
         clients: dict[tuple[object, ...], JudgeClient] = {}
+        limits: dict[tuple[str, str], AdaptiveLimit] = {}
+        earlier: dict[tuple[str, str], Spend] = {}
         purse = Purse(ask.budget)
 
         def endpoint_of(name: str) -> Endpoint:
             spec = ask.judge(name)
-            if spec.address not in endpoints:
+            if spec.asked_as not in endpoints:
                 if spec.client_key not in clients:
                     client = JudgeClient(
                         spec,
@@ -53,10 +57,17 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
                     )
                     stack.push_async_exit(client)
                     clients[spec.client_key] = client
-                endpoint = ask.endpoint(spec, client=clients[spec.client_key], journal=journal)
-                purse.earlier += endpoint.earlier.total
-                endpoints[spec.address] = endpoint
-            return endpoints[spec.address]
+                shared = limits.get(spec.address) if spec.concurrency is None else None
+                endpoint = ask.endpoint(
+                    spec, client=clients[spec.client_key], journal=journal, limit=shared
+                )
+                if spec.concurrency is None:
+                    limits[spec.address] = endpoint.limit
+                if spec.address not in earlier:  # the ledger knows addresses
+                    earlier[spec.address] = endpoint.earlier
+                    purse.earlier += endpoint.earlier.total
+                endpoints[spec.asked_as] = endpoint
+            return endpoints[spec.asked_as]
 
         collector = Collector(
             endpoint_of=endpoint_of,
@@ -86,9 +97,9 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
             ticker.cancel()
             show.end(collector.account)
     account = collector.account
-    for endpoint in endpoints.values():
-        account.earlier_cost_usd += endpoint.earlier.total
-        account.earlier_billed_twice += endpoint.earlier.asked_again
+    for spend in earlier.values():
+        account.earlier_cost_usd += spend.total
+        account.earlier_billed_twice += spend.asked_again
     frame, parts = sink.finish()
     return Collected(
         frame=frame,

@@ -248,10 +248,11 @@ class _Pricing:
     ) -> tuple[Ready, list[Answer | None]]:
         name = group.tasks[0].condition.judge
         spec = self._ask.judge(name)
-        if spec.address not in self._abilities:
-            self._abilities[spec.address] = self._journal.abilities(*spec.address) or Abilities()
+        known = spec.asked_as
+        if known not in self._abilities:
+            self._abilities[known] = self._journal.abilities(*known) or Abilities()
         forced = self._ask.reply_mode or spec.reply_mode
-        prompted = prompted_in(forced or self._abilities[spec.address].mode, group.tasks[0].build)
+        prompted = prompted_in(forced or self._abilities[known].mode, group.tasks[0].build)
         ready = Ready(spec, group.tasks, prompted, self._ask.sampling)
         keys = list(ready.keys.values())
         held = self._journal.path is not None

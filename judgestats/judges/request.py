@@ -24,6 +24,7 @@ __all__ = [
     "judgment_keys",
     "request_body",
     "requested_of",
+    "seed_step",
     "sent_of",
 ]
 
@@ -31,6 +32,8 @@ DRAW_HEADER = "X-Judgestats-Draw"
 """Tells a simulated judge which replications a request is, so that its draws repeat to the bit."""
 
 _KEY_VERSION = 1
+_STAGE_STEP = 10_007
+"""Between the seeds of two votes: more than anyone replicates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +111,11 @@ def judgment_keys(
 ) -> list[bytes]:
     """The keys (SHA-256) of tasks that differ only in their replicate.
 
-    A key holds the endpoint, the model, the messages, the parameters as requested, the reply mode
-    and schema, and what makes one judgment another: item, order, stage, further factors and the
-    replicate. Without the replicate, repeated judging would be answered once and copied; without
-    the factors, two conditions that happen to ask alike would share their answers.
+    A key holds the endpoint, the model, the headers and query that a file gives it, the messages,
+    the parameters as requested, the reply mode and schema, and what makes one judgment another:
+    item, order, stage, further factors and the replicate. Without the replicate, repeated judging
+    would be answered once and copied; without the factors, two conditions that happen to ask alike
+    would share their answers.
     """
     first = tasks[0]
     settings = sampling.of(spec, first.condition)
@@ -130,6 +134,7 @@ def judgment_keys(
             first.order,
             first.stage,
             *(part for pair in sorted(settings.items()) if pair[1] is not None for part in pair),
+            *([sorted(spec.written.items())] if spec.written else ()),
         ]
     )
     base = hashlib.sha256(f"{encoded.messages}{encoded.form}{rest}".encode())
@@ -177,6 +182,12 @@ def draw_header(tasks: Sequence[Task], sampling: Sampling) -> str:
     return f"{sampling.seed or 0}:{digest}:{','.join(str(t.replicate) for t in tasks)}"
 
 
+def seed_step(task: Task) -> int:
+    """What is added to the seed: with the same one, repeated votes on a pair would be copies."""
+    number = task.stage.rpartition("-")[2]
+    return task.replicate + _STAGE_STEP * (int(number) - 1 if number.isdigit() else 0)
+
+
 def sent_of(
     spec: JudgeSpec,
     condition: Condition,
@@ -185,7 +196,7 @@ def sent_of(
     abilities: Abilities,
     *,
     choices: int,
-    replicate: int,
+    draw: int,
 ) -> Sent:
     """What a request carries: what is asked for, without what the endpoint refused before."""
     settings = {
@@ -198,7 +209,7 @@ def sent_of(
         mode=mode,
         settings=settings,
         varied=frozenset(condition.request),
-        seed=None if seed is None else seed + replicate,
+        seed=None if seed is None else seed + draw,
         choices=choices,
         max_tokens_name=abilities.max_tokens_name,
     )

@@ -24,6 +24,7 @@ from judgestats.judges.request import (
     Sampling,
     draw_header,
     request_body,
+    seed_step,
     sent_of,
 )
 from judgestats.judges.retry import RetryPolicy
@@ -246,7 +247,7 @@ class RequestSender:
             self._sampling,
             endpoint.abilities,
             choices=len(tasks),
-            replicate=tasks[0].replicate,
+            draw=seed_step(tasks[0]),
         )
         self._account.requests += 1
         self._account.retries += tried > 1

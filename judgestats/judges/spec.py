@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -118,6 +120,9 @@ class JudgeSpec:
         The most requests in flight, where it is not the collection's.
     from_file : bool
         Whether it was read from a file of judges.
+    written : mapping of name to text
+        Headers and query as the file has them (``$NAME`` not filled in): what may lead one address
+        to several models belongs to a judge's name in the journal, a key that rotates does not.
     """
 
     name: str
@@ -133,11 +138,26 @@ class JudgeSpec:
     price: Mapping[str, float] = field(default_factory=dict, hash=False)
     concurrency: int | None = None
     from_file: bool = False
+    written: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     @property
     def address(self) -> tuple[str, str]:
-        """Endpoint and model: what shares limits, capabilities and prices."""
+        """Endpoint and model: what shares limits and the ledger."""
         return (self.base_url, self.model)
+
+    @property
+    def asked_as(self) -> tuple[str, str]:
+        """Endpoint, and the model with all that its requests carry: what shares capabilities.
+
+        Two judges of one address may differ in their settings; what one is refused says nothing
+        of the other, and neither may be asked with the other's.
+        """
+        mode = self.reply_mode and self.reply_mode.value
+        own = [sorted(self.settings.items()), sorted(self.written.items()), mode]
+        if not any(own):
+            return self.address
+        digest = hashlib.sha256(json.dumps(own, default=str).encode()).hexdigest()[:12]
+        return (self.base_url, f"{self.model} ({digest})")
 
     @property
     def client_key(self) -> tuple[object, ...]:

@@ -66,6 +66,8 @@ class Staging:
         Keeps the pipelines about these items in these repetitions.
     asked_by : mapping of stage to judge, optional
         Who is asked at a stage instead of the judge itself (``{"removal": "gpt-4o"}``).
+    own : mapping of judge to float or None, optional
+        Judges that are asked at one temperature only, whatever the stage.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Staging:
         raised: float = 1.0,
         only: Collection[Cell] | None = None,
         asked_by: Mapping[str, str] | None = None,
+        own: Mapping[str, float | None] | None = None,
     ) -> None:
         for condition, one in strategies.items():
             if condition.factors.get(STRATEGY) != one.name:
@@ -99,6 +102,7 @@ class Staging:
                 )
         self._given = (dict(strategies), dict(units), replicates, raised)
         self._asked_by = dict(asked_by or {})
+        self._own = dict(own or {})
         self._only = only
         self._raised = raised
         self._pipelines = self._lined_up(strategies, units, replicates, only)
@@ -161,6 +165,7 @@ class Staging:
             raised=raised,
             only=only,
             asked_by=self._asked_by,
+            own=self._own,
         )
 
     def cells(self, together: int = 1) -> dict[Cell, str]:
@@ -285,7 +290,8 @@ class Staging:
                 condition = replace(
                     condition, judge=by, factors={**condition.factors, STRATEGY: whose}
                 )
-            self._conditions[known] = condition
+            heat = self._own.get(condition.judge, condition.temperature)
+            self._conditions[known] = replace(condition, temperature=heat)
         return self._conditions[known]
 
     def _done(self, pipeline: _Pipeline) -> None:

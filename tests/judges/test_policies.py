@@ -306,7 +306,7 @@ def test_the_body_carries_what_was_asked_and_nothing_else(plan):
 
     def body(mode=ReplyMode.JSON_SCHEMA, sampling=None, condition=task.condition, **options):
         encoded = Encoded(task.build(mode))
-        asked = {"choices": 1, "replicate": 3, **options}
+        asked = {"choices": 1, "draw": 3, **options}
         sent = sent_of(spec, condition, mode, sampling or Sampling(), Abilities(), **asked)
         return json.loads(request_body(spec, encoded, sent))
 

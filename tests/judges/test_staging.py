@@ -284,3 +284,11 @@ def test_killed_in_the_middle_of_a_stage_it_goes_on(tmp_path, server):
     # at most what was in flight is asked twice
     assert app.received <= len(whole.read()) + 2
     assert asked < len(whole.read())
+
+
+def test_votes_on_a_pair_carry_a_seed_each():
+    frame = collected(staging_of(("majority@4",), items=1, pairs=1, replicates=2), seed=5).read()
+    seeds = [json.loads(sent)["seed"] for sent in frame["sent"]]
+    per_prompt = len(frame) // frame["order"].nunique()
+    assert len(set(seeds)) == per_prompt == 8
+    assert min(seeds) == 5

@@ -115,13 +115,13 @@ class BatchCollector:
         async with contextlib.AsyncExitStack() as stack:
             if not await self._probe(tasks):
                 return
-            clients: dict[str, BatchClient] = {}
+            clients: dict[tuple[object, ...], BatchClient] = {}
             for name in dict.fromkeys(t.condition.judge for t in tasks):
                 spec = self._endpoint(name).spec
-                if spec.address in self._refused:
+                if spec.asked_as in self._refused:
                     continue
-                if spec.base_url not in clients:
-                    clients[spec.base_url] = await stack.enter_async_context(
+                if spec.client_key not in clients:
+                    clients[spec.client_key] = await stack.enter_async_context(
                         BatchClient(
                             spec,
                             timeout_s=self._ask.timeout_s,
@@ -131,9 +131,10 @@ class BatchCollector:
                         )
                     )
             await _all_or_first_error(
-                self._work(endpoint, clients[endpoint.spec.base_url], tasks)
+                self._work(endpoint, clients[endpoint.spec.client_key], tasks)
                 for endpoint in self._endpoints.values()
-                if endpoint.spec.address not in self._refused
+                if endpoint.spec.client_key in clients  # else it is of an earlier stage
+                and endpoint.spec.asked_as not in self._refused
             )
         self._end_if_all_refuse()
 
@@ -148,7 +149,7 @@ class BatchCollector:
         try:
             await work.run()
         except JudgeError as error:
-            self._refused[endpoint.spec.address] = str(error)
+            self._refused[endpoint.spec.asked_as] = str(error)
 
     def _end_if_all_refuse(self) -> None:
         if self._refused and all(endpoint in self._refused for endpoint in self._endpoints):
@@ -162,7 +163,7 @@ class BatchCollector:
             # A reply mode that is forced says nothing of what else the judge refuses.
             supported = (endpoint.abilities.proven and endpoint.met) or endpoint.spec.in_process
             unmeasured = self._ask.budget.max_cost is not None and endpoint.reserve.alone
-            if (supported and not unmeasured) or endpoint.spec.address in self._refused:
+            if (supported and not unmeasured) or endpoint.spec.asked_as in self._refused:
                 continue
             waiting = self._journal.batches.waiting()
             for one in self._missing(tasks, endpoint):
@@ -179,7 +180,7 @@ class BatchCollector:
             try:
                 first_answers = await self._ask_online(name, mine)
             except JudgeError as error:
-                self._refused[self._endpoint(name).spec.address] = str(error)
+                self._refused[self._endpoint(name).spec.asked_as] = str(error)
                 continue
             notes |= dict.fromkeys(first_answers.notes)
             if not first_answers.complete:
@@ -222,17 +223,17 @@ class BatchCollector:
 
     def _endpoint(self, name: str) -> Endpoint:
         spec = self._ask.judge(name)
-        if spec.address not in self._endpoints:
+        if spec.asked_as not in self._endpoints:
             client = JudgeClient(spec, app=self._simulated() if spec.in_process else None)
-            self._endpoints[spec.address] = self._ask.endpoint(
+            self._endpoints[spec.asked_as] = self._ask.endpoint(
                 spec, client=client, journal=self._journal
             )
             if spec.address not in self._counted:  # by a stage before, this run has spent too
                 self._counted.add(spec.address)
-                earlier = self._endpoints[spec.address].earlier
+                earlier = self._endpoints[spec.asked_as].earlier
                 self._shared.account.earlier_cost_usd += earlier.total
                 self._shared.account.earlier_billed_twice += earlier.asked_again
-        return self._endpoints[spec.address]
+        return self._endpoints[spec.asked_as]
 
     def _simulated(self) -> AsgiApp:
         if self._app is None:

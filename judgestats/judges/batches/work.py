@@ -18,7 +18,7 @@ from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Answer
 from judgestats.judges.ledger import Charge
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.judges.request import Ready, draw_header, request_body, sent_of
+from judgestats.judges.request import Ready, draw_header, request_body, seed_step, sent_of
 from judgestats.protocols.base import prompted_in
 
 __all__ = ["BatchWork"]
@@ -78,7 +78,7 @@ class BatchWork:
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
         halt, book = self._shared.halt, self._shared.journal.batches
-        await self._find_orphans()
+        await self._find_orphans({key for one in self._survey() for key in one.keys})
         while not (halt.called.is_set() or self._accounting.stopped):
             wanted = list(self._survey())
             keys = {key for one in wanted for key in one.keys}
@@ -109,11 +109,15 @@ class BatchWork:
 
     # ------------------------------------------------------------------ handing in
 
-    async def _find_orphans(self) -> None:
-        """Look for batches whose id was never stored: the process was killed in between."""
+    async def _find_orphans(self, keys: set[bytes]) -> None:
+        """Look for batches whose id was never stored: the process was killed in between.
+
+        Only those that this judge's judgments wait in: another judge of the same address may be
+        handing one in at this moment, or may be known under another key.
+        """
         book = self._shared.journal.batches
         for record in book.open(*self._endpoint.spec.address):
-            if record.batch_id:
+            if record.batch_id or not keys & _keys_of(book.requests(record.name).values()):
                 continue
             state = await self._client.find(record.name)
             if state is not None:
@@ -165,7 +169,7 @@ class BatchWork:
             sampling,
             endpoint.abilities,
             choices=len(tasks),
-            replicate=tasks[0].replicate,
+            draw=seed_step(tasks[0]),
         )
         custom_id = f"js-{one.keys[0].hex()[:40]}"
         if endpoint.spec.simulated:
