@@ -12,7 +12,8 @@ from judgestats.experiment import console
 from judgestats.experiment.parameters import COMMON
 from judgestats.experiment.showing import show_brief, working, write_json
 from judgestats.results import read_results
-from judgestats.results.brief import Brief, brief_of_runs
+from judgestats.results.brief import Brief
+from judgestats.results.side_by_side import brief_of_runs
 from judgestats.results.thresholds import read_thresholds
 from judgestats.results.values import plain
 

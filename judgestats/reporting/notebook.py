@@ -260,7 +260,8 @@ class Compared:
     def differences(self) -> pd.DataFrame:
         """The parameters in which the runs differ, a column a run."""
         table = compare.differences(self.runs)
-        return pd.DataFrame(list(table.rows) if isinstance(table, Table) else [])
+        rows = table.rows if isinstance(table, Table) else ()
+        return pd.DataFrame([{k: str(v) for k, v in row.items()} for row in rows])
 
     @property
     def conditions(self) -> pd.DataFrame:
@@ -297,7 +298,7 @@ class Compared:
 
     def _tables(self) -> list[Table]:
         held = [pair.table for pair in self.pairs if pair.found is not None]
-        return [*compare.conditions(self.runs), *held]
+        return [t for t in (compare.conditions(self.runs), *held) if t is not None]
 
     def _repr_html_(self) -> str:
         return page(self.question, self.sentence, self._tables(), self.figures)

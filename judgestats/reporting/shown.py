@@ -2,6 +2,7 @@
 
 ``data-record`` in HTML names the record and the field: ``ID#estimate``, ``ID#interval.low``,
 ``conditions#rows.2.sem``, and without an id a field of the results file (``#facts.design.items``).
+Of several results files on one page the file's name stands before it: ``run-2/ID#estimate``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "column",
     "count",
     "label",
+    "named",
     "resolve",
     "words",
 ]
@@ -43,6 +45,10 @@ class Shown:
     def __add__(self, other: Shown | str) -> Shown:
         more = other.parts if isinstance(other, Shown) else ((other, ""),)
         return Shown((*self.parts, *more))
+
+    def within(self, file: str) -> Shown:
+        """The same, of one of several results files."""
+        return Shown(tuple((text, f"{file}/{at}" if at else "") for text, at in self.parts))
 
     @property
     def html(self) -> str:
@@ -84,8 +90,8 @@ def address(record: str, field: str) -> str:
     return f"{quote(record, safe='')}#{quote(field, safe='')}"
 
 
-def resolve(found: Results, where: str) -> Any:
-    """What stands at an address.
+def resolve(found: Results | Mapping[str, Results], where: str) -> Any:
+    """What stands at an address, of a results file or of several by name.
 
     Raises
     ------
@@ -99,6 +105,11 @@ def resolve(found: Results, where: str) -> Any:
     >>> resolve(Results(experiment="x", question="?", results=(e,)), "m#estimate")
     7.5
     """
+    file, _, inner = where.rpartition("/")
+    if not isinstance(found, Results):
+        if file not in found:
+            raise InputError(f"results: no file is called {file!r}, of which {where} is to be.")
+        return resolve(found[file], inner)
     record, _, field = where.partition("#")
     value: Any = found[unquote(record)] if record else found
     try:
@@ -175,7 +186,7 @@ class Measured:
         if self.unit == "USD":
             return Shown(((money(self.value), self.at[0]),))
         if self.unit in {"count", "tokens"} and float(self.value).is_integer():
-            return Shown(((integer(self.value), self.at[0]),))
+            return Shown(((integer(self.value), self.at[0]), *(self._safe() if bounds else ())))
         if abs(self.value) >= 1e6:
             return Shown(((integer(self.value), self.at[0]),))
         low, high = self._ends()
@@ -186,6 +197,12 @@ class Measured:
         first, last = both.strip("[]").split(", ")
         return Shown((*out.parts, (" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]),
                       ("]", "")))  # fmt: skip
+
+    def _safe(self) -> tuple[tuple[str, str], ...]:
+        """The end of the interval of a number needed, which is on the safe side."""
+        if not (math.isfinite(self.high) and self.high > self.value):
+            return ()
+        return ((" (", ""), (integer(self.high), self.at[2]), (" to be safe)", ""))
 
     def _ends(self) -> tuple[float, float]:
         """The interval, or none where these data leave an end of it open."""
@@ -226,6 +243,21 @@ def label(found: Results, where: str, *, p: bool = False, share: bool = False) -
 def count(found: Results, field: str) -> Shown:
     """A count of the results file, by its field."""
     return label(found, address("", field))
+
+
+def named(text: str) -> str:
+    """Markdown of names, and of counts of what is named: no record's numbers.
+
+    Examples
+    --------
+    >>> named("T=1 of 2 "), named("and")
+    ('[T=1 of 2]{data-kind="label"} ', 'and')
+    """
+    inner = text.strip()
+    if not any(letter.isdigit() for letter in inner):
+        return Shown(((text, ""),)).markdown if inner else text
+    before, after = " " * text.startswith(" "), " " * text.endswith(" ")
+    return f'{before}[{escape_markdown(inner)}]{{data-kind="label"}}{after}'
 
 
 def words(found: Results, where: str) -> str:

@@ -34,7 +34,6 @@ __all__ = [
     "Column",
     "Line",
     "brief_of",
-    "brief_of_runs",
     "shown",
     "told_apart",
 ]
@@ -169,66 +168,6 @@ def _columns(found: Results) -> tuple[str, tuple[Column, ...]]:
     if len(conditions) == len(used):
         return named(conditions)
     return "", tuple(Column(label=label, name=label) for label in used)
-
-
-def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold] = ()) -> Brief:
-    """The abstract of several runs side by side: their conditions are the columns.
-
-    Parameters
-    ----------
-    runs : mapping of name to Results
-    thresholds : sequence of Threshold
-
-    Returns
-    -------
-    Brief
-        Of the rows that several runs have, those of the first run first. Its cells name the
-        records of their own run; nothing is claimed of differences, which no result is about.
-    """
-    briefs = {name: brief_of(found, thresholds=thresholds) for name, found in runs.items()}
-    columns = tuple(
-        Column(
-            label=f"{name}: {column.label}",
-            name=f"{name}: {_whole_name(brief, column)}",
-            group=name,
-        )
-        for name, brief in briefs.items()
-        for column in brief.columns
-    )
-    lines: dict[tuple[str, str], list[Line]] = {}
-    for brief in briefs.values():
-        for line in brief.lines:
-            lines.setdefault((line.key, line.ask), []).append(line)
-    kept = [key for key, found in lines.items() if len(found) > 1] or list(lines)
-    return Brief(
-        title=f"{len(runs)} runs side by side",
-        facts=tuple(f"{name}: {', '.join(brief.facts[:2])}" for name, brief in briefs.items()),
-        shared="",
-        columns=columns,
-        lines=tuple(_side_by_side(key, briefs) for key in kept),
-        answers=(),
-        use=(),
-        mind=("whether runs differ is not tested here: judgestats drift tests it",),
-        thresholds=next((b.thresholds for b in briefs.values() if b.thresholds), ()),
-    )
-
-
-def _whole_name(brief: Brief, column: Column) -> str:
-    return column.name if not brief.shared else column.label
-
-
-def _side_by_side(key: tuple[str, str], briefs: Mapping[str, Brief]) -> Line:
-    """One question over all runs; a run that does not ask it leaves its cells empty."""
-    own = {n: next((k for k in b.lines if (k.key, k.ask) == key), None) for n, b in briefs.items()}
-    cells = [
-        replace(line.cells[i], column=f"{name}: {column.label}")
-        if (line := own[name]) is not None
-        else Cell(column=f"{name}: {column.label}")
-        for name, brief in briefs.items()
-        for i, column in enumerate(brief.columns)
-    ]
-    first = next(line for line in own.values() if line is not None)
-    return replace(first, cells=tuple(cells), beside=())
 
 
 def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:

@@ -14,8 +14,9 @@ from judgestats.api import read_judgments
 from judgestats.cli import main
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, show_brief, working
-from judgestats.results.brief import brief_of, brief_of_runs
+from judgestats.results.brief import brief_of
 from judgestats.results.screen import plain_text, screen_of
+from judgestats.results.side_by_side import brief_of_runs
 from tests.results.screens import assert_screen
 
 GOLDEN = Path(__file__).parent / "golden"

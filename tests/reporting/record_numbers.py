@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -84,8 +85,8 @@ def _kind(tag: str, given: dict[str, str]) -> str:
     return next((c for c in classes if c in EXEMPT), "")
 
 
-def faults(page: Path, found: Results) -> list[str]:
-    """Numbers that are no record's, and those that differ from theirs."""
+def faults(page: Path, found: Results | Mapping[str, Results]) -> list[str]:
+    """Numbers that are no record's, and those that differ from theirs; of one file or several."""
     read = Page()
     read.feed(page.read_text(encoding="utf-8"))
     out = [f"no record: {text.strip()[:60]!r}" for text in read.bare]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from judgestats.reporting import Table, apa, load_run
 from judgestats.reporting.report import render_report
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import compare, design
+from judgestats.reporting.shown import resolve
+from judgestats.results import Test, read_results
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.inference.result import (
     Comparison,
@@ -24,6 +27,7 @@ from judgestats.stats.inference.result import (
     Sample,
     TestResult,
 )
+from tests.reporting.record_numbers import faults
 
 SAMPLE = Sample(n_items=20)
 
@@ -45,7 +49,7 @@ def test_differences_are_found(two: list[Run]) -> None:
     changed = with_design(two[1], replicates=9, scale=[1, 10])
     table = compare.differences([two[0], changed])
     assert isinstance(table, Table)
-    assert [(r["what"], r["Run 1"], r["Run 2"]) for r in table.rows] == [
+    assert [(r["what"], str(r["Run 1"]), str(r["Run 2"])) for r in table.rows] == [
         ("judgments of each", "5", "9")
     ]
     assert "same parameters" in str(compare.differences([two[0], two[0]]))
@@ -64,8 +68,9 @@ def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     edited = Run(two[1].folder, two[1].records)
     edited.__dict__["items"] = ({**two[0].items[0], "turns": ["another question"]},)
     assert "another text" in compare.refusals(two[0], edited)[0]
-    shown = compare.paired(compare.pairs([two[0], far]))
-    assert "Not tested" in str(shown[1])
+    held = compare.pairs([two[0], far])
+    assert compare.paired(held) == []
+    assert "Not tested" in str(compare.in_short(held)[0])
 
 
 def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
@@ -74,11 +79,22 @@ def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
     for text in (
         "2 runs compared",
         "same parameters",
-        "Shift of mean",
-        "held to Run 1",
+        "Mean moved",
+        "items were judged by both",
         "SIMULATED",
     ):
         assert text in page, text
+    files = {f"run-{i}": run.records for i, run in enumerate(two, start=1)}
+    one = "run-2-against-run-1"
+    files[one] = read_results(tmp_path / "tables" / f"{one}.json")
+    assert faults(made["html"], files) == []
+    assert f'data-record="{one}/' in page
+    assert 'data-record="run-2/' in page
+    wrong = tmp_path / "wrong.html"
+    p = re.search(rf'(<span data-record="{one}/shift[^"]*#p_adjusted">)([^<]+)', page)
+    assert p is not None
+    wrong.write_text(page.replace(p.group(0), f"{p.group(1)}.777", 1), encoding="utf-8")
+    assert len(faults(wrong, files)) == 1
     assert (tmp_path / "summary.png").is_file()
     assert (tmp_path / "figures" / "fig-shifts.svg").is_file()
     with pytest.raises(InputError, match="at least two runs"):
@@ -86,14 +102,22 @@ def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
 
 
 def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
-    shown = compare.paired(compare.pairs(two, n_resamples=99))
-    table = next(s for s in shown if isinstance(s, Table))
+    held = compare.pairs(two, n_resamples=99)
+    [table] = compare.paired(held)
+    assert isinstance(table, Table)
     assert [r["condition"] for r in table.rows] == [
         "sim-typical, T=0", "sim-typical, T=0.5", "sim-typical, T=1",
     ]  # fmt: skip
-    assert math.isnan(table.rows[0]["ratio"])  # no spread at T = 0: undefined, not 0
-    assert table.rows[1]["ratio"] > 0
-    assert "held to Run 1" in str(compare.in_short(compare.pairs(two, n_resamples=99))[0])
+    assert str(table.rows[0]["spread"]) == "–"  # no spread at T = 0: undefined, not 0
+    found = held[0].found
+    assert found is not None
+    for row in table.rows:
+        where = row["shift_p"].parts[0][1]
+        assert (
+            resolve({held[0].file: found}, where)
+            == found.get(f"shift.{row['condition']}", Test).p_adjusted
+        )
+    assert "items were judged by both" in str(compare.in_short(held)[0])
 
 
 def test_apa_of_a_real_test() -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
-from judgestats.reporting.shown import Shown, address, words
+from judgestats.reporting.shown import Shown, address, named, words
 from judgestats.results import Results
 from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import apa_p
 
-__all__ = ["answers"]
+__all__ = ["answers", "told"]
 
 _MOST = 4
 """Answers that page one has room for: the tables tell all."""
@@ -22,29 +21,31 @@ _MOST = 4
 
 def answers(run: Run) -> Markdown:
     """The answer in a sentence a claim, as the screen says it; else the run's own sentence."""
-    found = run.records
-    told = brief_of(found).answers[:_MOST]
-    texts = [_marked(answer, found) for answer in told] or [words(found, "#answer")]
+    texts = told(run.records) or [words(run.records, "#answer")]
     return Markdown("::: {.answer}\n\n" + "\n\n".join(texts) + "\n\n:::")
 
 
-def _marked(answer: Answer, found: Results) -> str:
+def told(found: Results, file: str = "") -> list[str]:
+    """What is claimed, a sentence each, as Markdown.
+
+    Parameters
+    ----------
+    found : Results
+    file : str
+        The name of the results file, where several stand on one page.
+    """
+    return [_marked(answer, found, file) for answer in brief_of(found).answers[:_MOST]]
+
+
+def _marked(answer: Answer, found: Results, file: str) -> str:
     """The sentence; each number a span with its record, what stands between them a label."""
     out, at = [], 0
     for start, end, number in sorted(_numbers(answer, found), key=lambda n: n[0]):
         if start >= at:
-            out += [_label(answer.text[at:start]), number.markdown]
+            placed = number.within(file) if file else number
+            out += [named(answer.text[at:start]), placed.markdown]
             at = end
-    return "".join([*out, _label(f"{answer.text[at:].rstrip('.')}.")])
-
-
-def _label(text: str) -> str:
-    """Names of conditions and counts of them are no record's numbers; spaces stay outside."""
-    inner = text.strip()
-    if not any(letter.isdigit() for letter in inner):
-        return Shown(((text, ""),)).markdown if inner else text
-    before, after = " " * text.startswith(" "), " " * text.endswith(" ")
-    return f'{before}[{escape_markdown(inner)}]{{data-kind="label"}}{after}'
+    return "".join([*out, named(f"{answer.text[at:].rstrip('.')}.")])
 
 
 def _numbers(answer: Answer, found: Results) -> Iterator[tuple[int, int, Shown]]:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgestats.reporting.escape import escape_markdown, verbatim
-from judgestats.reporting.formats import interval, percent, positive_interval, why_unknown
-from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.sections.held import Pair, in_short, paired, pairs, shifts
+from judgestats.reporting.sections.held import Pair, files, in_short, paired, pairs, shifts
+from judgestats.reporting.sections.measures import heading, measured
 from judgestats.reporting.show import Markdown
+from judgestats.reporting.shown import (
+    NOTHING,
+    Measured,
+    Shown,
+    address,
+    column,
+    count,
+    label,
+    named,
+)
 from judgestats.reporting.tables import Column, Table
+from judgestats.results import CONDITIONS, Comparison, Estimate
+from judgestats.results.brief import Line
+from judgestats.results.side_by_side import brief_of_runs
 
 __all__ = [
     "Pair",
     "commands",
     "conditions",
     "differences",
+    "files",
     "in_short",
     "limits",
     "names_of",
@@ -31,11 +44,17 @@ __all__ = [
 ]
 
 _SKIPPED = {"conditions", "columns"}
+_FEW = 50
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """Run 1, Run 2, ... with what each is called."""
+    """Run 1, Run 2, ..."""
     return [f"Run {i + 1}" for i in range(len(runs))]
+
+
+def _file(name: str) -> str:
+    """What a run's results file is called among several: ``run-1``."""
+    return name.lower().replace(" ", "-")
 
 
 def _run_name(run: Run) -> str:
@@ -45,25 +64,29 @@ def _run_name(run: Run) -> str:
 
 
 def summary(runs: Sequence[Run]) -> Table:
-    """The runs: what each asked, when, and what it found in a sentence."""
+    """The runs: what each asked, when, and of how many items."""
+    rows = [
+        {
+            "run": name,
+            "name": _run_name(run),
+            "title": run.title,
+            "when": f"{run.moment:%Y-%m-%d %H:%M} UTC" if run.moment else None,
+            "items": count(run.records, "facts.design.items").within(_file(name))
+            if run.design.get("items")
+            else NOTHING,
+        }
+        for name, run in zip(names_of(runs), runs, strict=True)
+    ]
+    columns = (
+        Column(key="run", label="Run"),
+        Column(key="name", label="Name"),
+        Column(key="title", label="Title"),
+        Column(key="when", label="Judged until"),
+        Column(key="items", label="Items", align="right"),
+    )
     return Table(
-        columns=(
-            Column(key="run", label="Run"),
-            *((Column(key="name", label="Name"),) if any(map(_run_name, runs)) else ()),
-            Column(key="title", label="Title"),
-            Column(key="when", label="Judged until"),
-            Column(key="sentence", label="Found"),
-        ),
-        rows=tuple(
-            {
-                "run": name,
-                "name": _run_name(run),
-                "title": run.title + (" (SIMULATED)" if run.simulated else ""),
-                "when": f"{run.moment:%Y-%m-%d %H:%M} UTC" if run.moment else None,
-                "sentence": run.records.answer,
-            }
-            for name, run in zip(names_of(runs), runs, strict=True)
-        ),
+        columns=tuple(c for c in columns if any(r[c.key] not in ("", None) for r in rows)),
+        rows=tuple(rows),
         caption="The runs compared.",
         label="tbl-runs",
     )
@@ -74,44 +97,37 @@ def commands(runs: Sequence[Run]) -> Markdown:
     parts = []
     for name, run in zip(names_of(runs), runs, strict=True):
         text = str(run.facts.get("command") or run.session.get("command") or "")
-        parts.append(f"{name}:\n\n{verbatim(text or 'not recorded')}")
+        parts.append(f"{named(f'{name}:')}\n\n{verbatim(text or 'not recorded')}")
     return Markdown("\n\n".join(parts))
 
 
 def limits(runs: Sequence[Run]) -> Markdown:
     """What limits a comparison of these runs."""
-    texts = []
-    simulated = [n for n, run in zip(names_of(runs), runs, strict=True) if run.simulated]
-    if simulated:
-        texts.append(
-            f"{', '.join(simulated)}: simulated. The numbers show what the method finds, not how "
-            "any real judge behaves."
-        )
     few = [
-        f"{name} ({run.design.get('clusters')})"
+        f"{named(name)} ({_questions(run).within(_file(name)).markdown})"
         for name, run in zip(names_of(runs), runs, strict=True)
-        if 0 < int(run.design.get("clusters") or 0) < 50
+        if 0 < int(run.design.get("clusters") or 0) < _FEW
     ]
-    if few:
-        texts.append(
-            f"Few questions: {', '.join(few)}. Intervals are wide, and what holds for these "
-            "questions need not hold for others."
-        )
-    texts.append(
+    always = (
         "Runs made at different times may differ in more than their parameters: a provider may "
         "change a model under the same name."
     )
-    return Markdown("\n".join(f"- {escape_markdown(text)}" for text in texts))
+    shown = [f"- Few questions: {', '.join(few)}."] if few else []
+    return Markdown("\n".join([*shown, f"- {escape_markdown(always)}"]))
+
+
+def _questions(run: Run) -> Shown:
+    return count(run.records, "facts.design.clusters")
 
 
 def differences(runs: Sequence[Run]) -> Table | Markdown:
     """Every parameter in which the runs differ."""
-    facts = [_facts(run) for run in runs]
+    names = names_of(runs)
+    facts = [_facts(run, _file(name)) for name, run in zip(names, runs, strict=True)]
     keys = list(dict.fromkeys(key for fact in facts for key in fact))
-    differing = [k for k in keys if len({fact.get(k, "–") for fact in facts}) > 1]
+    differing = [k for k in keys if len({str(fact.get(k, "–")) for fact in facts}) > 1]
     if not differing:
         return Markdown("The runs were made with the same parameters.")
-    names = names_of(runs)
     return Table(
         columns=(
             Column(key="what", label="Parameter"),
@@ -130,8 +146,10 @@ def differences(runs: Sequence[Run]) -> Table | Markdown:
 _FACTS = {"clusters": "questions", "item_source": "items from", "replicates": "judgments of each"}
 
 
-def _facts(run: Run) -> dict[str, str]:
-    facts = {_FACTS.get(k, k): _text(v) for k, v in run.design.items() if k not in _SKIPPED}
+def _facts(run: Run, file: str) -> dict[str, Shown | str]:
+    facts: dict[str, Shown | str] = {
+        _FACTS.get(k, k): _fact(k, v, file) for k, v in run.design.items() if k not in _SKIPPED
+    }
     scale = run.design.get("scale")
     if scale:
         facts["scale"] = " to ".join(_text(v) for v in scale)
@@ -150,6 +168,13 @@ def _facts(run: Run) -> dict[str, str]:
     return facts | {f"package {p}": str(v) for p, v in packages.items()}
 
 
+def _fact(key: str, value: Any, file: str) -> Shown | str:
+    """A number of the design with its address; everything else is quoted."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Shown(((_text(value), address("", f"facts.design.{key}")),)).within(file)
+    return _text(value)
+
+
 def _text(value: Any) -> str:
     if value is None:
         return "not known"
@@ -160,81 +185,58 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def conditions(runs: Sequence[Run]) -> list[Table]:
-    """Results side by side: scores in one table, verdicts in another."""
-    tables = []
-    scores: list[dict[str, Any]] = []
-    verdicts: list[dict[str, Any]] = []
-    for name, run in zip(names_of(runs), runs, strict=True):
-        for row in rows_of(run.conditions):
-            base = {"group": f"{name}: {run.title}", "condition": str(row.get("condition", ""))}
-            if "mean" in row:
-                scores.append(
-                    base
-                    | {
-                        "n": row.get("n_items"),
-                        "unread": percent(number_of(row.get("unread_share"))),
-                        "mean": number_of(row.get("mean")),
-                        "mean_ci": _bounds(row, "mean"),
-                        "var": number_of(row.get("within_variance")),
-                        "var_ci": positive_interval(
-                            number_of(row.get("within_variance_low")),
-                            number_of(row.get("within_variance_high")),
-                            estimate=number_of(row.get("within_variance")),
-                        ),
-                        "icc": number_of(row.get("icc1")),
-                        "icc_ci": _bounds(row, "icc1", leading_zero=False),
-                    }
-                )
-            verdicts += [
-                base
-                | {
-                    "what": label,
-                    "value": number_of(row.get(key)),
-                    "ci": _bounds(row, key, leading_zero=False),
-                }
-                for key, label in COEFFICIENTS.items()
-                if not math.isnan(number_of(row.get(key)))
-            ]
-    if scores:
-        tables.append(
-            Table(
-                columns=(
-                    Column(key="condition", label="Condition"),
-                    Column(key="n", label="Items", format="integer"),
-                    Column(key="unread", label="Not read", align="right"),
-                    Column(key="mean", label="Mean", format="number:2"),
-                    Column(key="mean_ci", label="Interval", align="right"),
-                    Column(key="var", label="Within-item variance", format="number:3"),
-                    Column(key="var_ci", label="Interval", align="right"),
-                    Column(key="icc", label="ICC(1,1)", format="coefficient:3"),
-                    Column(key="icc_ci", label="Interval", align="right"),
-                ),
-                rows=tuple(scores),
-                group="group",
-                caption="Scores by run and condition, each run on its own items.",
-                note=why_unknown(scores),
-                label="tbl-scores",
-            )
-        )
-    if verdicts:
-        tables.append(
-            Table(
-                columns=(
-                    Column(key="condition", label="Condition"),
-                    Column(key="what", label="Coefficient"),
-                    Column(key="value", label="Estimate", format="coefficient:3"),
-                    Column(key="ci", label="Interval", align="right"),
-                ),
-                rows=tuple(verdicts),
-                group="group",
-                caption="Verdicts by run and condition, each run on its own items.",
-                label="tbl-verdicts",
-            )
-        )
-    return tables
+def conditions(runs: Sequence[Run]) -> Table | None:
+    """Results side by side, a row a run and condition: what the screen shows of them."""
+    names = names_of(runs)
+    rows: list[dict[str, Any]] = []
+    for name, run in zip(names, runs, strict=True):
+        described = run.table(CONDITIONS)
+        rows += [
+            {
+                "group": f"{name}: {run.title}",
+                "what": str(row.get("condition", "")),
+                "unread": _unread(run, i).within(_file(name)),
+                "run": run,
+                "file": _file(name),
+                "at": i,
+            }
+            for i, row in enumerate(described)
+        ]
+    brief = brief_of_runs({name: run.records for name, run in zip(names, runs, strict=True)})
+    shown = [(line.short, [_of_row(r, line) for r in rows]) for line in brief.lines]
+    if not shown:  # made before analyses declared their rows
+        keys = ("mean", *COEFFICIENTS)
+        shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
+    columns = [
+        Column(key="what", label="Condition"),
+        Column(key="unread", label="Not read", align="right"),
+    ]
+    for short, values in shown:
+        head = f"{short[:1].upper()}{short[1:]}"
+        columns.append(Column(key=f"c{len(columns)}", label=head, align="right"))
+        for row, text in zip(rows, column(values), strict=True):
+            row[columns[-1].key] = text.within(row["file"])
+    kept = [c for c in columns if any(str(r[c.key]) != str(NOTHING) for r in rows)]
+    if len(kept) < 2:
+        return None
+    return Table(
+        columns=tuple(kept),
+        rows=tuple(rows),
+        group="group",
+        caption="Results by run and condition, each run on its own items.",
+        label="tbl-conditions",
+    )
 
 
-def _bounds(row: dict[str, Any], key: str, *, leading_zero: bool = True) -> str:
-    low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
-    return interval(low, high, leading_zero=leading_zero)
+def _unread(run: Run, row: int) -> Shown:
+    """The share of judgments of a condition that were not read."""
+    known = measured(run, row, "unread_share")
+    return label(run.records, known.at[0], share=True) if known.known else NOTHING
+
+
+def _of_row(row: Mapping[str, Any], line: Line) -> Measured:
+    """A declared row's number of one condition of one run."""
+    found = row["run"].records
+    asked = next((r for r in found.rows if (r.key, r.ask) == (line.key, line.ask)), None)
+    record = found[asked.cells[row["what"]]] if asked and row["what"] in asked.cells else None
+    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()

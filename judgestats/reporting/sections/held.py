@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from judgestats.analysis.drift import drift
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.escape import escape_markdown
-from judgestats.reporting.formats import interval, positive_interval, why_unknown
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.answers import told
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.show import Captioned, Markdown, Showable
+from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, label, named
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test
-from judgestats.results.numbers import bounds_of
+from judgestats.results import Comparison, Estimate, Results, Test, write_results
 
-__all__ = ["PAIRED_KINDS", "Pair", "in_short", "paired", "pairs", "shifts"]
+__all__ = ["Pair", "files", "in_short", "paired", "pairs", "shifts"]
 
-PAIRED_KINDS = ("shift", "ratio", "flips")
-"""What is shown of `drift`, by the beginning of a result's id."""
-_MANY_SHARED = 20
 _FEWEST_DRAWN = 3
-_FEW_SHARED = (
-    " With so few shared items only large differences could be found: give the runs the same "
-    "items, and the same seed where responses are drawn."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +45,24 @@ class Pair:
         """What is compared."""
         return f"Run {self.number} against Run 1"
 
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """A row a condition: shift, ratio, changes."""
-        return _paired_rows(self.found) if self.found is not None else []
+    @property
+    def file(self) -> str:
+        """What its results file is called."""
+        return f"run-{self.number}-against-run-1"
 
     @property
     def told(self) -> str:
         """The comparison in words."""
         if self.found is None:
             return f"Not tested: {self.refused.rstrip('.')}."
-        return _told(self.rows, self.number)
+        return f"{self.title}: {self.found.answer}"
 
     @property
     def table(self) -> Table:
         """The comparison, a row a condition."""
-        return _paired_table(self.rows, self.number)
+        if self.found is None:
+            raise InputError(f"{self.title} has no table: {self.refused}")
+        return _paired_table(self, self.found)
 
 
 def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Pair]:
@@ -102,28 +95,40 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
 
 
 def in_short(held: Sequence[Pair]) -> list[Showable]:
-    """What became of each comparison, a sentence each, and the shifts as dots with intervals."""
-    told = [f"- **{pair.title}.** {escape_markdown(pair.told)}" for pair in held]
-    text = "::: {.answer}\n\n" + "\n".join(told) + "\n\n:::"
+    """What became of each comparison, and the shifts as dots with intervals."""
+    parts = []
+    for pair in held:
+        named_ = f"**{named(f'{pair.title}.')}**"
+        if pair.found is None:
+            parts.append(f"{named_} {named(pair.told)}")
+            continue
+        parts += [
+            f"{named_} {_items(pair.found).within(pair.file).markdown} items were judged by both."
+        ]
+        parts += told(pair.found, pair.file)
+    text = "::: {.answer}\n\n" + "\n\n".join(parts) + "\n\n:::"
     return [Markdown(text), shifts(held)]
 
 
 def paired(held: Sequence[Pair]) -> list[Showable]:
-    """Every later run against the first as `pairs` found it: a table each, or why there is none."""
-    shown: list[Showable] = []
+    """Every later run against the first as `pairs` found it: a table each."""
+    return [pair.table for pair in held if pair.found is not None]
+
+
+def files(held: Sequence[Pair]) -> Markdown:
+    """The records of each comparison as a results file beside the page, with links."""
+    made = [f"tables/{pair.file}.json" for pair in held if pair.found is not None]
     for pair in held:
-        shown.append(Markdown(f"## {pair.title}"))
-        if pair.found is None:
-            told = escape_markdown(pair.refused.rstrip("."))
-            shown.append(Markdown(f"**Not tested**, since {told}."))
-            continue
-        shown.append(pair.table)
-    return shown
+        if pair.found is not None:
+            Path("tables").mkdir(exist_ok=True)
+            write_results(Path("tables", f"{pair.file}.json"), pair.found)
+    lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
+    return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 
 
 def shifts(held: Sequence[Pair]) -> Captioned | None:
     """The shifts of the mean with intervals; None where there are fewer than three to draw."""
-    rows = [row for pair in held for row in _shift_rows(pair.rows, pair.title)]
+    rows = [row for pair in held for row in _shift_rows(pair)]
     if len(rows) < _FEWEST_DRAWN:
         return None
     return Captioned(
@@ -138,123 +143,65 @@ def shifts(held: Sequence[Pair]) -> Captioned | None:
     )
 
 
-def _paired_rows(found: Results) -> list[dict[str, Any]]:
-    """One row a condition: shift of the mean, ratio of variances, change beyond repetition.
-
-    p-values are those of the tests, adjusted in the family of the analysis; that of the ratio is
-    the test of spread.
-    """
-    rows: dict[str, dict[str, Any]] = {}
-    for record in found.select(Record, top=True):
-        kind, _, condition = record.id.partition(".")
-        if kind not in {*PAIRED_KINDS, "spread"} or not isinstance(record, (Test, ResultSet)):
-            continue
-        row = rows.setdefault(condition, {"condition": condition})
-        shown: Sequence[Record]
-        if isinstance(record, Test):
-            row["ratio_p" if kind == "spread" else f"{kind}_p"] = record.p_adjusted
-            shown = found.effects(record)
-        else:
-            shown = found.members(record)
-        if kind != "spread" and shown and isinstance(shown[0], (Estimate, Comparison)):
-            row[kind] = shown[0].estimate
-            row[f"{kind}_low"], row[f"{kind}_high"] = bounds_of(shown[0].interval)
-            row["n"] = record.sample.n_items if record.sample is not None else None
-    return [row for row in rows.values() if set(PAIRED_KINDS) & set(row)]
+def _items(found: Results) -> Shown:
+    """The items that both runs judged, of the test that has most."""
+    known = [t for t in found.select(Test, top=True) if t.sample is not None]
+    if not known:
+        return NOTHING
+    test = max(known, key=lambda t: t.sample.n_items if t.sample else 0)
+    return label(found, address(test.id, "sample.n_items"))
 
 
-def _told(rows: Sequence[dict[str, Any]], number: int) -> str:
-    """The comparison in words."""
-    parts = []
-    for kind, what in (("shift", "the mean score"), ("ratio", "the spread")):
-        tested = [r for r in rows if not math.isnan(r.get(f"{kind}_p", math.nan))]
-        if not tested:
-            continue
-        apart = [r for r in tested if r[f"{kind}_p"] < 0.05]
-        parts.append(
-            f"{what} differs in {len(apart)} of {_conditions(len(tested))}"
-            if apart
-            else f"no difference of {what} was detected in {_conditions(len(tested))}"
-        )
-    items = max((int(r["n"]) for r in rows if r.get("n")), default=0)
-    how = " (adjusted p below .05). What is not detected is not shown to be absent."
-    # Without a p the differences do not vary; a shift of 0 then says that every one is 0.
-    same = bool(rows) and all(r.get("shift") == 0 for r in rows)
-    nothing = (
-        "the mean of every item's scores is the same in both, so there is no difference to test."
-        if same
-        else "nothing could be tested."
-    )
-    text = "; ".join(parts) + how if parts else nothing
-    return f"On the {items} items that both runs judged, Run {number} held to Run 1: {text}" + (
-        _FEW_SHARED if items < _MANY_SHARED else ""
-    )
+_TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
+"""A row of drift's screen, and the test of it, by the beginning of its id."""
+_HEADS = {"shift": "Mean moved", "spread": "Variance x", "verdicts": "Changed"}
 
 
-def _conditions(count: int) -> str:
-    return f"{count} condition" + "s" * (count != 1)
-
-
-def _paired_table(rows: Sequence[dict[str, Any]], number: int) -> Table:
-    shown = [
-        row
-        | {
-            f"{kind}_ci": interval(
-                row.get(f"{kind}_low"), row.get(f"{kind}_high"), leading_zero=kind != "flips"
+def _paired_table(pair: Pair, found: Results) -> Table:
+    names = list(dict.fromkeys(name for row in found.rows for name in row.cells))
+    rows: list[dict[str, Any]] = [{"condition": name} for name in names]
+    columns = [Column(key="condition", label="Condition")]
+    for asked in found.rows:
+        numbers = [_number(found, asked.cells.get(name, "")) for name in names]
+        for row, text in zip(rows, column(numbers), strict=True):
+            row[asked.key] = text.within(pair.file)
+            row[f"{asked.key}_p"] = _p(found, f"{_TESTS[asked.key]}.{row['condition']}").within(
+                pair.file
             )
-            for kind in PAIRED_KINDS
-        }
-        | {
-            "ratio_ci": positive_interval(
-                row.get("ratio_low"), row.get("ratio_high"), estimate=row.get("ratio")
-            )
-        }
-        for row in rows
-    ]
-    columns = [
-        Column(key="condition", label="Condition"),
-        Column(key="n", label="Items", format="integer"),
-        Column(key="shift", label="Shift of mean", format="number:2"),
-        Column(key="shift_ci", label="Interval", align="right"),
-        Column(key="shift_p", label="p, adjusted", format="p"),
-        Column(key="ratio", label="Ratio of variances", format="number:2"),
-        Column(key="ratio_ci", label="Interval", align="right"),
-        Column(key="ratio_p", label="p, adjusted", format="p"),
-        Column(key="flips", label="Changed", format="coefficient:2"),
-        Column(key="flips_ci", label="Interval", align="right"),
-    ]
-    kept = [
-        c for c in columns
-        if c.key in {"condition", "n"} or any(c.key.split("_")[0] in row for row in rows)
-    ]  # fmt: skip
+        columns += [
+            Column(key=asked.key, label=_HEADS[asked.key], align="right"),
+            Column(key=f"{asked.key}_p", label="p, adjusted", align="right"),
+        ]
+    undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
     return Table(
-        columns=tuple(kept),
-        rows=tuple(shown),
+        columns=tuple(columns),
+        rows=tuple(rows),
         caption=(
-            f"Run {number} against Run 1, paired by item. Shift: mean of Run {number} minus mean "
-            "of Run 1. Ratio: its within-item variance over that of Run 1. Changed: share of "
-            "verdicts or scores that changed beyond repetition. p-values are adjusted in one "
-            "family; that of a ratio is the test of spread."
+            f"Run {pair.number} against Run 1, paired by item. Mean moved: Run {pair.number} minus "
+            "Run 1, in points. Variance x: its within-item variance over that of Run 1; the p is "
+            "that of the test of spread. Changed: verdicts, or scores, beyond repetition. "
+            "p-values are adjusted in one family."
         ),
-        note=(
-            "– undefined: a variance of 0 in one of the runs. "
-            if any(math.isnan(row.get("ratio", 0.0)) for row in rows)
-            else ""
-        )
-        + why_unknown(shown),
-        label=f"tbl-paired-{number}",
+        note="– undefined: a variance of 0 in one of the runs." if undefined else "",
+        label=f"tbl-paired-{pair.number}",
     )
 
 
-def _shift_rows(rows: Sequence[dict[str, Any]], group: str) -> list[plots.EffectRow]:
+def _number(found: Results, where: str) -> Measured:
+    record = found[where] if where else None
+    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+
+
+def _p(found: Results, test: str) -> Shown:
+    return label(found, address(test, "p_adjusted"), p=True) if test in found else NOTHING
+
+
+def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
+    found = pair.found
+    rows = [row for row in found.rows if row.key == "shift"] if found is not None else []
+    numbers = [(name, _number(found, i)) for row in rows for name, i in row.cells.items() if found]
     return [
-        plots.EffectRow(
-            label=row["condition"],
-            estimate=row["shift"],
-            low=row["shift_low"],
-            high=row["shift_high"],
-            group=group,
-        )
-        for row in rows
-        if "shift" in row
+        plots.EffectRow(label=name, estimate=m.value, low=m.low, high=m.high, group=pair.title)
+        for name, m in numbers
+        if m.known
     ]

@@ -1,0 +1,83 @@
+"""Several runs side by side: the rows that they share, a column a run and condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from judgestats.results.answers import number_of, shown
+from judgestats.results.brief import Brief, Cell, Column, Line, brief_of
+from judgestats.results.numbers import bounds_of, column_decimals
+from judgestats.results.results import Results
+from judgestats.results.thresholds import Threshold
+
+__all__ = ["brief_of_runs"]
+
+
+def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold] = ()) -> Brief:
+    """The abstract of several runs side by side: their conditions are the columns.
+
+    Parameters
+    ----------
+    runs : mapping of name to Results
+    thresholds : sequence of Threshold
+
+    Returns
+    -------
+    Brief
+        Of the rows that several runs have, those of the first run first. Its cells name the
+        records of their own run; nothing is claimed of differences, which no result is about.
+    """
+    briefs = {name: brief_of(found, thresholds=thresholds) for name, found in runs.items()}
+    columns = tuple(
+        Column(
+            label=f"{name}: {column.label}",
+            name=f"{name}: {column.label if brief.shared else column.name}",
+            group=name,
+        )
+        for name, brief in briefs.items()
+        for column in brief.columns
+    )
+    lines: dict[tuple[str, str], list[Line]] = {}
+    for brief in briefs.values():
+        for line in brief.lines:
+            lines.setdefault((line.key, line.ask), []).append(line)
+    kept = [key for key, found in lines.items() if len(found) > 1] or list(lines)
+    return Brief(
+        title=f"{len(runs)} runs side by side",
+        facts=tuple(f"{name}: {', '.join(brief.facts[:2])}" for name, brief in briefs.items()),
+        shared="",
+        columns=columns,
+        lines=tuple(_side_by_side(key, briefs, runs) for key in kept),
+        answers=(),
+        use=(),
+        mind=("whether runs differ is tested on the page, and by judgestats drift",),
+        thresholds=next((b.thresholds for b in briefs.values() if b.thresholds), ()),
+    )
+
+
+def _side_by_side(
+    key: tuple[str, str], briefs: Mapping[str, Brief], runs: Mapping[str, Results]
+) -> Line:
+    """One question over all runs, with the same decimals; who does not ask it has empty cells."""
+    own = {n: next((k for k in b.lines if (k.key, k.ask) == key), None) for n, b in briefs.items()}
+    numbers = {
+        (name, cell.record): number_of(runs[name], cell.record)
+        for name, line in own.items()
+        for cell in (line.cells if line is not None else ())
+        if cell.record
+    }
+    decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers.values())
+    cells: list[Cell] = []
+    for name, brief in briefs.items():
+        line = own[name]
+        for i, column in enumerate(brief.columns):
+            cell = replace(
+                line.cells[i] if line else Cell(column=""), column=f"{name}: {column.label}"
+            )
+            if cell.record:
+                number, bounds = shown(numbers[name, cell.record], decimals=decimals)
+                cell = replace(cell, number=number, bounds=bounds)
+            cells.append(cell)
+    first = next(line for line in own.values() if line is not None)
+    return replace(first, cells=tuple(cells), beside=())
