@@ -188,9 +188,10 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
     """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
 
     What does not fit on a screen falls off at the end: whether it is right, and the true score,
-    are what people ask first.
+    are what people ask first. A judge that always says the same, and two people, stand beside.
     """
     names = list(names)
+    first = names[0] if names else ""
     return (
         asked_row(
             "people",
@@ -202,7 +203,16 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             note="r",
         ),
         asked_row(
-            "accuracy", "agrees with people", "people", "accuracy", "people.accuracy.{}", names
+            "accuracy",
+            "agrees with people",
+            "people",
+            "accuracy",
+            "people.accuracy.{}",
+            names,
+            beside={
+                "always the same": f"people.always_same.{first}",
+                "two people": f"people.among_themselves.{first}",
+            },
         ),
         *truth,
         asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names),
@@ -214,6 +224,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "people.kappa.{}",
             names,
             note="(kappa)",
+            beside={"two people": f"people.among_kappa.{first}"},
         ),
         asked_row(
             "sensitivity",
@@ -239,7 +250,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
                 estimand,
                 f"people.{kind}.{{}}",
                 names,
-                beside={"two people": f"people.among_themselves.{names[0]}"} if names else {},
+                beside={"two people": f"people.among_themselves.{first}"},
             )
             for kind, ask, short, estimand in (
                 ("with_one", "agrees with one person", "one person", "judge_person_agreement"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_confidence import confidence_results
+from judgestats.analysis.validity_disagreements import verdict_disagreements
 from judgestats.stats.agreement.accuracy import accuracy
 from judgestats.stats.agreement.alignment import alignment_score
 from judgestats.stats.agreement.cohen import cohen_kappa
@@ -91,9 +92,26 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             (kind, title, _by_item(result, pairs, value, declared, names))
             for kind, title, result, value in found
         ),
+        *_always_same(pairs, names, declared.level),
         *annotator_results(asked, declared, scores=False),
+        verdict_disagreements(pairs),
         *confidence_results(asked, declared),
     ]
+
+
+def _always_same(
+    pairs: pd.DataFrame, names: tuple[str, ...], level: float
+) -> list[tuple[str, str, Result]]:
+    """How often a judge would be right that always gives people's most common verdict."""
+    once = pairs.drop_duplicates("item_id")
+    human = once["label"].to_numpy(object)
+    said = str(once["label"].mode().iloc[0]) if len(once) else ""
+    same = accuracy(
+        np.full(human.size, said, dtype=object), human, categories=names,
+        cluster=once["cluster"].to_numpy(object), level=level,
+    )  # fmt: skip
+    same = same.replace(label=f"A judge that always says {said}")
+    return [("people.always_same", f"Same verdict as people, always '{said}'", same)]
 
 
 def _share(table: Floats, credit: Floats) -> Floats:

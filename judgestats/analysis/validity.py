@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,20 +13,20 @@ from numpy.typing import NDArray
 from judgestats.analysis.drawn import drawing
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.supplements import Rows
+from judgestats.analysis.validity_disagreements import disagreements
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.result import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result import Estimate, Note, Result
 from judgestats.stats.validity.corrected import CorrectedScore, corrected_mean, corrected_rate
 from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
 
-__all__ = ["Disagreements", "score_validity", "validity_metrics", "verdict_validity"]
+__all__ = ["score_validity", "validity_metrics", "verdict_validity"]
 
 Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 
-_LISTED = 20
 _OF_RATES = {
     "sensitivity": "Of what people pass, how much it passes",
     "specificity": "Of what people fail, how much it fails",
@@ -40,44 +39,6 @@ _ONLY_LABELLED = Note(
     code="labelled_only",
     message="The labelled items were not drawn at random: this speaks for them alone.",
 )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Disagreements(Result):
-    """The items on which a judge and people differ most.
-
-    Attributes
-    ----------
-    rows : DataFrame
-        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first; the first 20.
-    everything : DataFrame
-        All of them.
-    n : int
-        Items on which they differ.
-    sample : Sample
-    """
-
-    rows: pd.DataFrame
-    everything: pd.DataFrame
-    n: int
-    sample: Sample
-
-    def tidy(self) -> pd.DataFrame:
-        """One row per item."""
-        return self.rows
-
-    def sentence(self) -> str:
-        """How many, and the first of them."""
-        if not self.n:
-            return f"Judge and people differ on no item ({self.sample})."
-        named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
-        return (
-            f"Judge and people differ on {self.n} of {self.sample.n_items} labelled items, most on "
-            f"{named}: read these."
-        )
-
-    def __str__(self) -> str:
-        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
 
 
 def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
@@ -125,13 +86,18 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
                 ("kappa", "cohen_kappa", "Same verdict as people, beyond chance"),
             )
         ]
+        always = rates.rates["accuracy"].replace(
+            label="A judge that always says the same", estimate=rates.constant["accuracy"],
+            interval=None, details={},
+        )  # fmt: skip
+        found.append(("people.always_same", f"{always.label}, weighted", always))
     if np.isnan(human).any() or drawn.mix:
         score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
         found.append(_corrected(score, "pass rate", mix=drawn.mix))
     if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
         by_k = accuracy_by_k(judge, human, **options)
         found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
-    found.append(_disagreements(wide.index, share, human, least=0.5))
+    found.append(disagreements(wide.index, share, human, least=0.5))
     return found
 
 
@@ -205,7 +171,7 @@ def score_validity(
             (f"people.{k}", f"{e.label} against people", e)
             for k, e in error_parts(scores, human, **options).items()
         ]
-    found.append(_disagreements(items, mean, human, least=0.0))
+    found.append(disagreements(items, mean, human, least=0.0))
     return found
 
 
@@ -251,22 +217,6 @@ def _corrected(
         beside.append(f"for the mix {shares}")
     title = f"The {what} that people would give ({', '.join(beside)})"
     return "people.corrected", title, corrected
-
-
-def _disagreements(
-    items: Iterable[Any], judge: NDArray[Any], human: NDArray[Any], *, least: float
-) -> tuple[str, str, Result]:
-    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human}).dropna()
-    frame = frame.assign(gap=(frame["judge"] - frame["people"]).abs())
-    apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
-    rows = apart.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
-    found = Disagreements(
-        rows=rows.head(_LISTED),
-        everything=rows,
-        n=len(apart),
-        sample=Sample(n_items=len(frame)),
-    )
-    return "people.disagreements", "Where judge and people differ most", found
 
 
 def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.pass_fail import with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
+from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.alternative_annotator import alternative_annotator_test
 from judgestats.stats.validity.ceiling import agreement_ceiling
@@ -71,10 +72,17 @@ def annotator_results(
     except InputError:  # labels that are no numbers: nothing here is said of them
         return []
     judged = "apart" if scores else "with_one"
+    beyond: list[tuple[str, str, Result]] = []
+    if not scores:  # on the items of the others: judged, labelled by two
+        kappa = fleiss_kappa(
+            labels[enough], cluster=clusters[enough], level=declared.level, n_permutations=0
+        ).replace(label="Two people agree, beyond chance")
+        beyond = [("people.among_kappa", kappa.label, kappa)]
     return [
         (f"people.{judged}", agreed["judge"].label, agreed["judge"]),
         ("people.among_themselves", agreed["people"].label, agreed["people"]),
         ("people.gap", agreed["gap"].label, agreed["gap"]),
+        *beyond,
         ("people.replaced", "May the judge replace an annotator?", replaced),
     ]
 

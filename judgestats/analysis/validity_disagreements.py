@@ -2,22 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
-from judgestats.analysis.validity import Disagreements
 from judgestats.results.values import spreadsheet_cell
+from judgestats.stats.inference.result import Result, Sample
 
-__all__ = ["DISAGREEMENTS", "with_disagreements"]
+__all__ = [
+    "DISAGREEMENTS",
+    "Disagreements",
+    "disagreements",
+    "verdict_disagreements",
+    "with_disagreements",
+]
 
 DISAGREEMENTS = "tables/disagreements.csv"
 _TOLD = 1000
 _LISTED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreements(Result):
+    """The items on which a judge and people differ most.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``item_id``, ``judge``, ``people``, ``gap``, the largest gap first; the first 20.
+    everything : DataFrame
+        All of them.
+    n : int
+        Items on which they differ.
+    sample : Sample
+    """
+
+    rows: pd.DataFrame
+    everything: pd.DataFrame
+    n: int
+    sample: Sample
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per item."""
+        return self.rows
+
+    def sentence(self) -> str:
+        """How many, and the first of them."""
+        if not self.n:
+            return f"Judge and people differ on no item ({self.sample})."
+        named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
+        return (
+            f"Judge and people differ on {self.n} of {self.sample.n_items} labelled items, most on "
+            f"{named}: read these."
+        )
+
+    def __str__(self) -> str:
+        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
+
+
+def disagreements(
+    items: Iterable[Any], judge: NDArray[Any], human: NDArray[Any], *, least: float
+) -> tuple[str, str, Result]:
+    """Items on which judge and people differ by at least `least` (by anything where it is 0).
+
+    Parameters
+    ----------
+    items : iterable
+    judge, human : ndarray
+        Scores, or shares of pass verdicts; NaN where there is none.
+    least : float
+
+    Returns
+    -------
+    tuple of str, str, Result
+        Identity, title and result.
+    """
+    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human}).dropna()
+    frame = frame.assign(gap=(frame["judge"] - frame["people"]).abs())
+    apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
+    return _found(apart, len(frame))
+
+
+def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
+    """Items on which at least half of a judge's verdicts in words are not the label.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Judgments with ``choice`` and ``label``; an item shown in both orders has several.
+
+    Returns
+    -------
+    tuple of str, str, Result
+
+    Examples
+    --------
+    >>> said = pd.DataFrame({"item_id": ["x", "y"], "choice": ["a", "a"], "label": ["a", "b"]})
+    >>> print(verdict_disagreements(said)[2].sentence())
+    Judge and people differ on 1 of 2 labelled items, most on y: read these.
+    """
+    read = pairs[pairs["choice"] != ""]
+    read = read.assign(gap=(read["choice"] != read["label"]).astype(float))
+    by_item = read.groupby("item_id", sort=False)
+    frame = pd.DataFrame(
+        {
+            "judge": read.sort_values("gap", ascending=False).groupby("item_id")["choice"].first(),
+            "people": by_item["label"].first(),
+            "gap": by_item["gap"].mean(),
+        }
+    )
+    frame = frame.loc[list(by_item.groups)].rename_axis("item_id").reset_index()
+    return _found(frame[frame["gap"] >= 0.5], len(frame))
+
+
+def _found(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
+    rows = apart.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
+    found = Disagreements(
+        rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
+    )
+    return "people.disagreements", "Where judge and people differ most", found
 
 
 def with_disagreements(
@@ -89,13 +197,18 @@ def _listed(
     )
 
 
-def _words(own: pd.DataFrame, people: Mapping[Any, float]) -> dict[Any, str]:
+def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
     """By item the reason given with the judgment furthest from people's, else its reply."""
     own = own[own["item_id"].isin(set(people))].reset_index(drop=True)
     if own.empty:
         return {}
-    value = own["score"].where(own["score"].notna(), own["choice"].map({"pass": 1.0, "fail": 0.0}))
-    far = (value.astype(float) - own["item_id"].map(people).astype(float)).abs().fillna(-1.0)
+    human = own["item_id"].map(people)
+    if pd.api.types.is_numeric_dtype(human):
+        passed = own["choice"].map({"pass": 1.0, "fail": 0.0})
+        far = (own["score"].where(own["score"].notna(), passed).astype(float) - human).abs()
+        far = far.fillna(-1.0)
+    else:
+        far = (own["choice"] != human).astype(float).where(own["choice"] != "", -1.0)
     furthest = own.loc[far.groupby(own["item_id"], sort=False).idxmax()]
     told = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
     return {

@@ -14,10 +14,11 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity_annotators import PERSON
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
+from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.protocols.naming import response_names
 
-__all__ = ["designed_scores", "labelled_frame", "texts_of"]
+__all__ = ["designed_scores", "labelled_frame", "texts_in", "texts_of"]
 
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
@@ -27,6 +28,21 @@ def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
         for item in items
         for name, response in zip(response_names(item), item.responses, strict=True)
     }
+
+
+def texts_in(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Question and answer of each item, where the file of the judgments holds them.
+
+    Examples
+    --------
+    >>> texts_in(pd.DataFrame({"item_id": ["x"], "answer_text": ["It is blue."]}))
+    {'x': ('', 'It is blue.')}
+    """
+    if not set(TEXTS) & set(frame):
+        return {}
+    first = frame.drop_duplicates("item_id")
+    told = [first[c] if c in first else pd.Series("", index=first.index) for c in TEXTS]
+    return {str(i): (str(q), str(a)) for i, q, a in zip(first["item_id"], *told, strict=True)}
 
 
 def designed_scores(items: Sequence[Item], low: float, high: float) -> dict[str, float]:

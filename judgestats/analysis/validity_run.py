@@ -23,7 +23,7 @@ from judgestats.analysis.selections import condition_row, in_order, selection_li
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_labels import labelled_frame, texts_of
-from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.validity_slices import SLICES, slice_results
 from judgestats.analysis.validity_steady import steady_results, steady_rows
 from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdict_table import estimates_of
@@ -97,14 +97,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 "regression mean, each beside the judge's own and the labels' alone",
                 family="none: estimates with intervals over questions",
             ),
-            Hypothesis(
-                id="slices",
-                role="secondary",
-                question="Does the judge err more on some kind of answer: by category, by length?",
-                test="Fisher's exact test against the rest, or t over questions where these repeat",
-                family="slices of one kind in one condition",
-                adjustment="holm",
-            ),
+            SLICES,
             Hypothesis(
                 id="best",
                 role="secondary",

@@ -33,9 +33,11 @@ from judgestats.analysis.single_shot_verdicts import (
 )
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_k import recommend_by_labels
+from judgestats.analysis.validity_labels import texts_in
 from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
-from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.validity_slices import SLICES, slice_results
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
+from judgestats.analysis.validity_wins import win_results, win_rows
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import (
     comparable,
@@ -109,6 +111,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             ),
             PANEL,
             SYSTEMS,
+            SLICES,
             Hypothesis(
                 id="compare",
                 role="secondary",
@@ -196,7 +199,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
         if "label" in asked and is_pass_fail(asked):
-            results += slice_results(name, asked, {}, declared)
+            results += slice_results(name, asked, texts_in(asked), declared)
         rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
         validity[name] = validity_metrics(found)
         if "label" in asked and (asked["label"] != "").any():
@@ -209,6 +212,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += _compare(agreement, frame, declared)
     results += panel_of_verdicts(frame, declared)
     results += system_results(frame, declared)
+    results += (wins := win_results(frame, declared))
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="audit",
@@ -222,6 +226,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows=(
             *verdict_rows(table["condition"]),
             *share_rows(shown),
+            *win_rows(wins),
             *people_rows(table["condition"], true_row(table["condition"], "poststratified")),
         ),
         limitations=(

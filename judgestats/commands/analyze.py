@@ -20,6 +20,7 @@ from judgestats.experiment import console
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.parameters import COMMON
 from judgestats.experiment.showing import Links, finish, show, working
+from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
@@ -206,6 +207,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity_disagreements import with_disagreements
+    from judgestats.analysis.validity_labels import texts_in
     from judgestats.api import read_judgments as read_any
 
     runs = [arguments.file, *arguments.further]
@@ -223,7 +225,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
     declared = plan_for(frame, **choices)
     found = audit_read(frame, notes=frame.attrs["notes"], **choices)
     found = supplemented(found, frame, level=declared.level, scale=frame.attrs.get("scale"))
-    found = with_disagreements(found, frame, {}, texts=arguments.texts == "on")
+    found = with_disagreements(found, frame, texts_in(frame), texts=arguments.texts == "on")
     return _Judged(
         declared=declared,
         found=found,
@@ -241,7 +243,7 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
             "notes": to_plain(frame.attrs["notes"]),
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
-        whole=frame,
+        whole=frame.drop(columns=[*TEXTS], errors="ignore"),
     )
 
 

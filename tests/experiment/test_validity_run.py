@@ -102,12 +102,14 @@ def test_a_liking_for_length_shows_in_the_slices(judged):
     [slices] = [
         r.result for r in found.results if r.id.startswith("slices.length_specificity.sim-lenient")
     ]
-    median = np.median([len(r.text) for *_, r in ANSWERS])
-    longer = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) > median])[1]
-    shorter = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) <= median])[1]
-    assert longer < shorter - 0.1
+    lengths = np.array([len(r.text) for *_, r in ANSWERS])
+    low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf")
+    long = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) > high])[1]
+    short = true_rates("sim-lenient", [a for a in ANSWERS if len(a[2].text) <= low])[1]
+    assert long < short - 0.1
     rates = slices.details["rates"]
-    for name, true in (("longer than the median", longer), ("shorter", shorter)):
+    assert len(rates) == 3
+    for name, true in ((f"long (over {high:g})", long), (f"short (to {low:g})", short)):
         assert rates[name].interval.low < true < rates[name].interval.high
 
 

@@ -16,12 +16,14 @@ from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.judgments.readers.item_texts import item_texts
 from judgestats.judgments.readers.labels import joined_labels, with_people
 from judgestats.judgments.readers.layout import exploded, long_of, with_paths
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
     PARTS,
     SYSTEMS,
+    VERDICTS,
     column_named,
     folded,
     no_column,
@@ -257,7 +259,8 @@ def _columns(
         out[f"factor_{factor}"] = text_column(table[factor])
     if (sides := side_columns(table)) is not None:
         out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
-    return out
+    saying = (*VERDICTS, "label", "explanation", "raw_text", "reason")
+    return out.assign(**item_texts(table, {names[n] for n in saying if n in names}))
 
 
 def _replicates(column: pd.Series) -> pd.Series:

@@ -24,6 +24,7 @@ __all__ = ["error_rates_by_slice"]
 FloatArray = NDArray[np.float64]
 Measure = Literal["accuracy", "sensitivity", "specificity"]
 LEAST_IN_SLICE = 10
+MOST_BY_HOLM = 10
 
 
 @with_keywords()
@@ -34,7 +35,7 @@ def error_rates_by_slice(
     *,
     measure: Measure = "accuracy",
     categories: Sequence[str] = FAIL_PASS,
-    adjust: Adjustment = "holm",
+    adjust: Adjustment | None = None,
     **inference: Unpack[Clustered],
 ) -> Comparisons:
     r"""Does the judge err more on some slice (category, source, length) than on the rest?
@@ -49,8 +50,8 @@ def error_rates_by_slice(
         Slice of each item.
     measure : {"accuracy", "sensitivity", "specificity"}
     categories : sequence of two str
-    adjust : str
-        Over the slices: ``holm``, or ``BH`` where there are many (see `p_adjust`).
+    adjust : str, optional
+        Over the slices (see `p_adjust`): by default Holm, and above 10 slices Benjamini-Hochberg.
 
     Returns
     -------
@@ -115,6 +116,7 @@ def error_rates_by_slice(
         )
         rates[name] = found.rates[measure]
         rows.append(_against_rest(name, items, base, right, inside))
+    adjust = adjust or ("BH" if len(rows) > MOST_BY_HOLM else "holm")
     adjusted = p_adjust([r.p_value for r in rows], method=adjust)
     return Comparisons(
         symbol="t",
