@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from html.entities import html5
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 __all__ = ["keep_secret", "keep_secrets_of", "scrubbed"]
@@ -32,6 +33,11 @@ _ADDRESSES = (
 _VALUES = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 
 _forms: dict[str, None] = {}
+_in_html: dict[str, re.Pattern[str]] = {}
+"""By secret: each of its characters as it is or as an entity, in any mixture."""
+_NAMES: dict[str, list[str]] = {}
+for _name, _character in html5.items():
+    _NAMES.setdefault(_character, []).append(re.escape(_name))
 
 
 def keep_secret(value: str) -> None:
@@ -47,6 +53,7 @@ def keep_secret(value: str) -> None:
         longest_first = sorted(_forms, key=len, reverse=True)  # one secret may hold another
         _forms.clear()
         _forms.update(dict.fromkeys(longest_first))
+        _in_html[value] = re.compile("".join(map(_entity, value)))
 
 
 def keep_secrets_of(environ: Mapping[str, str] | None = None) -> None:
@@ -78,7 +85,25 @@ def scrubbed(text: str) -> str:
     for form in _forms:
         if form in text:
             text = text.replace(form, _STARS)
+    if "&" in text:
+        for pattern in _in_html.values():
+            text = pattern.sub(_STARS, text)
     return text
+
+
+def _entity(character: str) -> str:
+    """A pattern of a character and its entities, escaped up to four times.
+
+    Examples
+    --------
+    >>> forms = ("/", "&#47;", "&#x02F;", "&amp;sol;", "&#4;")
+    >>> [bool(re.fullmatch(_entity("/"), form)) for form in forms]
+    [True, True, True, True, False]
+    """
+    code = ord(character)
+    digits = "".join(f"[{d}{d.upper()}]" if d.isalpha() else d for d in f"{code:x}")
+    forms = [rf"#0{{0,7}}{code};?", rf"#[xX]0{{0,7}}{digits};?", *_NAMES.get(character, ())]
+    return f"(?:{re.escape(character)}|&(?:amp;){{0,4}}(?:{'|'.join(forms)}))"
 
 
 def _forms_of(value: str) -> Iterator[str]:
@@ -87,7 +112,6 @@ def _forms_of(value: str) -> Iterator[str]:
     yield quote(value, safe="")
     yield quote_plus(value)
     yield re.sub("%..", lambda m: m[0].lower(), quote(value, safe=""))
-    yield value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     yield json.dumps(value)[1:-1]
     yield json.dumps(json.dumps(value)[1:-1])[1:-1]
     yield "".join(f"\\u{ord(c):04x}" for c in value)

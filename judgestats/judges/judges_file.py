@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from judgestats.errors import InputError, nearest, printable
 from judgestats.judges.spec import ANY_KEY, PROVIDER_KEYS, JudgeSpec, Secret, parse_judge
 from judgestats.judgments.settings import EXTRA, FIELDS, field_of
 from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import keep_secret
+from judgestats.yaml_text import YamlTextError, read_yaml_file
 
 __all__ = ["is_judges_file", "read_judges", "read_judges_file"]
 
@@ -114,14 +113,12 @@ def read_judges_file(
     """
     file, env = Path(path), os.environ if environ is None else environ
     try:
-        value = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        value = read_yaml_file(file)
+    except OSError as error:
         raise InputError(f"judges: {file} cannot be read ({error}).") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)  # its own words quote the line, and a key in it
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    except YamlTextError as error:
         raise InputError(
-            f"judges: {file} is no YAML{where}. Write for example {_EXAMPLE}"
+            f"judges: {file} cannot be used: {error}. Write for example {_EXAMPLE}"
         ) from None
     listed = value.get("judges") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not listed:

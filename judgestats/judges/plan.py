@@ -146,6 +146,9 @@ def price_plan(
         reply_tokens=reply_tokens,
         mode=ask.mode,
         sampled=sampled,
+        old_prices=tuple(
+            f"{name}: {age}" for name in plans if (age := ask.prices.price(ask.judge(name)).age())
+        ),
     )
 
 

@@ -73,6 +73,8 @@ class PricePlan:
         Who is asked, and for what: headings of the table.
     sampled : Sampled or None
         Where a part was priced and scaled up: which, with its margin.
+    old_prices : tuple of str
+        Whose price was checked more than 90 days ago.
     """
 
     judges: tuple[JudgePlan, ...]
@@ -81,6 +83,7 @@ class PricePlan:
     mode: str = "online"
     what: tuple[str, str] = ("judge", "judgments")
     sampled: Sampled | None = None
+    old_prices: tuple[str, ...] = ()
 
     @property
     def requests(self) -> int:
@@ -113,6 +116,7 @@ class PricePlan:
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
             "think before they answer use more; retries are not included."
         )
+        lines += [f"{old}; look whether it still holds." for old in self.old_prices]
         if self.sampled is not None:
             lines.append(str(self.sampled))
         if self.mode == "batch":

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from judgestats.errors import InputError
 from judgestats.judges.spec import JudgeSpec
+from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
 __all__ = ["Price", "PriceTable", "default_prices", "load_prices"]
 
@@ -87,21 +86,26 @@ class Price:
         saved = from_cache * (self.input - self.cached) if from_cache else 0.0
         return (tokens_in * self.input - saved + tokens_out * self.output) / _MILLION
 
-    def age(self, *, today: date | None = None) -> str:
+    def age(self, *, day: date | None = None) -> str:
         """What to say of a price that was checked more than 90 days ago; empty otherwise.
 
         Examples
         --------
-        >>> Price(input=1.0, output=2.0, as_of="2026-01-01").age(today=date(2026, 8, 1))
+        >>> Price(input=1.0, output=2.0, as_of="2026-01-01").age(day=date(2026, 8, 1))
         'its price was checked on 2026-01-01, 212 days ago'
         """
         try:
-            days = ((today or datetime.now(UTC).date()) - date.fromisoformat(self.as_of)).days
+            days = ((day or today()) - date.fromisoformat(self.as_of)).days
         except ValueError:
             return ""
         if days <= _OLD_DAYS or self.free:
             return ""
         return f"its price was checked on {self.as_of}, {days:,} days ago"
+
+
+def today() -> date:
+    """The day on which a price's age is told, in UTC."""
+    return datetime.now(UTC).date()
 
 
 _UNKNOWN = Price(input=math.nan, output=math.nan)
@@ -165,7 +169,7 @@ def default_prices() -> PriceTable:
     True
     """
     file = resources.files("judgestats.judges").joinpath("data", "prices.yaml")
-    return _parse(file.read_text(encoding="utf-8"), "prices.yaml")
+    return _parse(read_yaml(file.read_text(encoding="utf-8")), "prices.yaml")
 
 
 def load_prices(path: str | Path) -> PriceTable:
@@ -178,27 +182,32 @@ def load_prices(path: str | Path) -> PriceTable:
     """
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        value = read_yaml_file(file)
+    except OSError as error:
         raise InputError(f"prices: {file} cannot be read ({error}).") from None
-    return default_prices().extended(_parse(text, str(file)))
+    except YamlTextError as error:
+        raise _no_price_file(str(file), str(error)) from None
+    return default_prices().extended(_parse(value, str(file)))
 
 
-def _parse(text: str, name: str) -> PriceTable:
+def _parse(value: Any, name: str) -> PriceTable:
     try:
-        value: Any = yaml.safe_load(text)
         dated = {"as_of": str(value["as_of"]), "source": str(value.get("source", ""))}
         endpoints = {
             str(host): {str(model): _price(dated | entry) for model, entry in models.items()}
             for host, models in value["endpoints"].items()
         }
         return PriceTable(**dated, endpoints=endpoints)
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(
-            f"prices: {name} is not a price file ({type(error).__name__}: {error}). Expected: "
-            "as_of: DATE, endpoints: {host: {model: {input: dollars, output: dollars}}} (and where "
-            "they are known cached: dollars, up_to: tokens)."
-        ) from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _no_price_file(name, f"{type(error).__name__}: {error}") from None
+
+
+def _no_price_file(name: str, why: str) -> InputError:
+    return InputError(
+        f"prices: {name} is not a price file ({why}). Expected: as_of: DATE, endpoints: {{host: "
+        "{model: {input: dollars, output: dollars}}} (and where they are known cached: dollars, "
+        "up_to: tokens)."
+    )
 
 
 def _price(entry: Mapping[str, Any]) -> Price:
@@ -212,6 +221,8 @@ def _price(entry: Mapping[str, Any]) -> Price:
         as_of=str(entry["as_of"]),
         source=str(entry["source"]),
     )
-    if price.input < 0 or price.output < 0 or price.cached < 0:
-        raise ValueError("a price is negative")
+    date.fromisoformat(price.as_of)  # without its day nobody is told that a price is old
+    listed = [price.input, price.output, *([price.cached] if "cached" in entry else ())]
+    if not all(0 <= dollars < math.inf for dollars in listed) or not price.up_to > 0:
+        raise ValueError("a price is negative, infinite or no number")
     return price

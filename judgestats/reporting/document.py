@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from judgestats.errors import RenderError
+from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
 __all__ = ["SHARED_HEADER", "Block", "Cell", "Document", "Text", "parse_document", "read_document"]
 
@@ -109,8 +108,8 @@ def read_document(path: Path) -> Document:
     if not shared.is_file():
         return document
     try:
-        common = yaml.safe_load(shared.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        common = read_yaml_file(shared) or {}
+    except (OSError, YamlTextError) as error:
         raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
     if not isinstance(common, dict):
         raise RenderError(f"{shared.name}: must hold key: value pairs")
@@ -182,8 +181,8 @@ def _header(lines: list[str], path: Path) -> tuple[dict[str, Any], int]:
     for i in range(1, len(lines)):
         if lines[i].strip() in {"---", "..."}:
             try:
-                header = yaml.safe_load("\n".join(lines[1:i])) or {}
-            except yaml.YAMLError as error:
+                header = read_yaml("\n".join(lines[1:i])) or {}
+            except YamlTextError as error:
                 raise RenderError(f"{path.name}: the YAML header is malformed: {error}") from error
             if not isinstance(header, dict):
                 raise RenderError(f"{path.name}: the YAML header must hold key: value pairs")
@@ -202,8 +201,8 @@ def _cell(body: list[str], *, line: int, path: Path) -> Cell:
         count += 1
     text = "\n".join(part.lstrip()[2:].removeprefix(" ") for part in body[:count])
     try:
-        options = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
+        options = read_yaml(text) or {}
+    except YamlTextError as error:
         raise RenderError(
             f"{path.name}, line {line}: the cell's #| options are malformed: {error}"
         ) from error

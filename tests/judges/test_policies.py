@@ -3,13 +3,16 @@
 import asyncio
 import math
 import random
+from dataclasses import replace
 from datetime import date
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import BudgetError, InputError
+from judgestats.judges import prices
 from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.concurrency import AdaptiveLimit
@@ -208,8 +211,8 @@ def test_every_bundled_price_has_its_date_and_source():
 
 def test_an_old_price_is_said_to_be_old_and_steps_end_what_is_known():
     price = Price(input=1.0, output=2.0, up_to=100, as_of="2026-01-01")
-    assert price.age(today=date(2026, 4, 1)) == ""
-    assert "91 days ago" in price.age(today=date(2026, 4, 2))
+    assert price.age(day=date(2026, 4, 1)) == ""
+    assert "91 days ago" in price.age(day=date(2026, 4, 2))
     assert price.cost(100, 1) > 0
     assert math.isnan(price.cost(101, 1))
 
@@ -221,8 +224,44 @@ def test_unknown_costs_unknown_never_nothing():
     assert math.isnan(known.cost(None, 10))
 
 
+def test_old_prices_are_told_before_and_after_anything_is_asked(
+    plan, server, tmp_path, monkeypatch
+):
+    url, _ = server()
+    table, told = tmp_path / "prices.yaml", "its price was checked on 2026-01-01, 91 days ago"
+    host = urlsplit(url).netloc
+    table.write_text(
+        f'as_of: 2026-01-01\nendpoints: {{"{host}": {{sim-typical: {{input: 1, output: 2}}}}}}'
+    )
+    name = f"sim-typical@{url}"
+    spec = replace(parse_judge(name, environ={}), simulated=False)
+    tasks = [replace(t, condition=Condition(judge=name, temperature=1.0)) for t in plan(items=1)]
+    for day, old in ((date(2026, 4, 2), True), (date(2026, 4, 1), False)):
+        monkeypatch.setattr(prices, "today", lambda day=day: day)
+        given = {"judges": {name: spec}, "prices": load_prices(table)}
+        priced = price_plan(tasks, **given)
+        assert (told in str(priced)) is old
+        assert any(told in note for note in collect_judgments(tasks, **given).notes) is old
+
+
 @pytest.mark.parametrize(
-    "text", ["", "a: [", "endpoints: {h: {m: {input: -1, output: 1}}}", "as_of: x\nendpoints: 7"]
+    "text",
+    [
+        "",
+        "a: [",
+        "as_of: x\nendpoints: 7",
+        *(
+            f"as_of: {day}\nendpoints: {{h: {{m: {{{price}, output: 1}}}}}}"
+            for day, price in (
+                ("2026-01-01", "input: -1"),
+                ("2026-01-01", "input: .inf"),
+                ("2026-01-01", "input: .nan"),
+                ("2026-01-01", "input: 1, cached: -1"),
+                ("2026-01-01", "input: 1, up_to: 0"),
+                ("last spring", "input: 1"),
+            )
+        ),
+    ],
 )
 def test_bad_price_files_are_named(tmp_path, text):
     path = tmp_path / "prices.yaml"

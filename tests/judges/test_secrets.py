@@ -4,6 +4,7 @@ import base64
 import json
 import logging
 import traceback
+from itertools import pairwise
 from urllib.parse import quote
 
 import pytest
@@ -26,6 +27,12 @@ FORMS = {
         quote(key, safe="").replace("%2F", "%2f").replace("%2B", "%2b")
     ),
     "in hexadecimal": lambda key: key.encode().hex().upper(),
+    "for HTML, named": lambda key: key.replace("/", "&sol;").replace("+", "&plus;"),
+    "for HTML, in decimals": lambda key: "".join(f"&#{ord(c)};" for c in key),
+    "for HTML, in hexadecimals": lambda key: "".join(f"&#x{ord(c):04X};" for c in key),
+    "for HTML, some and twice": lambda key: "".join(
+        f"&amp;#{ord(c)};" if i % 3 else c for i, c in enumerate(key)
+    ),
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
     "base64 of a header": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
     "base64 for URLs": lambda key: base64.urlsafe_b64encode(f"Bearer {key}.".encode()).decode(),
@@ -37,7 +44,11 @@ def traces(key):
     """What must be found nowhere: the key, and the middle of its encoded forms."""
     encoded = [base64.b64encode(b"x" * i + key.encode()).decode()[6:-6] for i in range(3)]
     lower = quote(key, safe="").replace("%2F", "%2f").replace("%2B", "%2b")
-    return [key, quote(key, safe=""), lower, key.encode().hex().upper(), *encoded]
+    entities = [f"&#{ord(c)};&#{ord(d)};" for c, d in pairwise(key)]
+    entities += [e.replace("&", "&amp;") for e in entities]
+    entities += [f"&#x{ord(c):04X};&#x{ord(d):04X};" for c, d in pairwise(key)]
+    entities += ["planted&sol;", "0815&plus;"]
+    return [key, quote(key, safe=""), lower, *entities, key.encode().hex().upper(), *encoded]
 
 
 class Parrot(SimulatedServer):
