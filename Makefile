@@ -28,6 +28,7 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_public_list.py --check
 	$(BIN)/python docs/build_replies.py --check
 	$(BIN)/python docs/build_studies.py --check
+	$(BIN)/python docs/build_findings.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
@@ -36,6 +37,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_public_list.py
 	$(BIN)/python docs/build_replies.py
 	$(BIN)/python docs/build_studies.py
+	$(BIN)/python docs/build_findings.py
 	$(BIN)/python docs/build_gallery.py
 
 # Every warning is an error: a page or a link that is gone, a docstring that does not parse.

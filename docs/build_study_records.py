@@ -31,8 +31,8 @@ def build(name: str, data: Path) -> None:
         folder = Path(scratch)
         records = write_records_of(examined(load_study(name), data, options), options, folder)
         digests = {
-            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(data.iterdir())
+            path.relative_to(data).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(data.rglob("*"))
             if path.is_file()
         }
         about = records | {

@@ -16,11 +16,13 @@ REFERENCE = (
 CONTENTS: dict[str, dict[str, list[str]]] = {
     "index": {
         "Guide": GUIDE.split(),
+        "Findings": ["findings/index"],
         "Experiments": ["experiments/index"],
         "Statistics": STATISTICS.split(),
         "Reference": ["api/index", "benchmarks/index", "contributing"],
     },
     "experiments/index": {"": ["*"]},
+    "findings/index": {"": ["*"]},
     "simulations/index": {"": ["*"]},
     "benchmarks/index": {"": ["*"]},
     "api/index": {"": REFERENCE.split()},

@@ -18,6 +18,7 @@ from judgestats.experiment.folder import session, write_json, write_results, wri
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.run import Outcome
 from judgestats.experiment.showing import Links, finish, show, working
+from judgestats.items.published import STUDY_DATA
 from judgestats.results import read_results
 from judgestats.stats.inference.result import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
@@ -175,11 +176,16 @@ def _log(
 
 
 def _how_to_repeat(study: Study) -> list[str]:
+    """How the records are computed again; some of the data have an address to fetch them from."""
+    known = study.name in STUDY_DATA
+    folder = f"data/{study.name}" if known else "FOLDER"
+    fetched = [f"  judgestats items fetch {study.name}"] if known else []
     return [
         "These are records that judgestats computed from the authors' data and ships; the data do",
         "not ship. To compute them again, on the authors' files as they are:",
-        f"  judgestats items fetch {study.name}",
-        f"  judgestats run replicate --study {study.name} --data data/{study.name}",
+        *fetched,
+        f"  judgestats run replicate --study {study.name} --data {folder}",
+        *([] if known else [f"FOLDER: your copy, from {study.source}."]),
         "",
     ]
 

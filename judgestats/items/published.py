@@ -55,6 +55,7 @@ _GITHUB = "https://raw.githubusercontent.com"
 _FASTCHAT = f"{_GITHUB}/lm-sys/FastChat/main/fastchat/llm_judge/data/mt_bench"
 _RELIABILITY = f"{_GITHUB}/kaylaschroeder/llm_reliability/6d9712aa235264def368318011a48ff9bb3e9453"
 _RELIABILITY_PAGE = "https://github.com/kaylaschroeder/llm_reliability"
+_PANDALM = f"{_GITHUB}/WeOpenML/PandaLM/3871806e72b4832f815ecafd24d3503c73403f48/data"
 _MT_BENCH_SPACE = "https://huggingface.co/spaces/lmsys/mt-bench/resolve/main/data/mt_bench"
 
 _MT_BENCH_MODELS = {
@@ -251,6 +252,15 @@ PUBLISHED: Mapping[str, PublishedSet] = MappingProxyType(
 """The sets that `judgestats.items.fetch` knows, by name."""
 
 _JUDGED = "application_data/judgment_results/judge_full_{}_by_lmsys_vicuna-7b-v1.5.json"
+_LABELLED = {
+    "testset-v1.json": "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
+    "gpt-3.5-turbo-testset-v1.json": (
+        "4c00aa7b3eeae504050a037422ba6f5b0a2ee041680f47bb77b8a4b549b128e3"
+    ),
+    "pandalm-7b-testset-v1.json": (
+        "9a40b62a7bb2aa87ca77eb8bfcb51539b5a62f974ce91678d30e834d65ed0a7e"
+    ),
+}
 _STUDIED = {
     "prompt_responses.json": "6665ae2485674c69e11b3fa85d37f8956c7afd15df7d1e99ec894e00d522efd4",
     "squad_sampled_q.json": "0df89d5ec2a5eeee9e3256ca1803da0ef55c4f81418ec0c5e010cb4aadaa671c",
@@ -283,6 +293,16 @@ STUDY_DATA: Mapping[str, PublishedSet] = MappingProxyType(
             "https://github.com/lad6558/LLMasJudge",
             "LLMasJudge.zip",
             "https://codeload.github.com/lad6558/LLMasJudge/zip/HEAD",
+        ),
+        "pandalm": PublishedSet(
+            layout="",
+            license="Apache-2.0",
+            page="https://github.com/WeOpenML/PandaLM",
+            kilobytes=1759,
+            files=tuple(
+                PublishedFile(name=name, url=f"{_PANDALM}/{name}", sha256=sha256)
+                for name, sha256 in _LABELLED.items()
+            ),
         ),
         "schroeder2024": PublishedSet(
             layout="",

@@ -33,7 +33,16 @@ __all__ = [
     "study_names",
 ]
 
-STUDIES = ("llmasjudge", "schroeder2024")
+STUDIES = (
+    "llmasjudge",
+    "schroeder2024",
+    "rewardbench2_k8",
+    "llmbar",
+    "position_bias",
+    "pandalm",
+    "alt_test",
+    "arena_pairs",
+)
 """Modules of this package that hold a study; those not in this version are passed over."""
 
 

@@ -17,10 +17,23 @@ from judgestats.results import Claim as ClaimKind
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result
 
-__all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined"]
+__all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined", "verdicts"]
 
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""
+
+
+def verdicts(verdict: str, count: int) -> str:
+    """A verdict on so many claims.
+
+    Examples
+    --------
+    >>> verdicts("does not stand", 2), verdicts("stands in part", 1)
+    ('do not stand', 'stands in part')
+    """
+    if count == 1:
+        return verdict
+    return verdict.replace("does not stand", "do not stand").replace("stands", "stand")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,13 +180,7 @@ class Replication:
 
     def sentence(self) -> str:
         """What became of the claims, in one sentence."""
-        said = []
-        for verdict, n in self.counts().items():
-            word = verdict
-            if n > 1:
-                word = verdict.replace("does not stand", "do not stand").replace("stands", "stand")
-            if n:
-                said.append(f"{n} {word}")
+        said = [f"{n} {verdicts(verdict, n)}" for verdict, n in self.counts().items() if n]
         return f"Of {len(self.claims)} claims: {', '.join(said)}."
 
     def table(self) -> pd.DataFrame:

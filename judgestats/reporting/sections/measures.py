@@ -31,8 +31,16 @@ _LABELS = {
     "k": "Judgments averaged",
     "printed_omega": "Omega as printed",
     "published_omega": "Recomputed (marks: shuffled)",
+    "accuracy_as_counted": "Accuracy, ties as errors",
+    "accuracy_shared": "Accuracy, ties shared",
 }
 _SHARES = frozenset({"unread_share", "tie_share"})
+_BOUNDED = frozenset(
+    {
+        *("alignment", "accuracy", "pearson", "printed_omega", "published_omega"),
+        *("accuracy_as_counted", "accuracy_shared"),
+    }
+)
 
 
 def measured(run: Run, row: int, key: str) -> Measured:
@@ -85,7 +93,7 @@ def _is_bounded(key: str, unit: str) -> bool:
     try:
         return estimand_of(_COLUMNS.get(key, key)).bounded
     except InputError:
-        return key in {"alignment", "accuracy", "pearson", "printed_omega", "published_omega"}
+        return key in _BOUNDED
 
 
 def heading(key: str) -> str:

@@ -21,7 +21,7 @@ from judgestats.studies.claims import Options, Replication, Study
 __all__ = ["ABOUT", "examined", "shipped_records"]
 
 ABOUT = "about.json"
-_TOLD = {"title", "source", "sentence", "claims", "summary", "params", "metrics"}
+_TOLD = {"title", "source", "sentence", "claims", "params", "metrics"}
 _MOST_BYTES = 1_000_000_000
 _MOST_FILES = 20_000
 _DEEPEST = 4

@@ -1,0 +1,135 @@
+"""Public judgments re-examined: numbers made by hand, real data where they are, and the pages."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgestats.errors import InputError
+from judgestats.experiment.design import load_design
+from judgestats.experiment.replication import run_replication
+from judgestats.studies import Claim, Options, load_study, study_names
+from judgestats.studies.pandalm import macro_f1, read_labels
+from judgestats.studies.rewardbench2_k8.data import FULL, Asked, read_asked
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared" / "data"
+QUICK = Options(n_resamples=99)
+real = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+
+
+def claims_of(name: str, folder: Path) -> dict[str, Claim]:
+    return {c.id: c for c in load_study(name).examine(folder, QUICK).claims}
+
+
+def pages() -> object:
+    spec = importlib.util.spec_from_file_location("findings", ROOT / "docs" / "build_findings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    return build
+
+
+def test_every_study_has_its_page_and_the_pages_are_what_the_records_say() -> None:
+    build = pages()
+    assert set(build.TOLD) >= set(study_names())
+    for path, text in build.pages(draw=False).items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+def test_a_tie_is_credit_shared_or_an_error() -> None:
+    scores = np.array([[[7, 7], [7, 6], [1, 1]], [[5, 5], [6, 6], [1, 1]]], dtype=float)
+    asked = Asked(scores=scores, questions=(("a", "1"), ("a", "2")))
+    assert asked.credit(1, ties=False).tolist() == [0.0, 0.0]
+    assert asked.credit(1).tolist() == [0.75, 0.0]  # a tie in the first repeat, right in the second
+    assert asked.credit(2).tolist() == [1.0, 0.0]
+    assert (asked.tied(1), asked.tied(2)) == (0.5, 0.0)
+
+
+def test_an_unread_score_is_no_score() -> None:
+    scores = np.array([[[7, np.nan], [7, 6]], [[np.nan, np.nan], [1, 2]]])
+    asked = Asked(scores=scores, questions=(("a", "1"), ("a", "2")))
+    assert asked.credit(2)[0] == 1.0
+    assert np.isnan(asked.credit(2)[1])
+
+
+def test_scores_of_a_folder_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no base_both_k8"):
+        read_asked(tmp_path)
+    row = {"id": "1", "subset": "Math", "full_scores": [1, 2], "mini_scores": [[1], [2]]}
+    (tmp_path / "base_both_k8.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match="full_scores must be answers x repeats"):
+        read_asked(tmp_path)
+
+
+@real
+def test_eight_scores_as_printed_and_with_ties_shared() -> None:
+    claims = claims_of("rewardbench2_k8", SHARED / "rewardbench2_k8")
+    assert "71.7 % at k = 1, 81.5 % at k = 8: +9.8 points" in claims["full"].reproduced
+    assert claims["full"].verdict == "stands in part"
+    assert "72.5 % at k = 1, 77.1 % at k = 8" in claims["at_zero"].reproduced
+    assert claims["nano"].verdict == "does not stand"
+    assert claims["smaller"].verdict == claims["where"].verdict == "stands"
+
+
+def test_shuffled_scores_gain_nothing_by_repeats(tmp_path: Path) -> None:
+    """Where every answer is scored alike, eight scores are right a quarter of the time."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"id": str(i), "subset": "s", "full_scores": rng.integers(5, 9, (4, 8)).tolist(),
+         "mini_scores": rng.integers(5, 9, (4, 8)).tolist()}
+        for i in range(400)
+    ]  # fmt: skip
+    (tmp_path / "base_both_k8.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    claims = claims_of("rewardbench2_k8", tmp_path)
+    assert claims["full"].verdict == "does not stand"
+    assert claims["smaller"].verdict == "open"
+    assert claims["nano"].verdict == "not examined"
+    asked = read_asked(tmp_path)[FULL, 1.0]
+    assert abs(float(asked.credit(1).mean()) - 0.25) < 0.02
+    counted = float(asked.credit(8, ties=False).mean() - asked.credit(1, ties=False).mean())
+    assert counted > 0.02  # what ties counted as errors make of nothing
+
+
+def test_macro_f1_is_the_mean_of_three() -> None:
+    assert macro_f1(["1", "1", "2", "0"], ["1", "2", "2", "0"]) == pytest.approx(
+        (1.0 + 2 / 3 + 2 / 3) / 3
+    )
+    assert macro_f1(["1", "2"], ["", ""]) == 0.0
+
+
+def test_labels_of_people_must_be_outcomes(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        "idx,annotator1,annotator2,annotator3,gpt35,pandalm7b\n0,1,2,5,1,Tie\n"
+    )
+    with pytest.raises(InputError, match="an annotator's label is none of 0, 1, 2"):
+        read_labels(tmp_path)
+    (tmp_path / "labels.csv").write_text(
+        "idx,annotator1,annotator2,annotator3,gpt35,pandalm7b\n0,1,2,0,what?,Tie\n"
+    )
+    labels = read_labels(tmp_path)
+    assert labels.gold.tolist() == ["0"]
+    assert [x.tolist() for x in labels.judges.values()] == [["0"], [""]]
+
+
+@real
+def test_the_printed_ratio_of_pandalm_is_not_met() -> None:
+    claims = claims_of("pandalm", SHARED / "pandalm")
+    assert claims["ratio"].verdict == "does not stand"
+    assert claims["ratio"].reproduced.startswith("99.8 %")
+    assert claims["people"].reproduced == ".852, .879, .862"
+    assert claims["replaces"].verdict == "does not stand"
+
+
+def test_a_study_without_an_address_says_where_its_data_are(workplace, capsys) -> None:
+    given = {"study": "rewardbench2_k8", "report": "none"}
+    run_replication(load_design("replicate"), given)
+    said = capsys.readouterr().out
+    assert "--study rewardbench2_k8 --data FOLDER" in said
+    assert "your copy, from Composo" in said
+    assert "items fetch" not in said
