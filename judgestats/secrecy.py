@@ -7,13 +7,10 @@ and all that is printed.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from html.entities import html5
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from functools import cache
 
 __all__ = ["keep_secret", "keep_secrets_of", "scrubbed"]
 
@@ -35,9 +32,6 @@ _VALUES = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 _forms: dict[str, None] = {}
 _in_html: dict[str, re.Pattern[str]] = {}
 """By secret: each of its characters as it is or as an entity, in any mixture."""
-_NAMES: dict[str, list[str]] = {}
-for _name, _character in html5.items():
-    _NAMES.setdefault(_character, []).append(re.escape(_name))
 
 
 def keep_secret(value: str) -> None:
@@ -64,6 +58,8 @@ def keep_secrets_of(environ: Mapping[str, str] | None = None) -> None:
     environ : mapping, optional
         Stands in for ``os.environ`` (tests).
     """
+    from urllib.parse import unquote
+
     env = os.environ if environ is None else environ
     for name in _VALUES:
         keep_secret(env.get(name, ""))
@@ -91,6 +87,17 @@ def scrubbed(text: str) -> str:
     return text
 
 
+@cache
+def _entity_names() -> dict[str, list[str]]:
+    """The names of a character in HTML, as patterns."""
+    from html.entities import html5  # here and below: only where there is a secret (--help)
+
+    names: dict[str, list[str]] = {}
+    for name, character in html5.items():
+        names.setdefault(character, []).append(re.escape(name))
+    return names
+
+
 def _entity(character: str) -> str:
     """A pattern of a character and its entities, escaped up to four times.
 
@@ -102,11 +109,19 @@ def _entity(character: str) -> str:
     """
     code = ord(character)
     digits = "".join(f"[{d}{d.upper()}]" if d.isalpha() else d for d in f"{code:x}")
-    forms = [rf"#0{{0,7}}{code};?", rf"#[xX]0{{0,7}}{digits};?", *_NAMES.get(character, ())]
+    forms = [
+        rf"#0{{0,7}}{code};?",
+        rf"#[xX]0{{0,7}}{digits};?",
+        *_entity_names().get(character, ()),
+    ]
     return f"(?:{re.escape(character)}|&(?:amp;){{0,4}}(?:{'|'.join(forms)}))"
 
 
 def _forms_of(value: str) -> Iterator[str]:
+    import base64
+    import json
+    from urllib.parse import quote, quote_plus
+
     raw = value.encode("utf-8", "replace")
     yield value
     yield quote(value, safe="")
@@ -128,6 +143,8 @@ def _forms_of(value: str) -> Iterator[str]:
 
 
 def _password(address: str) -> str:
+    from urllib.parse import urlsplit
+
     try:
         return urlsplit(address if "://" in address else f"//{address}").password or ""
     except ValueError:

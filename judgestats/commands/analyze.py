@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import shlex
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.commands.table import Given
 from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError
 from judgestats.experiment import console
@@ -41,12 +41,12 @@ class _Judged:
     whole: pd.DataFrame | None
 
 
-def analyze_command(arguments: argparse.Namespace) -> int:
+def analyze_command(arguments: Given) -> int:
     """Read, validate, audit, log, report.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         As `judgestats.cli` parses them.
 
     Returns
@@ -68,9 +68,7 @@ def analyze_command(arguments: argparse.Namespace) -> int:
         return _analyze(arguments, path, words, formats)
 
 
-def _analyze(
-    arguments: argparse.Namespace, path: Path, words: dict[str, Any], formats: tuple[str, ...]
-) -> int:
+def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple[str, ...]) -> int:
     streamed = _streams(arguments, path)
     with working(f"Reading and analysing {path.name}"):
         judged = (_streamed if streamed else _in_memory)(arguments, path, words)
@@ -180,7 +178,7 @@ STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
 
 
-def _streams(arguments: argparse.Namespace, path: Path) -> bool:
+def _streams(arguments: Given, path: Path) -> bool:
     """Whether the judgments are counted in one pass rather than held in memory."""
     from judgestats.judgments.large.dataset import is_parquet, rows_of
 
@@ -203,7 +201,7 @@ def _streams(arguments: argparse.Namespace, path: Path) -> bool:
     return True
 
 
-def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
+def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity_disagreements import with_disagreements
@@ -247,14 +245,14 @@ def _in_memory(arguments: argparse.Namespace, path: Path, words: dict[str, Any])
     )
 
 
-def _from_store(arguments: argparse.Namespace, path: Path) -> bool:
+def _from_store(arguments: Given, path: Path) -> bool:
     """Whether runs of MLflow, or an experiment, are named rather than a file."""
     from judgestats.tracking.assessments import stored_runs
 
     return not path.exists() and bool(stored_runs(arguments.file))
 
 
-def _streamed(arguments: argparse.Namespace, path: Path, words: dict[str, Any]) -> _Judged:
+def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_people import with_labelled
     from judgestats.judgments.large.labelled import labelled_judgments
@@ -342,7 +340,7 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     return "\n".join([told, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
-def _command(arguments: argparse.Namespace) -> str:
+def _command(arguments: Given) -> str:
     words = ["judgestats analyze", shlex.quote(Path(arguments.file).name), *arguments.further]
     words += said_again(arguments)
     if arguments.labels_drawn:
@@ -359,9 +357,7 @@ def _command(arguments: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def _about(
-    arguments: argparse.Namespace, path: Path, judged: _Judged, command: str
-) -> dict[str, Any]:
+def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[str, Any]:
     return {
         "kind": "audit",
         "title": f"Audit of {path.name}",

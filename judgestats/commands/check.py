@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
@@ -231,12 +231,12 @@ def without_sampling(conditions: Sequence[Condition]) -> list[str]:
     return [c.label for c in conditions if c.factors.get("temperature") == 0]
 
 
-def check_command(arguments: argparse.Namespace) -> int:
+def check_command(arguments: Given) -> int:
     """Check a run against demands and print a table of what passed.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run``, ``min`` and ``max``; ``condition`` keeps the conditions named (see `chosen`).
 
     Returns

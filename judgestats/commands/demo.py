@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from judgestats.analysis.audit import audit
+from judgestats.commands.table import Given
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
 from judgestats.judgments.demo import demo_file, demo_judgments
@@ -12,12 +11,12 @@ from judgestats.judgments.demo import demo_file, demo_judgments
 __all__ = ["demo_command"]
 
 
-def demo_command(arguments: argparse.Namespace) -> int:
+def demo_command(arguments: Given) -> int:
     """Audit the recorded judgments and print the answer; nothing is written, no judge is asked.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``full``, ``json`` and thresholds.
 
     Returns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import platform
@@ -11,6 +10,7 @@ import shutil
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from judgestats.commands.table import Given
 from judgestats.errors import JudgestatsError
 from judgestats.experiment import console
 from judgestats.version import __version__
@@ -35,19 +35,23 @@ _PACKAGES = (
 )
 
 
-def doctor_command(arguments: argparse.Namespace) -> int:
+def doctor_command(arguments: Given) -> int:
     """Look at everything a run needs and say what is missing.
 
     Parameters
     ----------
-    arguments : Namespace
-        ``judges`` and ``base_url``.
+    arguments : Given
+        ``judges`` and ``base_url``; with a ``file`` that is looked at instead.
 
     Returns
     -------
     int
         0 when a run can start, 1 when something named here is in its way.
     """
+    if arguments.file:
+        from judgestats.commands.doctor_file import doctor_file
+
+        return doctor_file(arguments)
     console.say(f"judgestats {__version__}, Python {platform.python_version()}", "")
     faults = [*_packages(), *_renderer(), *_store(), *_judges(arguments)]
     if faults:
@@ -92,7 +96,7 @@ def _store() -> list[str]:
     return []
 
 
-def _judges(arguments: argparse.Namespace) -> list[str]:
+def _judges(arguments: Given) -> list[str]:
     from judgestats.judges.judges_file import read_judges
     from judgestats.judges.spec import without_address
 

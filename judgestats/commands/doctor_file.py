@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import textwrap
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from judgestats.analysis.answerable import answerable
+from judgestats.commands.table import Given
 from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError, printable
 from judgestats.experiment import console
@@ -23,12 +23,12 @@ __all__ = ["column_lines", "doctor_file"]
 _SHOWN = 60
 
 
-def doctor_file(arguments: argparse.Namespace) -> int:
+def doctor_file(arguments: Given) -> int:
     """Say what a file holds and can answer.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``file`` and the words on how to read it.
 
     Returns

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgestats.analysis.outcome import Analysis
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, working
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["drift_command"]
 
 
-def drift_command(arguments: argparse.Namespace) -> int:
+def drift_command(arguments: Given) -> int:
     """Compare two runs and print what has changed.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``fail_if_changed``,
         ``resamples``, ``seed`` and ``out``.
 
@@ -56,7 +56,7 @@ def drift_command(arguments: argparse.Namespace) -> int:
     return int("differs" in claims)
 
 
-def _drift(arguments: argparse.Namespace, pairs: dict[str, str]) -> Analysis:
+def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
     from judgestats.analysis.drift import drift
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.api import endpoint
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["endpoint_command"]
 
 
-def endpoint_command(arguments: argparse.Namespace) -> int:
+def endpoint_command(arguments: Given) -> int:
     """Examine an endpoint, or those of a file of judges; print each card, keep and compare it.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``model``, ``base_url``, ``prices``, ``out``, ``against`` and ``track``.
 
     Returns
@@ -48,7 +48,7 @@ def endpoint_command(arguments: argparse.Namespace) -> int:
     return max([_examined(spec, arguments) for spec in judges.values()])
 
 
-def _examined(spec: JudgeSpec, arguments: argparse.Namespace) -> int:
+def _examined(spec: JudgeSpec, arguments: Given) -> int:
     """Examine one judge."""
     card = endpoint(spec, prices=arguments.prices)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.readers import read_items
@@ -28,12 +28,12 @@ from judgestats.training import (
 __all__ = ["export_command", "run_source"]
 
 
-def export_command(arguments: argparse.Namespace) -> int:
+def export_command(arguments: Given) -> int:
     """Write the judgments of runs as training data.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``runs``, ``to``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
         ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from pathlib import Path
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.downloads import fetch
@@ -21,12 +21,12 @@ _KNOWN = {**PUBLISHED, **STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 
 
-def items_command(arguments: argparse.Namespace) -> int:
+def items_command(arguments: Given) -> int:
     """List the published sets, fetch one, or show what a file holds.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``action`` (``list``, ``fetch`` or ``show``), ``name``, ``to``, ``overwrite``, ``map`` and
         ``options``.
 
@@ -95,7 +95,7 @@ def _files_of(name: str) -> list[str]:
     return [*lines, "", f"Put by hand, they are read as items={published.layout}:PATH."]
 
 
-def _fetch(arguments: argparse.Namespace) -> list[str]:
+def _fetch(arguments: Given) -> list[str]:
     name = arguments.name
     _known(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name

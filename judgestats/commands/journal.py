@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judges.journal import Journal
@@ -15,12 +15,12 @@ __all__ = ["journal_command"]
 _SHOWN = 5
 
 
-def journal_command(arguments: argparse.Namespace) -> int:
+def journal_command(arguments: Given) -> int:
     """Check a journal, and say what its ledger holds.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``action``, ``file`` and ``drop``.
 
     Returns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 
 from judgestats.commands.label_files import OWN_COLUMNS, read_table, write_table
 from judgestats.commands.label_pilot import VerdictClass, by_class, pilot_rates
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
@@ -26,12 +26,12 @@ from judgestats.stats.validity.label_plan import (
 __all__ = ["labels_command"]
 
 
-def labels_command(arguments: argparse.Namespace) -> int:
+def labels_command(arguments: Given) -> int:
     """Plan, split or collect labels.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         Of the command line.
 
     Returns
@@ -69,7 +69,7 @@ def _item_column(frame: pd.DataFrame, name: str) -> pd.Series:
     return _column(frame, name or usual, "item")
 
 
-def _plan(arguments: argparse.Namespace) -> int:
+def _plan(arguments: Given) -> int:
     if arguments.half_width is not None:
         frame = read_table(Path(arguments.file)) if arguments.file else pd.DataFrame()
         rates = _rates(arguments.rates)
@@ -135,7 +135,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pilot(arguments: argparse.Namespace, frame: pd.DataFrame) -> dict[str, VerdictClass]:
+def _pilot(arguments: Given, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     """What the labels at hand say of each of the judge's verdicts."""
     if not arguments.by or frame.empty:
         raise InputError(
@@ -175,7 +175,7 @@ def digest_of(items: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(items)).encode()).hexdigest()[:16]
 
 
-def _split(arguments: argparse.Namespace) -> int:
+def _split(arguments: Given) -> int:
     path = Path(arguments.file)
     frame = read_table(path)
     items = _item_column(frame, arguments.item)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands.label_files import read_table
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.stats.validity.confidence_sequence import FIRST_LOOK, RunningAverage
@@ -22,12 +22,12 @@ __all__ = ["monitor_command"]
 _VERSION = 1
 
 
-def monitor_command(arguments: argparse.Namespace) -> int:
+def monitor_command(arguments: Given) -> int:
     """Add a file of judgments to the running averages and hold them to bounds.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``file``, ``rate``, ``cluster``, ``state``, ``least``, ``most``, ``level``.
 
     Returns

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.parameters import COMMON
@@ -20,12 +20,12 @@ from judgestats.results.values import plain
 __all__ = ["report_command"]
 
 
-def report_command(arguments: argparse.Namespace) -> int:
+def report_command(arguments: Given) -> int:
     """Render a run's report, or the comparison of several runs, into a folder.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run`` (ids or folders), ``to``, ``out`` and ``document``.
 
     Returns
@@ -85,7 +85,7 @@ def _place(out: str, to: str | None) -> _Place:
     return _Place(path.parent, path.stem, (suffix,))
 
 
-def _report(arguments: argparse.Namespace, place: _Place) -> None:
+def _report(arguments: Given, place: _Place) -> None:
     from judgestats.reporting.report import render_report
     from judgestats.tracking.fetch import run_folder
 

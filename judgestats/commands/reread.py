@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
+from judgestats.commands.table import Given
 from judgestats.errors import printable
 from judgestats.experiment import console
 from judgestats.judgments.reread import reread, unread_causes
@@ -16,12 +15,12 @@ __all__ = ["reread_command"]
 _SHOWN = 20
 
 
-def reread_command(arguments: argparse.Namespace) -> int:
+def reread_command(arguments: Given) -> int:
     """Read the replies of a run again and print the differences; no judge is asked.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run`` and ``out``.
 
     Returns

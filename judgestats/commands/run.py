@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
-from judgestats.commands.show_words import SHOW_HELP, add_show_words
+from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.design import (
@@ -18,24 +18,25 @@ from judgestats.experiment.design import (
 from judgestats.experiment.parameters import read_truth, split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
 
-__all__ = ["run_command"]
+__all__ = ["completions", "run_command"]
 
 
-def run_command(words: list[str]) -> int:
-    """Run the experiment that `words` name.
+def run_command(arguments: Given) -> int:
+    """Run the experiment that `arguments` name.
 
     Parameters
     ----------
-    words : list of str
-        ``NAME --parameter value ...``; ``--help`` lists the parameters.
+    arguments : Given
+        How results are shown, and ``words``: ``NAME --parameter value ...`` (``--help`` lists the
+        parameters).
 
     Returns
     -------
     int
         0.
     """
-    help_asked = [w for w in words if w in {"-h", "--help"}]
-    rest = [w for w in words if w not in {"-h", "--help"}]
+    help_asked = [w for w in arguments.words if w in {"-h", "--help"}]
+    rest = [w for w in arguments.words if w not in {"-h", "--help"}]
     name = rest[0] if rest and not rest[0].startswith("-") else ""
     if help_asked or not name:
         sys.stdout.write(_help(name))
@@ -46,22 +47,44 @@ def run_command(words: list[str]) -> int:
     names = {p.name: p for p in design.all_parameters}
     # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
     spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-    shown_as, rest = _shown_as(rest[1:])
-    given = split_arguments(rest, flags=[n for n, p in names.items() if p.read is read_truth])
-    with console.showing(shown_as):
+    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.read is read_truth])
+    with console.showing(console.asked_for(arguments)):
         _run(design, given)
     return 0
 
 
-def _shown_as(words: list[str]) -> tuple[console.ShownAs, list[str]]:
-    """How the results are to be shown, and the words that are not about that."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    add_show_words(parser)
-    try:
-        arguments, rest = parser.parse_known_args(words)
-    except argparse.ArgumentError as error:
-        raise InputError(f"run: {error}.") from None
-    return console.asked_for(arguments), rest
+def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
+    """What may follow in a shell: experiments, then the parameters of the one that is named.
+
+    Parameters
+    ----------
+    words : list of str
+        The words before.
+    incomplete : str
+        How the word begins.
+
+    Returns
+    -------
+    list of (word, what it is)
+
+    Examples
+    --------
+    >>> completions([], "temp")
+    [('temperature', 'Temperature and the consistency of scores')]
+    >>> completions(["temperature"], "--dry")
+    [('--dry-run', 'print calls, tokens and price, send nothing')]
+    """
+    if not words:
+        names = [n for n in experiment_names() if n.startswith(incomplete)]
+        return [(name, load_design(name).title) for name in names]
+    if words[0] not in experiment_names():
+        return []
+    if words[-1] == "-P":
+        named = [(f"{p.name}=", p.help) for p in load_design(words[0]).all_parameters]
+    else:
+        parameters = load_design(words[0]).all_parameters
+        named = [(f"--{p.name.replace('_', '-')}", p.help) for p in parameters]
+    return [(word, about) for word, about in named if word.startswith(incomplete)]
 
 
 def _run(design: Design | ReplicationDesign, given: dict[str, str]) -> None:
@@ -95,7 +118,8 @@ def _help(name: str) -> str:
         default = design.defaults.get(parameter.name, parameter.default)
         shown = f" [{default}]" if default else ""
         lines.append(f"  {parameter.name:<{width}} {parameter.help}{shown}")
-    lines += ["", *SHOW_HELP]
+    lines += ["", "how results are shown:"]
+    lines += [f"  {f'{o.flag} {o.metavar}':<18} {o.help}" for o in SHOW_AND_BOUNDS]
     if design.presets:
         lines += ["", f"presets: {', '.join(design.presets)}"]
     return "\n".join([*lines, ""])

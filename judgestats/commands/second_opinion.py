@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
 import pandas as pd
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
 __all__ = ["second_opinion_command"]
 
 
-def second_opinion_command(arguments: argparse.Namespace) -> int:
+def second_opinion_command(arguments: Given) -> int:
     """Print ours, theirs and the difference of every number that another package computes.
 
     The table is kept with the run, whose full report shows it.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run`` (an id or a folder) and ``out`` (a CSV file, or empty).
 
     Returns

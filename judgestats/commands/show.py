@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Iterator
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError, nearest
 from judgestats.experiment import console
 from judgestats.experiment.showing import finish, show, write_json
@@ -19,12 +19,12 @@ from judgestats.results.values import plain
 __all__ = ["record_text", "show_command"]
 
 
-def show_command(arguments: argparse.Namespace) -> int:
+def show_command(arguments: Given) -> int:
     """Show a run, or one of its results.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run``, ``result`` (words of an id), ``full``, ``json`` and thresholds.
 
     Returns

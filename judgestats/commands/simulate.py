@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 
 __all__ = ["simulate_command"]
 
 
-def simulate_command(arguments: argparse.Namespace) -> int:
+def simulate_command(arguments: Given) -> int:
     """Serve until stopped.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``host`` and ``port``.
 
     Returns

@@ -1,71 +1,19 @@
-"""The words of the command line that say how a table is to be read; light, for ``--help``."""
+"""What was said of how a table is to be read, as the readers take it."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from typing import Any
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 
-__all__ = ["add_table_words", "said_again", "table_words"]
+__all__ = ["said_again", "table_words"]
 
-_LISTS = {
-    "item": "the columns that together name an item, as in question_id,turn",
-    "factor": "columns that tell conditions apart",
-    "ignore": "columns that have no part in what a judgment is",
-    "pass": "the words that are a pass",
-    "explode": "columns with lists in their cells",
-}
+_LISTS = ("item", "factor", "ignore", "pass", "explode")
 
 
-def add_table_words(parser: argparse.ArgumentParser) -> None:
-    """Add ``--map``, ``--item``, ``--kind`` and the like to a command that reads a file."""
-    parser.add_argument(
-        "--reader", default="auto", help="what the file is, where it should not be recognised"
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="OURS=THEIRS",
-        help="a column's name, as in score=rating, or a path into nested JSON, as in "
-        "score=scores.coherence (repeat, or separate by commas)",
-    )
-    for name, about in _LISTS.items():
-        parser.add_argument(
-            f"--{name}", action="append", default=[], metavar="NAME", help=f"{about} (repeat)"
-        )
-    parser.add_argument(
-        "--kind", default="", help="score, pass-fail, preference, choice or category"
-    )
-    parser.add_argument(
-        "--codes", default="", metavar="CODE=a,...", help="what the codes of a preference mean"
-    )
-    parser.add_argument("--scale", default="", help="lowest-highest score, as in 1-10")
-    parser.add_argument(
-        "--wide",
-        action="append",
-        default=[],
-        metavar="PATTERNS",
-        help="a column a judge, as in 'gpt*,claude*'; or ROLE=PATTERNS (judge, run, criterion, "
-        "order, person) (repeat)",
-    )
-    parser.add_argument(
-        "--parse",
-        default="",
-        metavar="PROTOCOL|REGEX",
-        help="read verdicts out of replies: pointwise, pairwise, or a pattern with one group",
-    )
-    parser.add_argument("--labels", default="", metavar="FILE", help="people's labels, by item")
-    parser.add_argument("--table", default="", help="of a database; the sheet of a workbook")
-    parser.add_argument(
-        "--as-shown", action="store_true", help="preferences name places, not responses"
-    )
-    parser.add_argument("--judge", default="", help="the judge's name, if no column tells it")
-
-
-def table_words(arguments: argparse.Namespace) -> dict[str, Any]:
+def table_words(arguments: Given) -> dict[str, Any]:
     """What was said, as `judgestats.read_judgments` takes it; wrong values are refused here.
 
     Raises
@@ -95,7 +43,7 @@ def table_words(arguments: argparse.Namespace) -> dict[str, Any]:
     return words
 
 
-def said_again(arguments: argparse.Namespace) -> list[str]:
+def said_again(arguments: Given) -> list[str]:
     """The words that were given, for a command that does the same again."""
     words = [] if arguments.reader == "auto" else [f"--reader {arguments.reader}"]
     for name in ("map", *_LISTS, "wide"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 from pathlib import Path
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
@@ -15,12 +15,12 @@ __all__ = ["template_command"]
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
 
 
-def template_command(arguments: argparse.Namespace) -> int:
+def template_command(arguments: Given) -> int:
     """Write a document with cells, the run in its parameters cell, and the files it needs.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``name`` (of a document), ``run`` (an id or folder) and ``out`` (a folder).
 
     Returns

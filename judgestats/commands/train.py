@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
+from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 
 __all__ = ["coverage_command", "train_command"]
 
 
-def train_command(arguments: argparse.Namespace) -> int:
+def train_command(arguments: Given) -> int:
     """Fine-tune a judge on exported judgments.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``data``, ``model``, ``to`` and the settings.
 
     Returns
@@ -48,12 +48,12 @@ def train_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def coverage_command(arguments: argparse.Namespace) -> int:
+def coverage_command(arguments: Given) -> int:
     """Coverage of responses by the explanations of a run's judgments.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Given
         ``run``, ``model``, ``threshold``, ``seed`` and ``out``.
 
     Returns

@@ -1,0 +1,1 @@
+"""The words that each command takes, one file a command."""

@@ -1,0 +1,30 @@
+"""``judgestats check``: exit 1 unless a run keeps its bounds (for CI)."""
+
+from __future__ import annotations
+
+from judgestats.commands.declared.shared import SHOW
+from judgestats.commands.table import Argument, Command, Option
+
+__all__ = ["COMMAND"]
+
+COMMAND = Command(
+    "check:check_command",
+    (
+        Argument("run", "an MLflow run id", kind="file"),
+        Option(
+            "--min",
+            "a row of the screen (reliability), its estimand (icc_1_1) or a metric of the run "
+            "(reliability/icc1) that must be at least so large (repeat)",
+            repeated=True,
+            metavar="NAME=NUMBER",
+        ),
+        Option("--max", "or at most (repeat)", repeated=True, metavar="NAME=NUMBER"),
+        Option(
+            "--condition",
+            "only this condition, judge, or level of a factor, as T=0 (repeat)",
+            repeated=True,
+            metavar="NAME",
+        ),
+        *SHOW,
+    ),
+)

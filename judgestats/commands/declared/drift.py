@@ -1,0 +1,45 @@
+"""``judgestats drift``: has a judge changed between two runs?"""
+
+from __future__ import annotations
+
+from judgestats.commands.declared.shared import OMEGA_MODEL, SHOW_AND_BOUNDS
+from judgestats.commands.table import Argument, Command, Option
+
+__all__ = ["COMMAND"]
+
+COMMAND = Command(
+    "drift:drift_command",
+    (
+        Argument("first", "an MLflow run id, a run's folder, or a file of judgments", kind="file"),
+        Argument("second", "the later run, or file", kind="file"),
+        Option(
+            "--pair",
+            "conditions that belong together (repeat); by default those of the same name",
+            repeated=True,
+            metavar="'FIRST -> SECOND'",
+        ),
+        Option(
+            "--baseline",
+            "the first run done again with nothing changed: changes are counted beyond its own",
+            kind="file",
+            metavar="RUN",
+        ),
+        Option("--fail-if-changed", "exit 1 where a change is shown (for CI)", kind="switch"),
+        Option(
+            "--anchors",
+            "unchanged answers of the first run judged again today: tells the judge's change from "
+            "the system's",
+            kind="file",
+            metavar="RUN",
+        ),
+        Option("--labels", "people's labels of the first run's answers", kind="file"),
+        Option(
+            "--relabels", "today's labels of the anchors: have the people changed?", kind="file"
+        ),
+        OMEGA_MODEL,
+        Option("--resamples", kind="whole", default=999),
+        Option("--seed", kind="whole", default=0),
+        Option("--out", "write the results to this JSON file too"),
+        *SHOW_AND_BOUNDS,
+    ),
+)

@@ -1,0 +1,15 @@
+"""``judgestats reread``: read a run's stored replies again; nothing is asked."""
+
+from __future__ import annotations
+
+from judgestats.commands.table import Argument, Command, Option
+
+__all__ = ["COMMAND"]
+
+COMMAND = Command(
+    "reread:reread_command",
+    (
+        Argument("run", "an MLflow run id, or a run's folder", kind="file"),
+        Option("--out", "write all differences to this CSV file"),
+    ),
+)

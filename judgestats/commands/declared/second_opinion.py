@@ -1,0 +1,15 @@
+"""``judgestats second-opinion``: recompute a run's numbers by independent packages."""
+
+from __future__ import annotations
+
+from judgestats.commands.table import Argument, Command, Option
+
+__all__ = ["COMMAND"]
+
+COMMAND = Command(
+    "second_opinion:second_opinion_command",
+    (
+        Argument("run", "an MLflow run id, or a run's folder", kind="file"),
+        Option("--out", "a CSV file for the table"),
+    ),
+)

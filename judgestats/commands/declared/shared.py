@@ -1,0 +1,92 @@
+"""Words that several commands take: how a file is read, how results are shown."""
+
+from __future__ import annotations
+
+from judgestats.commands.table import Option
+
+__all__ = ["OMEGA_MODEL", "SHOW", "SHOW_AND_BOUNDS", "TABLE"]
+
+SHOW = (
+    Option("--full", "print everything that was found, not one screen", kind="switch"),
+    Option(
+        "--json", "print one JSON document (abstract and results) and nothing else", kind="switch"
+    ),
+)
+"""How results are shown."""
+
+SHOW_AND_BOUNDS = (
+    *SHOW,
+    Option(
+        "--min",
+        "mark rows against a bound, as in reliability=.8 (repeat)",
+        repeated=True,
+        metavar="ROW=NUMBER",
+        name="at_least",
+    ),
+    Option(
+        "--max",
+        "the same for what must not be larger, as in sem=1 (repeat)",
+        repeated=True,
+        metavar="ROW=NUMBER",
+        name="at_most",
+    ),
+)
+"""And what they are held to."""
+
+OMEGA_MODEL = Option(
+    "--omega-model",
+    "model whose omega of repeated scores stands beside that of parallel replications",
+    default="parallel",
+    choices=("parallel", "tau-equivalent", "congeneric"),
+)
+"""The model whose omega stands beside; declared before the data are seen."""
+
+TABLE = (
+    Option("--reader", "what the file is, where it should not be recognised", default="auto"),
+    Option(
+        "--map",
+        "a column's name, as in score=rating, or a path into nested JSON, as in "
+        "score=scores.coherence (repeat, or separate by commas)",
+        repeated=True,
+        metavar="OURS=THEIRS",
+    ),
+    Option(
+        "--item",
+        "the columns that together name an item, as in question_id,turn (repeat)",
+        repeated=True,
+        metavar="NAME",
+    ),
+    Option(
+        "--factor", "columns that tell conditions apart (repeat)", repeated=True, metavar="NAME"
+    ),
+    Option(
+        "--ignore",
+        "columns that have no part in what a judgment is (repeat)",
+        repeated=True,
+        metavar="NAME",
+    ),
+    Option("--pass", "the words that are a pass (repeat)", repeated=True, metavar="NAME"),
+    Option(
+        "--explode", "columns with lists in their cells (repeat)", repeated=True, metavar="NAME"
+    ),
+    Option("--kind", "score, pass-fail, preference, choice or category"),
+    Option("--codes", "what the codes of a preference mean", metavar="CODE=a,..."),
+    Option("--scale", "lowest-highest score, as in 1-10"),
+    Option(
+        "--wide",
+        "a column a judge, as in 'gpt*,claude*'; or ROLE=PATTERNS (judge, run, criterion, order, "
+        "person) (repeat)",
+        repeated=True,
+        metavar="PATTERNS",
+    ),
+    Option(
+        "--parse",
+        "read verdicts out of replies: pointwise, pairwise, or a pattern with one group",
+        metavar="PROTOCOL|REGEX",
+    ),
+    Option("--labels", "people's labels, by item", kind="file"),
+    Option("--table", "of a database; the sheet of a workbook"),
+    Option("--as-shown", "preferences name places, not responses", kind="switch"),
+    Option("--judge", "the judge's name, if no column tells it"),
+)
+"""How a table is to be read."""

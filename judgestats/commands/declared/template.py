@@ -1,0 +1,16 @@
+"""``judgestats template``: a report as a Quarto document of your own, to be edited."""
+
+from __future__ import annotations
+
+from judgestats.commands.table import Argument, Command, Option
+
+__all__ = ["COMMAND"]
+
+COMMAND = Command(
+    "template:template_command",
+    (
+        Argument("name", "brief, experiment, audit or replication"),
+        Option("--run", "an MLflow run id, or a run's folder", required=True),
+        Option("--out", "folder (by default the current one)"),
+    ),
+)
