@@ -42,9 +42,9 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 from judgestats.results import About, Claim, Headline, Row
-from judgestats.results.numbers import apa_number, bounds_of, with_bounds
-from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.inference.result import Estimate, format_p
+from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
+from judgestats.stats.inference.adjust import p_adjust, p_bounds
+from judgestats.stats.inference.result import Estimate
 
 __all__ = ["MARGIN", "analyse", "plan"]
 
@@ -312,10 +312,12 @@ def _headlines(
                 reason="fewer than two methods of a judge were judged and read",
             ),
         )  # fmt: skip
-    apart = p_adjust([compared[j].test.p_value for j in judges])
+    tests = [compared[j].test for j in judges]
+    apart = p_adjust([t.p_value for t in tests])
+    bounds = p_bounds([t.p_value for t in tests], [t.p_floor for t in tests])
     alike = p_adjust([compared[j].equal.p_all for j in judges])
     found = []
-    for judge, p, p_alike in zip(judges, apart, alike, strict=True):
+    for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)
         about = About(
             judge=judge,
@@ -337,6 +339,7 @@ def _headlines(
                 ),
                 family="methods.family" if len(judges) > 1 else "",
                 p_adjusted=p_alike if claim == "equivalent" else p,
+                p_bound=bound and claim != "equivalent",
                 reason=one.test.reason,
                 says=_SAYS[claim],
                 size=_widest(judge, one) if claim == "differs" else "",
@@ -450,7 +453,7 @@ def _of_judge(
     names = [[h.id.rpartition(".")[2] for h in hs] for hs in (above, below)]
     text += f", better than {' and '.join(names[0])}" if above else ""
     text += f", not shown better than {' or '.join(names[1])}" if below else ""
-    p = f"adjusted p {format_p(headline.p_adjusted)}"
+    p = f"adjusted p {adjusted_p(headline)}"
     if headline.claim == "undefined":
         return f"{text} (methods could not be compared: {headline.reason})"
     if headline.claim == "equivalent":

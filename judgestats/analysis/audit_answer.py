@@ -12,9 +12,10 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
 from judgestats.results import Claim, Headline
+from judgestats.results.numbers import adjusted_p
 from judgestats.results.wording import hangs_on
-from judgestats.stats.inference.adjust import p_adjust
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult, format_p
+from judgestats.stats.inference.adjust import p_adjust, p_bounds
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 
 __all__ = ["audit_headlines", "audit_sentence"]
 
@@ -57,7 +58,9 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     """
     ids = {r.id for r in results}
     compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
-    adjusted = dict(zip(compared, p_adjust(list(compared.values())), strict=True))
+    p_values, floors = zip(*compared.values(), strict=True) if compared else ((), ())
+    adjusted = dict(zip(compared, p_adjust(p_values), strict=True))
+    bounds = dict(zip(compared, p_bounds(p_values, floors), strict=True))
     headlines = []
     for named in results:
         found = named.result
@@ -83,6 +86,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 estimand=estimand,
                 rests_on=rests_on,
                 p_adjusted=p,
+                p_bound=bounds.get(named.id, False),
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), claim), ""),
             )
@@ -95,12 +99,13 @@ def _kind(identity: str) -> str:
     return "systems" if identity.startswith("systems.") else identity
 
 
-def _p_of(found: Result) -> float:
-    """Of a test, or the smallest of pairs that are adjusted among themselves."""
+def _p_of(found: Result) -> tuple[float, float]:
+    """Of a test with its floor, or the smallest of pairs that are adjusted among themselves."""
     if isinstance(found, Comparisons):
-        known = [r.p_adjusted for r in found.rows if not math.isnan(r.p_adjusted)]
-        return min(known, default=math.nan)
-    return found.p_value if isinstance(found, TestResult) else math.nan
+        known = [r for r in found.rows if not math.isnan(r.p_adjusted)]
+        row = min(known, key=lambda r: r.p_adjusted, default=None)
+        return (row.p_adjusted, row.p_adjusted * row.p_bound) if row else (math.nan, math.nan)
+    return (found.p_value, found.p_floor) if isinstance(found, TestResult) else (math.nan, math.nan)
 
 
 def audit_sentence(
@@ -133,7 +138,7 @@ def audit_sentence(
     for headline in headlines:
         if headline.rests_on[0] != "spread.all" or headline.claim == "undefined":
             continue
-        p = format_p(headline.p_adjusted)
+        p = adjusted_p(headline)
         if headline.claim == "differs":
             text += f"; the conditions differ in spread (paired by item, adjusted p {p})"
         else:
@@ -146,7 +151,7 @@ def audit_sentence(
 
 def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str:
     """The largest difference of means, where one is shown."""
-    [p] = [h.p_adjusted for h in headlines if h.rests_on[0] == "shift.all"] or [math.nan]
+    headline = next((h for h in headlines if h.rests_on[0] == "shift.all"), None)
     shown = [
         row
         for r in results
@@ -154,13 +159,13 @@ def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str
         for row in r.result.rows
         if row.p_adjusted < LEVEL
     ]
-    if not (p < LEVEL and shown):
+    if not (headline and headline.p_adjusted < LEVEL and shown):
         return ""
     row = max(shown, key=lambda r: abs(r.estimate))
     pairs = f", the largest of {len(shown)} such differences" if len(shown) > 1 else ""
     return (
         f"; mean scores differ: {row.a} minus {row.b} {row.with_bounds()} points{pairs} "
-        f"(paired by item, adjusted p {format_p(p)})"
+        f"(paired by item, adjusted p {adjusted_p(headline)})"
     )
 
 

@@ -69,7 +69,7 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
     for hypothesis, (estimand, varied) in _EFFECTS.items():
         equal_id = f"equivalence.{hypothesis}"
         for probed in found:
-            p, direction, rests = _test_of(results, hypothesis, probed.where)
+            p, bound, direction, rests = _test_of(results, hypothesis, probed.where)
             if not rests:
                 continue
             rows = _rows_of(results.get(equal_id), probed.where)
@@ -92,6 +92,7 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
                     rests_on=(*rests, *(f"{equal_id}/{r.a}:{r.b}" for r in rows)),
                     family="position.family" if hypothesis == "position" else hypothesis,
                     p_adjusted=p_small if claim == "equivalent" else p,
+                    p_bound=bound and claim != "equivalent",
                     says=_SAYS[claim].format(_MOVES[hypothesis]),
                     size=f"{rests[0]}/first_position_share" if hypothesis == "position" else "",
                 )
@@ -101,19 +102,21 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
 
 def _test_of(
     results: Mapping[str, Result], hypothesis: str, where: str
-) -> tuple[float, Literal["", "higher", "lower"], tuple[str, ...]]:
-    """The p that decides on an effect, its direction, and the ids of its tests."""
+) -> tuple[float, bool, Literal["", "higher", "lower"], tuple[str, ...]]:
+    """The p that decides, whether it is a bound, the effect's direction, ids of its tests."""
     family = results.get("position.family")
     if hypothesis == "position":
         if not isinstance(family, Family) or where not in family.p_adjusted:
-            return math.nan, "", ()
+            return math.nan, False, "", ()
         rows = _rows_of(results.get("position.shares"), where)
         beside = tuple(f"position.shares/{r.a}:{r.b}" for r in rows)
-        return family.p_adjusted[where], _sign(rows), (f"position.shift.{where}", *beside)
+        ids = (f"position.shift.{where}", *beside)
+        return family.p_adjusted[where], family.p_bound[where], _sign(rows), ids
     rows = _rows_of(results.get(hypothesis), where)
-    known = [r.p_adjusted for r in rows if not math.isnan(r.p_adjusted)]
+    known = [r for r in rows if not math.isnan(r.p_adjusted)]
     ids = tuple(f"{hypothesis}/{r.a}:{r.b}" for r in rows)
-    return (min(known) if known else math.nan), _sign(rows), ids
+    row = min(known, key=lambda r: r.p_adjusted, default=None)
+    return row.p_adjusted if row else math.nan, bool(row and row.p_bound), _sign(rows), ids
 
 
 def _sign(rows: Sequence[Comparison]) -> Literal["", "higher", "lower"]:

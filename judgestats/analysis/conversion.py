@@ -196,7 +196,7 @@ def _(result: of.TestResult, place: Place) -> tuple[Record, ...]:
         method=result.method,
         statistic=_statistic(result.statistic_name, result.statistic, result.df),
         p=float(result.p_value),
-        p_floor=float(result.details.get("p_floor", _floor(result.details.get("n_permutations")))),
+        p_floor=result.p_floor,
         null_hypothesis=result.null_hypothesis,
         alternative=result.alternative,
         why=result.why,
@@ -294,8 +294,9 @@ def _comparison(
             result.symbol, row.statistic, {} if math.isnan(row.df) else {"df": row.df}
         ),
         p=float(row.p_value),
-        p_floor=_floor(result.details.get("n_permutations")),
+        p_floor=result.p_floor,
         p_adjusted=float(row.p_adjusted) if family else math.nan,
+        p_bound=row.p_bound and bool(family),
         family=family,
         interval=_interval(row.interval),
         margin=margin,
@@ -349,11 +350,6 @@ def _set(
     return (whole, *parts)
 
 
-def _floor(n_permutations: Any) -> float:
-    """The smallest p that so many permutations can give; NaN where there were none."""
-    return 1 / (int(n_permutations) + 1) if n_permutations else math.nan
-
-
 def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> Statistic:
     degrees = {str(k): float(v) for k, v in df.items()}
     return Statistic(symbol=symbol, value=float(value), df=degrees)
@@ -375,7 +371,7 @@ def _null(null: NullReference | None) -> Null | None:
         mean=float(null.mean),
         q95=float(null.q95),
         p=float(null.p_value),
-        p_floor=math.nan if null.p_method else _floor(null.n_permutations),
+        p_floor=null.p_smallest or math.nan,
         draws=int(null.n_permutations),
         seed=null.seed,
         drawn=null.drawn,

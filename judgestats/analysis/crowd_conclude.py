@@ -15,7 +15,8 @@ from judgestats.analysis.selections import selection_limits
 from judgestats.analysis.worded_numbers import worded_percent
 from judgestats.items.schema import Item
 from judgestats.results import Headline
-from judgestats.stats.inference.result import Comparison, Comparisons, format_p
+from judgestats.results.numbers import adjusted_p
+from judgestats.stats.inference.result import Comparison, Comparisons
 
 __all__ = ["better_than_vanilla", "limits_of", "recommended", "sentence_of"]
 
@@ -68,7 +69,7 @@ def _own(table: pd.DataFrame, judged: Judged) -> pd.DataFrame:
 def _trend_told(trend: Headline) -> str:
     if trend.claim == "undefined":
         return "a trend of accuracy with k cannot be tested"
-    p = f"(Page's test, adjusted p {format_p(trend.p_adjusted)})"
+    p = f"(Page's test, adjusted p {adjusted_p(trend)})"
     if trend.claim != "differs":
         return f"no trend of accuracy with k is shown {p}"
     return f"accuracy {'rises' if trend.direction == 'higher' else 'falls'} with k {p}"

@@ -9,7 +9,7 @@ from typing import Literal
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Claim, Headline
-from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
+from judgestats.results.numbers import adjusted_p, apa_number, estimate_parts, with_bounds
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import (
     Comparison,
@@ -17,7 +17,6 @@ from judgestats.stats.inference.result import (
     Estimate,
     Sample,
     TestResult,
-    format_p,
 )
 
 __all__ = ["drift_headlines", "drift_sentence"]
@@ -72,6 +71,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
                 rests_on=(named.id, *((f"ratio.{name}",) if kind == "spread" else ())),
                 family="drift.family",
                 p_adjusted=p,
+                p_bound=family.p_bound[named.id],
                 reason=named.result.reason,
                 says=_SAYS[claim].format(_ASPECTS[kind]),
             )
@@ -126,7 +126,7 @@ def drift_sentence(
         what = ", ".join(_changed(h, by_id[h.rests_on[0]], tests) for h in changed)
         parts.append(f"the judge has changed: {what}")
     if still:
-        smallest = format_p(min(h.p_adjusted for h in still))
+        smallest = adjusted_p(min(still, key=lambda h: h.p_adjusted))
         beside = " beside it" if changed else ""
         parts.append(f"no change is shown{beside} {_where(still)} (smallest adjusted p {smallest})")
         if ruled := list(_ruled_out([by_id[h.rests_on[0]] for h in still], tests)):
@@ -181,7 +181,7 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
     what = _ASPECTS[headline.hypothesis]
     return (
         f"{headline.about.stratum}, {what}{': ' * bool(size)}{size} "
-        f"(adjusted p {format_p(headline.p_adjusted)})"
+        f"(adjusted p {adjusted_p(headline)})"
     )
 
 

@@ -10,7 +10,13 @@ from typing import Literal, TypeVar
 from judgestats.analysis.outcome import NamedResult
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
-from judgestats.stats.inference.adjust import Adjustment, Family, adjust_family, p_adjust
+from judgestats.stats.inference.adjust import (
+    Adjustment,
+    Family,
+    adjust_family,
+    p_adjust,
+    p_bounds,
+)
 from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
@@ -162,7 +168,9 @@ def jointly(
     out = list(results)
     at = [i for i, r in enumerate(out) if r.id in ids]
     given = [_p_values(out[i].result) for i in at]
-    adjusted = p_adjust([p for ps in given for p in ps]).tolist()
+    every = [p for ps in given for p in ps]
+    floors = [f for i in at for f in _floors(out[i].result)]
+    adjusted = list(zip(p_adjust(every).tolist(), p_bounds(every, floors), strict=True))
     for i, ps in zip(at, given, strict=True):
         own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
         out[i] = dataclasses.replace(out[i], result=_with_adjusted(out[i].result, own, family))
@@ -175,14 +183,26 @@ def _p_values(result: Result) -> list[float]:
     return [r.p_value for r in result.rows] if isinstance(result, Comparisons) else []
 
 
-def _with_adjusted(result: Result, p: Sequence[float], family: str) -> Result:
+def _floors(result: Result) -> list[float]:
     if isinstance(result, Family):
+        return [t.p_floor for t in result.tests.values()]
+    return [result.p_floor] * len(result.rows) if isinstance(result, Comparisons) else []
+
+
+def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str) -> Result:
+    """The result with its adjusted p, each with whether it is a bound."""
+    if isinstance(result, Family):
+        named = dict(zip(result.tests, p, strict=True))
         return dataclasses.replace(
-            result, name=family, p_adjusted=dict(zip(result.tests, p, strict=True))
+            result,
+            name=family,
+            p_adjusted={label: v for label, (v, _) in named.items()},
+            p_bound={label: bound for label, (_, bound) in named.items()},
         )
     if isinstance(result, Comparisons):
         rows = tuple(
-            dataclasses.replace(r, p_adjusted=v) for r, v in zip(result.rows, p, strict=True)
+            dataclasses.replace(r, p_adjusted=v, p_bound=bound)
+            for r, (v, bound) in zip(result.rows, p, strict=True)
         )
         return dataclasses.replace(result, family=family, rows=rows)
     return result
@@ -216,11 +236,13 @@ def headline_of_test(
         Ids of what else it rests on.
     """
     test = named.result
-    p = test.p_value if isinstance(test, TestResult) else math.nan
+    p, floor = (test.p_value, test.p_floor) if isinstance(test, TestResult) else (math.nan,) * 2
+    bound = p <= floor
     for whole in family:
         if isinstance(whole.result, Family):
             label = next((k for k, t in whole.result.tests.items() if t is test), None)
-            p = p if label is None else whole.result.p_adjusted[label]
+            if label is not None:
+                p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
     claim = claim_of(p, math.nan)
     return Headline(
         id=f"headline.{named.id}",
@@ -232,6 +254,7 @@ def headline_of_test(
         rests_on=(named.id, *beside),
         family=family[0].id if family else "",
         p_adjusted=p,
+        p_bound=bound,
         reason=test.reason if isinstance(test, TestResult) else "",
         says=_SAYS[claim].format(what),
     )
@@ -276,6 +299,7 @@ def headlines_of_rows(
             rests_on=(f"{named.id}/{pair}", *equal),
             family=named.id,
             p_adjusted=p_alike if claim == "equivalent" else row.p_adjusted,
+            p_bound=row.p_bound and claim != "equivalent",
             reason=row.reason,
             says=_SAYS[claim].format(what.format(a=row.a, b=row.b)),
         )

@@ -23,7 +23,7 @@ from judgestats.judgments.settings import heat
 from judgestats.judgments.shapes import score_array
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.instrument.prompt_sensitivity import prompt_sensitivity
 from judgestats.stats.spread.mean_shift import mean_shift
@@ -123,10 +123,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         named("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,
     ]
-    headlines = tuple(
-        _headline(where, test, family.p_adjusted[where], about[where])
-        for where, test in tests.items()
-    )
+    headlines = tuple(_headline(where, test, family, about[where]) for where, test in tests.items())
     array = score_array(frame)
     described = score_conditions(
         frame, array, level=declared.level, n_permutations=declared.n_resamples,
@@ -190,8 +187,8 @@ _SAYS: Mapping[Claim, str] = {
 }
 
 
-def _headline(where: str, test: TestResult, p: float, about: About) -> Headline:
-    claim = claim_of(p, math.nan)
+def _headline(where: str, test: TestResult, family: Family, about: About) -> Headline:
+    claim = claim_of(family.p_adjusted[where], math.nan)
     return Headline(
         id=f"headline.wording.{where}",
         hypothesis="wording",
@@ -200,7 +197,8 @@ def _headline(where: str, test: TestResult, p: float, about: About) -> Headline:
         estimand="wording_share",
         rests_on=(f"wording.{where}",),
         family="wording",
-        p_adjusted=p,
+        p_adjusted=family.p_adjusted[where],
+        p_bound=family.p_bound[where],
         reason=test.reason,
         says=_SAYS[claim],
         size=f"wording.{where}/wording_share",

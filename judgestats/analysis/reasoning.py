@@ -18,9 +18,10 @@ from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Headline
+from judgestats.results.numbers import adjusted_p
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.result import Comparisons, TestResult, format_p
+from judgestats.stats.inference.result import Comparisons, TestResult
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 
@@ -207,6 +208,7 @@ def _claims(interaction: Comparisons | None, *, gate: bool) -> tuple[Headline, .
             rests_on=(f"interaction/{row.a}:{row.b}",),
             family="interaction",
             p_adjusted=row.p_adjusted,
+            p_bound=row.p_bound,
             reason=row.reason,
         )
         for row in interaction.rows
@@ -219,7 +221,7 @@ def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
         return ""
     told = [
         f"{row.a} and {row.b} (their variance ratios differ by the factor {row.with_bounds()}, "
-        f"adjusted p {format_p(row.p_adjusted)})"
+        f"adjusted p {adjusted_p(row)})"
         for row, claim in zip(interaction.rows, claims, strict=True)
         if claim.claim == "differs"
     ]

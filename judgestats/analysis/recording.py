@@ -102,7 +102,10 @@ def _adjusted(
                 f"{getattr(record, 'family', '')}. A test is adjusted once: name it in one family."
             )
         out[at[test_id]] = replace(
-            record, family=named.id, p_adjusted=float(family.p_adjusted[label])
+            record,
+            family=named.id,
+            p_adjusted=float(family.p_adjusted[label]),
+            p_bound=family.p_bound.get(label, False),
         )
         members.append(test_id)
     tests = [out[at[i]] for i in members]

@@ -453,6 +453,7 @@ def _headlines(
                 rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
                 family="gain",
                 p_adjusted=equal.p_adjusted if claim == "equivalent" else row.p_adjusted,
+                p_bound=row.p_bound and claim != "equivalent",
                 reason=row.reason,
                 says=_SAYS[claim, claim == "differs" and row.estimate > 0],
             )

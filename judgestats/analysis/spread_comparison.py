@@ -7,7 +7,6 @@ same items, so every comparison is paired by item.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -398,13 +397,14 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     family = spread_family(*questions)
     alike = p_adjust([q.equivalence[name].p_all for q, _, name in placed])
     floor = smallest_adjusted(
-        [float(t.details.get("p_floor", math.nan)) for t in family.tests.values()],
+        [t.p_floor for t in family.tests.values()],
         method=family.adjust,
     )
     headlines = []
     for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
         test = question.spreads[name].blocked_f
-        p = family.p_adjusted[_label(question, name, questions[1:])]
+        label = _label(question, name, questions[1:])
+        p = family.p_adjusted[label]
         claim = claim_of(p, p_alike)
         reason = test.reason
         if claim == "open" and floor > LEVEL:
@@ -423,6 +423,7 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
                 ),
                 family=FAMILY if len(placed) > 1 else "",
                 p_adjusted=p_alike if claim == "equivalent" else p,
+                p_bound=family.p_bound[label] and claim != "equivalent",
                 reason=reason,
                 says=_SAYS[claim].format(across=question.across),
             )

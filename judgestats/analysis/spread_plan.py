@@ -10,9 +10,8 @@ import pandas as pd
 from judgestats.analysis.plan import Hypothesis
 from judgestats.analysis.spread_comparison import SpreadQuestion
 from judgestats.results import Headline
-from judgestats.results.numbers import apa_number, bounds_of, with_bounds
+from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
 from judgestats.results.wording import hangs_on
-from judgestats.stats.inference.result import format_p
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
@@ -160,7 +159,7 @@ def _answer(
             more += _furthest(spread, equal) + (f"; {h.reason}" if h.reason else "")
         if h.claim == "undefined":
             more += f"; {h.reason}" if h.reason else ""
-        p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {format_p(h.p_adjusted)}"
+        p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {adjusted_p(h)}"
         told = (more + p).removeprefix("; ")
         kind = f"{h.claim} {h.direction}" if h.claim == "differs" and detail else h.claim
         parts.setdefault(kind, []).append(f"{name} ({told})" if told else name)

@@ -32,8 +32,8 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array
 from judgestats.results import About, Claim, Headline, Row
-from judgestats.results.numbers import apa_p
-from judgestats.stats.inference.adjust import adjust_family
+from judgestats.results.numbers import adjusted_p
+from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
 __all__ = ["analyse", "plan"]
@@ -288,21 +288,21 @@ def _recommend(
 
 def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     """Claims of a relation to the labels, then what is described of each condition."""
-    adjusted: Mapping[str, float] = next(
-        (getattr(r.result, "p_adjusted", {}) for r in results if r.id == "related.family"), {}
-    )
+    together = next((r.result for r in results if r.id == "related.family"), None)
     out = []
     for named in results:
         result, name = named.result, next(iter(named.about.conditions), "")
         key = named.id.removeprefix("people.").partition(".")[0]
         claim: Claim
         if isinstance(result, TestResult) and named.id.startswith("related."):
-            p = adjusted.get(name, result.p_value)
+            p, bound, family = result.p_value, result.p_value <= result.p_floor, ""
+            if isinstance(together, Family) and name in together.p_adjusted:
+                p, bound = together.p_adjusted[name], together.p_bound[name]
+                family = "related.family"
             claim = claim_of(p, math.nan)
             estimand = "cohen_kappa" if result.statistic_name == "kappa" else "pearson_correlation"
-            family = "related.family" if name in adjusted else ""
         elif isinstance(result, Estimate) and key in _DESCRIBED:
-            p, family, estimand = math.nan, "", result.name
+            p, bound, family, estimand = math.nan, False, "", result.name
             claim = "undefined" if math.isnan(result.estimate) else "described"
         else:
             continue
@@ -316,6 +316,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 rests_on=(named.id,),
                 family=family,
                 p_adjusted=p,
+                p_bound=bound,
                 reason=result.reason,
                 says=_SAYS.get(claim, ""),
             )
@@ -355,7 +356,7 @@ def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
         claim = related.get(name)
         if claim is not None and claim.claim != "differs":
             parts.append(
-                f"{name}: no relation to people's labels was shown ({apa_p(claim.p_adjusted)}): "
+                f"{name}: no relation to people's labels was shown (p {adjusted_p(claim)}): "
                 "nothing is known in its favour"
             )
             continue

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from judgestats.results.numbers import format_p
+
 __all__ = [
     "DASH",
     "UNKNOWN",
@@ -16,6 +18,7 @@ __all__ = [
     "is_missing",
     "money",
     "number",
+    "p_cell",
     "p_value",
     "percent",
     "positive_interval",
@@ -68,6 +71,21 @@ def number(value: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
     return text.replace("-", MINUS)
 
 
+class Bound(float):
+    """A p-value in a table's cell that is an upper bound."""
+
+
+def p_cell(p: float, *, bound: bool) -> float:
+    """A p-value for a table's cell: `p_value` prints it as a bound where it is one.
+
+    Examples
+    --------
+    >>> p_value(p_cell(0.002, bound=True)), p_value(p_cell(0.002, bound=False))
+    ('<= .002', '.002')
+    """
+    return Bound(p) if bound else p
+
+
 def p_value(value: Any) -> str:
     """A p-value as APA prints it: three decimals, no leading zero, ``< .001`` and ``> .999``.
 
@@ -78,6 +96,8 @@ def p_value(value: Any) -> str:
     """
     if is_missing(value):
         return DASH
+    if isinstance(value, Bound):
+        return format_p(float(value), smallest=float(value))
     if value < 0.001:
         return f"<{_FIXED_SPACE}.001".replace(_FIXED_SPACE, " ")
     if value >= 0.9995:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from judgestats.errors import InputError
 from judgestats.reporting.escape import clean, escape_html, escape_markdown
-from judgestats.reporting.formats import DASH, integer, is_missing, money, p_value, percent
+from judgestats.reporting.formats import DASH, integer, is_missing, money, p_cell, p_value, percent
 from judgestats.results import Comparison, Estimate, Results, Table
 from judgestats.results.numbers import column_decimals, estimate_parts
 
@@ -231,12 +231,14 @@ def column(values: Sequence[Measured]) -> list[Shown]:
     return [m.shown(decimals=decimals) for m in values]
 
 
-def label(found: Results, where: str, *, p: bool = False, share: bool = False) -> Shown:
-    """One number at an address: a p-value, a share, or a count."""
+def label(
+    found: Results, where: str, *, p: bool = False, share: bool = False, bound: bool = False
+) -> Shown:
+    """One number at an address: a p-value (perhaps an upper bound), a share, or a count."""
     value = resolve(found, where)
     if is_missing(value):
         return NOTHING
-    text = p_value(value) if p else percent(value) if share else integer(value)
+    text = p_value(p_cell(value, bound=bound)) if p else percent(value) if share else integer(value)
     return Shown(((text, where),))
 
 

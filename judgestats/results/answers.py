@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgestats.results.conclusions import Headline
 from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
-from judgestats.results.numbers import MINUS, apa_p, estimate_parts
+from judgestats.results.numbers import MINUS, adjusted_p, estimate_parts
 from judgestats.results.records import Comparison, Estimate, ResultSet, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import hangs_on
@@ -171,7 +171,7 @@ def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
     else:
         size = None
     if not math.isnan(headline.p_adjusted):
-        told.append(apa_p(headline.p_adjusted))
+        told.append(f"p {adjusted_p(headline)}")
     if headline.claim == "open" and size is not None:
         told += _ruled_out(size)
     if headline.reason and (

@@ -83,6 +83,9 @@ class Headline(Part):
     family : str
     p_adjusted : float
         The p that decides, adjusted in the family.
+    p_bound : bool
+        Whether it is an upper bound: the p that it is made from stands at the floor of its
+        permutations.
     reason : str
         Why it is undefined.
     says : str
@@ -102,6 +105,7 @@ class Headline(Part):
     rests_on: tuple[str, ...] = ()
     family: str = ""
     p_adjusted: Probability = math.nan
+    p_bound: bool = False
     reason: str = ""
     says: str = ""
     size: str = ""

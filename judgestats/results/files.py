@@ -197,8 +197,8 @@ _CSV = (
     "id", "kind", "hypothesis", "role", "title", "judge", "stratum", "conditions", "slice",
     "a", "b", "estimand", "label", "unit", "estimate", "conf_low", "conf_high", "conf_level",
     "conf_method", "std_error", "null_mean", "null_q95", "statistic_symbol", "statistic", "df1",
-    "df2", "p", "p_floor", "p_adjusted", "family", "margin_low", "margin_high", "n_items",
-    "n_clusters", "n_replications", "n_excluded", "method", "reason", "notes",
+    "df2", "p", "p_floor", "p_adjusted", "p_bound", "family", "margin_low", "margin_high",
+    "n_items", "n_clusters", "n_replications", "n_excluded", "method", "reason", "notes",
 )  # fmt: skip
 
 
@@ -249,6 +249,7 @@ def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:
     row |= {"statistic_symbol": record.statistic.symbol, "statistic": record.statistic.value}
     row |= {"df1": degrees[0], "df2": degrees[1], "method": record.method}
     row |= {"p": record.p, "p_floor": record.p_floor, "p_adjusted": record.p_adjusted}
+    row |= {"p_bound": record.p_bound}
     row["family"] = record.family
     if isinstance(record, Comparison):
         row |= {"a": record.a, "b": record.b}

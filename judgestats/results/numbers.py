@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 __all__ = [
+    "Adjusted",
+    "adjusted_p",
     "apa_estimate",
     "apa_number",
     "apa_p",
@@ -17,6 +19,7 @@ __all__ = [
     "estimate_parts",
     "format_number",
     "format_p",
+    "printed_p",
     "with_bounds",
 ]
 
@@ -34,6 +37,32 @@ def format_number(value: float, *, digits: int = 4) -> str:
     if math.isinf(value):
         return "Inf" if value > 0 else "-Inf"
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.{digits}e}"
+
+
+class Adjusted(Protocol):
+    """What has an adjusted p: a test, a comparison, a claim."""
+
+    @property
+    def p_adjusted(self) -> float:
+        """The adjusted p."""
+
+    @property
+    def p_bound(self) -> bool:
+        """Whether it is an upper bound: the p that it is made from stands at its floor."""
+
+
+def adjusted_p(of: Adjusted) -> str:
+    """The adjusted p of a test, a comparison or a claim, as `format_p` writes it.
+
+    Examples
+    --------
+    >>> from judgestats.results import About, Headline
+    >>> claim = Headline(id="h", hypothesis="h", claim="differs", about=About(), p_adjusted=0.002,
+    ...                  p_bound=True)
+    >>> adjusted_p(claim)
+    '<= .002'
+    """
+    return format_p(of.p_adjusted, smallest=of.p_adjusted if of.p_bound else 0.0)
 
 
 def format_p(p: float, *, smallest: float = 0.0) -> str:
@@ -61,6 +90,19 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
     if p >= 0.9995:
         return "> .999"
     return "= " + f"{p:.3f}".removeprefix("0")
+
+
+def printed_p(p: float, *, smallest: float = 0.0) -> str:
+    """A p-value as R prints it, as a bound where it stands at the smallest that it can be.
+
+    Examples
+    --------
+    >>> printed_p(0.031234), printed_p(1e-20), printed_p(0.001, smallest=0.001)
+    ('= 0.03123', '< 2.2e-16', '<= 0.001')
+    """
+    if p < 2.2e-16:
+        return "< 2.2e-16"
+    return f"{'<=' if p <= smallest * (1 + 1e-9) else '='} {format_number(p)}"
 
 
 def counted(count: int, one: str, several: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from judgestats.results.estimands import name_of
-from judgestats.results.numbers import format_number
+from judgestats.results.numbers import format_number, printed_p
 from judgestats.results.parts import Interval
 from judgestats.results.records import Comparison, Estimate, Record, ResultSet, Table, Test
 from judgestats.results.results import Results
@@ -54,9 +54,9 @@ def _test(record: Test, found: Results) -> Iterator[str]:
         yield f"data:  {record.data_name}"
     parts = [f"{record.statistic.symbol} = {format_number(record.statistic.value, digits=5)}"]
     parts += [f"{k} = {format_number(v, digits=5)}" for k, v in record.statistic.df.items()]
-    parts.append(f"p-value {_p(record.p)}")
+    parts.append(f"p-value {printed_p(record.p, smallest=record.p_floor)}")
     if not math.isnan(record.p_adjusted):
-        parts.append(f"adjusted {_p(record.p_adjusted)}")
+        parts.append(f"adjusted {_adjusted(record)}")
     yield ", ".join(parts)
     if record.alternative:
         yield f"alternative hypothesis: {record.alternative}"
@@ -69,8 +69,9 @@ def _test(record: Test, found: Results) -> Iterator[str]:
             yield f"  {level:<{width}}  {format_number(value, digits=5)}"
 
 
-def _p(p: float) -> str:
-    return f"= {format_number(p)}" if math.isnan(p) or p >= 2.2e-16 else "< 2.2e-16"
+def _adjusted(record: Test | Comparison) -> str:
+    p = record.p_adjusted
+    return printed_p(p, smallest=p if record.p_bound else 0.0)
 
 
 def _estimate(record: Estimate) -> Iterator[str]:
@@ -86,8 +87,8 @@ def _estimate(record: Estimate) -> Iterator[str]:
         else:
             yield (
                 f"null ({null.hypothesis}): mean {format_number(null.mean)}, 95th percentile "
-                f"{format_number(null.q95)}, p {_p(null.p)} ({null.draws} "
-                f"{'draws' if null.drawn else 'permutations'} of {null.permuted})"
+                f"{format_number(null.q95)}, p {printed_p(null.p, smallest=null.p_floor)} "
+                f"({null.draws} {'draws' if null.drawn else 'permutations'} of {null.permuted})"
             )
 
 
@@ -103,8 +104,8 @@ def _rows(records: tuple[Record, ...] | list[Record]) -> list[str]:
     if pairs:
         rows = [["pair", "estimate", "interval", "statistic", "p", "p adjusted"]]
         for r in pairs:
-            numbers = [r.statistic.value, r.p, r.p_adjusted]
-            shown = [format_number(v) for v in numbers]
+            p = (printed_p(r.p, smallest=r.p_floor), _adjusted(r))
+            shown = [format_number(r.statistic.value), *(text.removeprefix("= ") for text in p)]
             rows.append([f"{r.a} - {r.b}", format_number(r.estimate), _bounds(r.interval), *shown])
     else:
         rows = [["estimate of", "estimate", "interval"]]

@@ -102,6 +102,8 @@ class Test(Record):
     p, p_floor, p_adjusted : float
         `p_floor` is the smallest p that the method can give on these data, NaN where it is not
         known to have one; `p_adjusted` that of the family `family`.
+    p_bound : bool
+        Whether `p_adjusted` is an upper bound: the p that it is made from stands at its floor.
     null_hypothesis, alternative, why, data_name : str
         In words.
     effects : tuple of str
@@ -118,6 +120,7 @@ class Test(Record):
     p: Probability
     p_floor: Probability = math.nan
     p_adjusted: Probability = math.nan
+    p_bound: bool = False
     family: str = ""
     null_hypothesis: str = ""
     alternative: str = ""
@@ -145,6 +148,7 @@ class Comparison(Record):
     p: Probability
     p_floor: Probability = math.nan
     p_adjusted: Probability = math.nan
+    p_bound: bool = False
     family: str = ""
     interval: Interval | None = None
     margin: Margin | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from judgestats.results.estimands import name_of, symbol_of, without_zero
-from judgestats.results.numbers import apa_estimate, apa_number, apa_p
+from judgestats.results.numbers import adjusted_p, apa_estimate, apa_number, apa_p
 from judgestats.results.records import Comparison, Estimate, Record, ResultSet, Table, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import (
@@ -138,7 +138,7 @@ def p_of(record: Test | Comparison, found: Results) -> str:
     if family.method in {"", "none"} or defined < 2:
         return text
     how = f"{adjusted_by(family.method)}-adjusted over {defined} tests"
-    return f"{text} ({how}, {apa_p(record.p_adjusted)})"
+    return f"{text} ({how}, p {adjusted_p(record)})"
 
 
 def family_sentence(family_id: str, found: Results) -> str:
@@ -147,7 +147,8 @@ def family_sentence(family_id: str, found: Results) -> str:
     p = {}
     for record in found.members(family):
         if isinstance(record, (Test, Comparison)):
-            p[record.title if record.title not in p else record.id] = record.p_adjusted
+            told = (record.p_adjusted, adjusted_p(record))
+            p[record.title if record.title not in p else record.id] = told
     return family_text(family.label, family.method, p)
 
 
@@ -165,5 +166,5 @@ def _estimate(record: Estimate, label: str) -> str:
 def _pair(row: Comparison) -> str:
     bounded = without_zero(row.estimand)
     shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
-    p = f"adjusted {apa_p(row.p_adjusted)}" if row.family else apa_p(row.p)
+    p = f"adjusted p {adjusted_p(row)}" if row.family else apa_p(row.p, smallest=row.p_floor)
     return f"{row.a} against {row.b} ({name_of(row.estimand)} {shown}{hangs_on(row.details)}, {p})"

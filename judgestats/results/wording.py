@@ -269,17 +269,17 @@ def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:
     return max(far, key=lambda i: far[i]) if far else None
 
 
-def family_text(name: str, adjust: str, p_adjusted: Mapping[str, float]) -> str:
-    """Which tests of a family stand after adjustment."""
-    stands = [k for k, p in p_adjusted.items() if p < 0.05]
+def family_text(name: str, adjust: str, tests: Mapping[str, tuple[float, str]]) -> str:
+    """Which tests of a family stand after adjustment: by label their adjusted p, and as told."""
+    stands = [k for k, (p, _) in tests.items() if p < 0.05]
     controls = _CONTROLS.get(adjust, "chance of any false claim in the family")
-    head = f"Family '{name}' ({len(p_adjusted)} tests, {adjust}, which controls the {controls})"
+    head = f"Family '{name}' ({len(tests)} tests, {adjust}, which controls the {controls})"
     if not stands:
         return (
             f"{head}: no test stands at the .05 level, which does not show that nothing is there."
         )
     named = stands if len(stands) <= _MOST_OF_A_FAMILY else stands[: _MOST_OF_A_FAMILY - 1]
-    each = "; ".join(f"{k} (adjusted {apa_p(p_adjusted[k])})" for k in named)
+    each = "; ".join(f"{k} (adjusted p {tests[k][1]})" for k in named)
     more = len(stands) - len(named)
     also = f"; and {more} more, in the table of the family" if more else ""
     verb = "stands" if len(stands) == 1 else "stand"

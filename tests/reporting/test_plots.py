@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -321,13 +322,16 @@ def test_from_results() -> None:
         plots.NullRow.from_estimate(estimate)
 
 
-def test_equivalence_speaks_only_of_intervals_inside_the_margin() -> None:
-    figure = plots.Equivalence(rows=(), margin=(-1, 1))
-    row = plots.EffectRow
-    assert figure.verdict(row(label="", estimate=0, low=-0.5, high=0.5)) == "equivalent"
-    assert figure.verdict(row(label="", estimate=0, low=-1.5, high=0.5)) == "undecided"
-    assert figure.verdict(row(label="", estimate=2, low=1.5, high=2.5)) == "different"
-    assert figure.verdict(row(label="", estimate=NAN)) == "undefined"
+def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
+    row = partial(plots.EffectRow, label="", estimate=1.4, low=1.1, high=1.8)
+    assert plots.Equivalence.verdict(row()) == "undecided"
+    assert plots.Equivalence.verdict(row(verdict="equivalent")) == "equivalent"
+    assert plots.Equivalence.verdict(row(low=NAN, high=NAN, verdict="different")) == "undefined"
+    ax = Canvas().subplots()
+    rows = (row(), row(verdict="undecided"), row(low=0.5, high=2.0, verdict="different"))
+    plots.Forest(rows=rows, reference=1.0).draw(ax)
+    squares = [line for line in ax.get_lines() if line.get_marker() == "s"]
+    assert [line.get_markerfacecolor() == "white" for line in squares] == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from judgestats.reporting.plots.answer import (
 )
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.calibration import CalibrationCurve, ReliabilityDiagram
-from judgestats.reporting.plots.effects import EffectRow, Equivalence, Forest
+from judgestats.reporting.plots.effects import EffectRow, Equivalence, Forest, Verdict
 from judgestats.reporting.plots.ranks import CriticalDifference, cliques
 from judgestats.reporting.plots.reliability import (
     NullRow,
@@ -50,4 +50,5 @@ __all__ = [
     "SpreadPanel",
     "cliques",
     "stepped_up",
+    "Verdict",
 ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
@@ -19,18 +20,26 @@ from judgestats.results.numbers import bounds_of
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
-__all__ = ["EffectRow", "Equivalence", "Forest"]
+__all__ = ["EffectRow", "Equivalence", "Forest", "Verdict"]
+
+
+Verdict = Literal["", "different", "equivalent", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffectRow:
-    """One estimate with its interval; NaN means undefined, and is shown as that."""
+    """One estimate with its interval; NaN means undefined, and is shown as that.
+
+    `verdict` is that of the declared test of the row, adjusted, as text and tables have it: marks
+    go by it and never by the interval, which is not adjusted. Empty: nothing was tested.
+    """
 
     label: str
     estimate: float
     low: float = math.nan
     high: float = math.nan
     group: str = ""
+    verdict: Verdict = ""
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, *, label: str = "", group: str = "") -> EffectRow:
@@ -43,6 +52,8 @@ class EffectRow:
 @dataclass(frozen=True, kw_only=True)
 class Forest(Figure):
     """Estimates with intervals, one a line, and the numbers written beside them.
+
+    Squares of rows that were tested and not told apart are hollow, all others filled.
 
     Attributes
     ----------
@@ -125,11 +136,8 @@ class Forest(Figure):
             if math.isnan(row.estimate):
                 continue
             if not (math.isnan(row.low) or math.isnan(row.high)):
-                crosses = row.low <= self.reference <= row.high
                 ax.hlines(centre, row.low, row.high, color=COLOURS[0], lw=1.6)
-                face = "white" if crosses else COLOURS[0]
-            else:
-                face = COLOURS[0]
+            face = COLOURS[0] if row.verdict in {"", "different"} else "white"
             ax.plot(row.estimate, centre, "s", color=COLOURS[0], mfc=face, ms=5)
         ax.set_ylim(y, 0)
         ax.set_yticks(positions, labels)
@@ -166,7 +174,7 @@ class Forest(Figure):
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalence(Figure):
-    """Intervals against a margin declared beforehand: inside it means equivalent.
+    """Intervals against a margin declared beforehand, each with the verdict of its row.
 
     Attributes
     ----------
@@ -188,16 +196,12 @@ class Equivalence(Figure):
         height = sum(0.24 if "\n" not in _label(r.label) else 0.36 for r in self.rows)
         return (PAPER_WIDTH, max(1.6, 1.05 + height))
 
-    def verdict(self, row: EffectRow) -> str:
-        """``equivalent``, ``different``, or ``undecided``."""
-        low, high = self.margin
+    @staticmethod
+    def verdict(row: EffectRow) -> str:
+        """``equivalent``, ``different``, ``undecided`` or ``undefined``."""
         if math.isnan(row.low) or math.isnan(row.high):
             return "undefined"
-        if low < row.low and row.high < high:
-            return "equivalent"
-        if row.high < low or row.low > high:
-            return "different"
-        return "undecided"
+        return row.verdict or "undecided"
 
     @property
     def alt(self) -> str:

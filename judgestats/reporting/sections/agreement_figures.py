@@ -53,8 +53,7 @@ def alignment(run: Run) -> Captioned | None:
         return None
     known = math.isfinite(people)
     line = (
-        f"The line is what people score against one another ({people:.3f}); filled squares: the "
-        "interval leaves it out."
+        f"The line is what people score against one another ({people:.3f})."
         if known
         else "The line is .5."
     )

@@ -11,7 +11,7 @@ from judgestats.reporting.shown import Shown, address, named, words
 from judgestats.results import Results
 from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import brief_of
-from judgestats.results.numbers import apa_p
+from judgestats.results.numbers import adjusted_p
 
 __all__ = ["answers", "told"]
 
@@ -67,7 +67,7 @@ def _numbers(answer: Answer, found: Results) -> Iterator[tuple[int, int, Shown]]
     at = 0
     places = {headline.id: i for i, headline in enumerate(found.headlines)}
     for i in (places[h] for h in answer.headlines):
-        whole = apa_p(found.headlines[i].p_adjusted)
+        whole = f"p {adjusted_p(found.headlines[i])}"
         number = whole.removeprefix("p ").removeprefix("= ")
         start = answer.text.find(whole, at)
         if start >= 0 and math.isfinite(found.headlines[i].p_adjusted):

@@ -202,8 +202,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     for test in kept[:_MOST_ROWS]:
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
-        p = test.p_adjusted if test.family and not math.isnan(test.p_adjusted) else test.p
-        field = "p_adjusted" if p is test.p_adjusted else "p"
+        field, p, bound = _p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
         rows.append(
             {
@@ -211,7 +210,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
                 "what": subject_of(test) or test.title,
                 "effect": effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
-                "p": label(run.records, address(test.id, field), p=True),
+                "p": label(run.records, address(test.id, field), p=True, bound=bound),
                 "verdict": "" if math.isnan(p) else "differs" if p <= level else "open",
             }
         )
@@ -358,14 +357,11 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
     size, same = line["size"] or line["same"], line["same"]
     level = run.records.family(size.family).level if size.family else 0.05
 
-    def p_of(member: Comparison) -> tuple[str, float]:
-        if member.family and not math.isnan(member.p_adjusted):
-            return "p_adjusted", member.p_adjusted
-        return "p", member.p
-
-    field, p = p_of(size)
+    field, p, bound = _p_of(size)
     differs = size.margin is None and p <= level
-    alike = same is not None and p_of(same)[1] <= same.margin.alpha and not differs
+    alike = same is not None and _p_of(same)[1] <= same.margin.alpha and not differs
+    if alike:
+        field, _, bound = _p_of(same)
     effect = Measured.of(size)
     if estimand_of(size.estimand).unit == "ranks":
         effects = run.records.effects(size)
@@ -375,10 +371,16 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         "pair": f"{size.a} against {size.b}",
         "of": estimand_of(size.estimand).label,
         "size": effect.shown(),
-        "p": label(run.records, address(size.id if not alike else same.id,
-                                        field if not alike else p_of(same)[0]), p=True),
+        "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
-    }  # fmt: skip
+    }
+
+
+def _p_of(record: Test | Comparison) -> tuple[str, float, bool]:
+    """Field and value of the p that decides, and whether it is an upper bound."""
+    if record.family and not math.isnan(record.p_adjusted):
+        return "p_adjusted", record.p_adjusted, record.p_bound
+    return "p", record.p, record.p <= record.p_floor
 
 
 def limits(run: Run) -> Markdown:

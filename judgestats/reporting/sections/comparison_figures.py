@@ -14,6 +14,10 @@ from judgestats.results.numbers import bounds_of
 __all__ = ["critical_differences", "equivalence", "variance_ratios"]
 
 _MOST_ROWS = 36
+FILLED = (
+    "Filled squares: told apart by the test of the pair, adjusted for all pairs; the intervals "
+    "are not adjusted."
+)
 
 
 def critical_differences(run: Run) -> list[Captioned]:
@@ -73,7 +77,7 @@ def variance_ratios(run: Run) -> Captioned | None:
             rows.append(
                 plots.EffectRow(
                     label=f"{pair.a} / {pair.b}", estimate=pair.estimate, low=low, high=high,
-                    group=whole.title,
+                    group=whole.title, verdict=verdict_of(pair, run.records),
                 )
             )  # fmt: skip
     if not rows:
@@ -86,8 +90,7 @@ def variance_ratios(run: Run) -> Captioned | None:
         label="fig-ratios",
         caption=(
             "Ratios of pooled within-item variances with intervals over questions, on a log axis. "
-            "Filled squares: the interval leaves out 1. Pairs with a variance of 0 have no ratio "
-            "and are not shown."
+            f"{FILLED} Pairs with a variance of 0 have no ratio and are not shown."
         ),
     )  # fmt: skip
 
@@ -109,6 +112,7 @@ def equivalence(run: Run) -> list[Captioned]:
             plots.EffectRow(
                 label=f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}",
                 estimate=pair.estimate, low=low, high=high,
+                verdict=verdict_of(pair, run.records),
             )
         )  # fmt: skip
     shown: list[Captioned] = []
@@ -122,12 +126,44 @@ def equivalence(run: Run) -> list[Captioned]:
                 ),
                 label=f"fig-equivalence{number}",
                 caption=(
-                    "Is a difference shown to be small? Only an interval that lies inside the "
-                    f"declared margin says so; one that merely includes {neutral} does not."
+                    "Is a difference shown to be small? Only an interval inside the declared "
+                    f"margin can say so; one that merely includes {neutral} does not. The verdicts "
+                    "beside are those of the tests, adjusted for all pairs."
                 ),
             )
         )
     return shown
+
+
+def verdict_of(pair: Comparison, found: Results) -> plots.Verdict:
+    """What the declared tests of a pair say, adjusted in their families.
+
+    That a pair is alike stands where its test of equivalence shows it; else it is told apart or
+    not by the test of its difference.
+    """
+    about = (pair.about.stratum, pair.about.judge, frozenset((pair.a, pair.b)))
+    beside = [
+        other
+        for other in found.select(Comparison)
+        if other.margin is None
+        and other.estimand == pair.estimand
+        and (other.about.stratum, other.about.judge, frozenset((other.a, other.b))) == about
+    ]
+    tested = [pair, *beside] if pair.margin is None else beside
+    p = _p_of(pair)
+    if pair.margin is not None and p <= pair.margin.alpha:
+        return "equivalent"
+    if any(_p_of(one) < _level(one, found) for one in tested[:1]):
+        return "different"
+    return "" if math.isnan(p) else "undecided"
+
+
+def _p_of(pair: Comparison) -> float:
+    return pair.p_adjusted if pair.family else pair.p
+
+
+def _level(pair: Comparison, found: Results) -> float:
+    return found.family(pair.family).level if pair.family else 0.05
 
 
 def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from judgestats.reporting.formats import DASH, interval, is_missing, number
+from judgestats.reporting.formats import DASH, interval, is_missing, number, p_cell
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import Estimate, Record, Results, ResultSet, estimand_of
 from judgestats.results.numbers import bounds_of
@@ -89,7 +89,7 @@ def _row(record: Estimate, whole: Record) -> dict[str, Any]:
         "se": number(record.std_error, digits=4) if alone else DASH,
         "null": number(null.mean, leading_zero=zero) if null else DASH,
         "q95": number(null.q95, leading_zero=zero) if null else DASH,
-        "p": null.p if null else math.nan,
+        "p": p_cell(null.p, bound=null.p <= null.p_floor) if null else math.nan,
         "n": record.sample.n_items if record.sample is not None else None,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,8 +138,9 @@ def shifts(held: Sequence[Pair]) -> Captioned | None:
         ),
         label="fig-shifts",
         caption=(
-            "Shift of the mean score against Run 1, paired by item, with intervals. An "
-            "interval that holds 0 does not show that nothing changed."
+            "Shift of the mean score against Run 1, paired by item, with intervals, which are "
+            "not adjusted. Filled squares: shifted by the test, adjusted for all that was tested. "
+            "A hollow one does not show that nothing changed."
         ),
     )
 
@@ -193,15 +195,30 @@ def _number(found: Results, where: str) -> Measured:
 
 
 def _p(found: Results, test: str) -> Shown:
-    return label(found, address(test, "p_adjusted"), p=True) if test in found else NOTHING
+    if test not in found:
+        return NOTHING
+    bound = found.get(test, Test).p_bound
+    return label(found, address(test, "p_adjusted"), p=True, bound=bound)
+
+
+def _verdict(found: Results, test: str) -> plots.Verdict:
+    if test not in found or math.isnan(found.get(test, Test).p_adjusted):
+        return ""
+    record = found.get(test, Test)
+    return "different" if record.p_adjusted < found.family(record.family).level else "undecided"
 
 
 def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
     found = pair.found
     rows = [row for row in found.rows if row.key == "shift"] if found is not None else []
-    numbers = [(name, _number(found, i)) for row in rows for name, i in row.cells.items() if found]
+    if found is None:
+        return []
+    numbers = [(name, _number(found, i)) for row in rows for name, i in row.cells.items()]
     return [
-        plots.EffectRow(label=name, estimate=m.value, low=m.low, high=m.high, group=pair.title)
+        plots.EffectRow(
+            label=name, estimate=m.value, low=m.low, high=m.high, group=pair.title,
+            verdict=_verdict(found, f"shift.{name}"),
+        )
         for name, m in numbers
         if m.known
-    ]
+    ]  # fmt: skip

@@ -15,6 +15,7 @@ from judgestats.reporting.formats import (
     integer,
     interval,
     number,
+    p_cell,
     positive_interval,
 )
 from judgestats.reporting.sections.estimate_tables import estimates_table, said_once, subject_of
@@ -103,8 +104,8 @@ def tests_table(tests: Sequence[Test], *, found: Results, label: str, caption: s
                 "what": subject if alike else test.title,
                 "test": test.method,
                 "statistic": statistic_text(s.symbol, s.value, s.df) if known else DASH,
-                "p": test.p,
-                "p_adjusted": test.p_adjusted,
+                "p": p_cell(test.p, bound=test.p <= test.p_floor),
+                "p_adjusted": p_cell(test.p_adjusted, bound=test.p_bound),
                 "effect": name_of(effect.estimand) if effect else "",
                 "value": number(effect.estimate, leading_zero=not bounded) if effect else DASH,
                 "ci": interval(*bounds, leading_zero=not bounded),
@@ -161,8 +162,8 @@ def comparisons_table(sets: Sequence[Record], *, found: Results, label: str, cap
             "ci": _pair_interval(row),
             "hangs": hangs_on(row.details).strip(" ()"),
             "statistic": row.statistic.value,
-            "p": row.p,
-            "p_adjusted": row.p_adjusted,
+            "p": p_cell(row.p, bound=row.p <= row.p_floor),
+            "p_adjusted": p_cell(row.p_adjusted, bound=row.p_bound),
         }
         for whole, row in pairs
     ]

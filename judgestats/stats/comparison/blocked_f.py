@@ -232,15 +232,17 @@ def blocked_f_test(
         }
         if not drawn:
             details["p_from"] = "all arrangements of cells (exact)"
-        # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie.
+        # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie. Blocks
+        # whose cells are all equal change nothing.
+        moved = int(np.sum(np.ptp(blocks, axis=1) > 1e-12 * np.max(np.abs(centred))))
         more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
         most = max(inference["n_permutations"], more)
-        least = max(math.exp((1 - g) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
+        least = max(math.exp((1 - moved) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
         details["p_floor"] = least
         if least > SMALL_P:
             message = (
-                f"With {g} blocks and {k} conditions p cannot fall below {least:.3g}: judge more "
-                "items, or draw more permutations."
+                f"With {moved} blocks that differ and {k} conditions p cannot fall below "
+                f"{least:.3g}: judge more items, or draw more permutations."
             )
             notes = (*notes, Note(code="p_out_of_reach", message=message))
     else:

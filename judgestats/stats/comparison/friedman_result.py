@@ -113,6 +113,7 @@ class FriedmanResult(TestResult):
             **iman_davenport_f(self.details["chi_squared"], self.ranks),
             name="iman_davenport_test",
             method="Friedman test, Iman-Davenport F",
+            details={k: v for k, v in self.details.items() if k not in {"n_permutations", "seed"}},
         )
 
     def critical_difference(self, *, alpha: float = 0.05) -> float:
@@ -289,7 +290,8 @@ class FriedmanResult(TestResult):
         details: dict[str, Any] | None = None,
     ) -> Comparisons:
         """Comparisons from parallel columns (a, b, estimate, statistic, p, adjusted p)."""
-        reason = self.reason
+        reason, drawn = self.reason, (details or {}).get("n_permutations", 0)
+        floor = 1 / (drawn + 1) * (1 + 1e-9) if drawn else 0.0
         rows = []
         for i, (a, b, estimate, statistic, p, adjusted) in enumerate(zip(*columns, strict=True)):
             undefined = bool(reason) or math.isnan(statistic)
@@ -303,6 +305,7 @@ class FriedmanResult(TestResult):
                     df=df,
                     p_value=math.nan if undefined else float(p),
                     p_adjusted=math.nan if undefined else float(adjusted),
+                    p_bound=not undefined and bool(adjusted <= floor),
                     interval=None if undefined or intervals is None else intervals[i],
                     reason=(reason or "the ranks do not vary") if undefined else "",
                 )

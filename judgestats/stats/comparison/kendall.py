@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -155,6 +155,7 @@ def kendall_correlation(
         raise InputError(
             f"{where}: exact=True is for values without ties, and there are ties. Use exact=False."
         )
+    details: dict[str, Any] = {"untied": untied}
     tau = math.nan if reason else _tau_b(a, b)
     statistic, symbol, p, how = math.nan, "z", math.nan, ""
     more = list(notes)
@@ -164,7 +165,7 @@ def kendall_correlation(
         scale = math.sqrt(math.prod(pairs - float(np.sum(t * (t - 1))) / 2 for t in ties))
         s = tau * scale
         if codes is not None:
-            p, how, extra = clustered_p(
+            p, how, extra, floor = clustered_p(
                 a,
                 b,
                 codes,
@@ -175,6 +176,7 @@ def kendall_correlation(
                 inference["seed"],
             )
             more += extra
+            details["p_floor"] = floor
             statistic = s / math.sqrt(_tau_variance(a, b))
         elif (untied and n < 50) if exact is None else exact:
             outcome = stats.kendalltau(a, b, method="exact", alternative=alternative)
@@ -236,5 +238,5 @@ def kendall_correlation(
         data_name=data_name,
         notes=tuple(more),
         reason=reason,
-        details=MappingProxyType({"untied": untied}),
+        details=MappingProxyType(details),
     )

@@ -192,6 +192,7 @@ def mann_whitney_test(
                 "p_value": p,
                 "method": "Wilcoxon rank sum test "
                 f"({inference['n_permutations']} permutations of labels {what})",
+                "p_floor": 1 / (inference["n_permutations"] + 1),
             }
     shift = shift_estimate(
         first,
@@ -231,7 +232,10 @@ def mann_whitney_test(
         data_name=data.data_name if isinstance(x, str) else f"{a} and {b}",
         notes=tuple(notes),
         reason=outcome["reason"],
-        details=MappingProxyType({"z": outcome["z"], "sizes": (first.size, second.size)}),
+        details=MappingProxyType(
+            {"z": outcome["z"], "sizes": (first.size, second.size)}
+            | {k: v for k, v in outcome.items() if k == "p_floor"}
+        ),
     )
 
 

@@ -163,7 +163,11 @@ def page_trend_test(
             )
             p = null.null.p_value
             method += f" ({inference['n_permutations']} permutations within clusters)"
-            details = {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}
+            details = {
+                "n_permutations": inference["n_permutations"],
+                "seed": inference["seed"],
+                "p_floor": null.null.p_smallest,
+            }
         elif _page_exact_is_cheap(n, k) if exact is None else exact:
             distribution = page_null(np.rint(2 * ranks).astype(np.int64))
             centre = n * k * (k + 1) ** 2 / 2

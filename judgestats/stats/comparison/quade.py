@@ -141,6 +141,7 @@ def quade_test(
     sums, total = np.full(k, math.nan), math.nan
     method = "Quade test"
     notes: list[Note] = list(blocks.notes)
+    details: dict[str, Any] = {}
     if not reason:
         weights = level_ranks(noise_free(np.ptp(blocks.scores, axis=1)))
         weighted = weights[:, None] * (ranks - (k + 1) / 2)
@@ -156,14 +157,15 @@ def quade_test(
         if blocks.cluster is not None:
             rows = np.zeros((int(blocks.cluster.max()) + 1, k))
             np.add.at(rows, blocks.cluster, weighted)
-            p = permutation_distribution(
+            null = permutation_distribution(
                 rows,
                 lambda x: np.sum(x.sum(axis=1) ** 2, axis=1),
                 scheme="cells",
                 n_permutations=inference["n_permutations"],
                 seed=inference["seed"],
                 vectorized=True,
-            ).null.p_value
+            ).null
+            p, details = null.p_value, {"p_floor": null.p_smallest}
             method += f" ({inference['n_permutations']} permutations within clusters)"
     share = (float(np.sum(sums**2)) / n) / total if not reason and total > 0 else math.nan
     effect = Estimate(
@@ -192,6 +194,7 @@ def quade_test(
         data_name=blocks.data_name,
         notes=tuple(notes),
         reason=reason,
+        details=MappingProxyType(details),
         sums=sums,
         total=total,
         n_blocks=n,

@@ -104,8 +104,11 @@ def clustered_p(
     alternative: Alternative,
     n_permutations: int,
     seed: int | None,
-) -> tuple[float, str, list[Note]]:
-    """P-value: y exchanged within clusters where x varies there, else a jackknife t."""
+) -> tuple[float, str, list[Note], float]:
+    """P-value: y exchanged within clusters where x varies there, else a jackknife t.
+
+    With how it was had, notes, and the smallest that it can be.
+    """
     order = np.argsort(cluster, kind="stable")
     spans = np.split(x[order], np.flatnonzero(np.diff(cluster[order])) + 1)
     varies = np.array([np.ptp(s) > 0 for s in spans])
@@ -120,19 +123,23 @@ def clustered_p(
             alternative=alternative,
             vectorized=batch is not None,
         )
-        return null.null.p_value, f"{n_permutations} permutations within clusters", []
+        how = f"{n_permutations} permutations within clusters"
+        return null.null.p_value, how, [], null.null.p_smallest
     n_clusters = int(cluster.max()) + 1
     left_out = np.array([coefficient(x[cluster != g], y[cluster != g]) for g in range(n_clusters)])
     if n_clusters < 3 or not np.isfinite(left_out).all():
         message = "No p-value: the jackknife over clusters is undefined."
-        return math.nan, "jackknife over clusters", [Note(code="no_p_value", message=message)]
+        return math.nan, _JACKKNIFE, [Note(code="no_p_value", message=message)], math.nan
     spread, df = jackknife_error(left_out, np.bincount(cluster))
     t = coefficient(x, y) / spread if spread > 0 else math.nan
     p = 2 * stats.t.sf(abs(t), df)
     if alternative != "two-sided":
         p = stats.t.sf(t if alternative == "greater" else -t, df)
     message = "x does not vary within most clusters: p is from a jackknife over clusters."
-    return float(p), "jackknife over clusters", [Note(code="cluster_jackknife", message=message)]
+    return float(p), _JACKKNIFE, [Note(code="cluster_jackknife", message=message)], math.nan
+
+
+_JACKKNIFE = "jackknife over clusters"
 
 
 def check_interval(where: str, interval: str | None, allowed: tuple[str, ...]) -> None:

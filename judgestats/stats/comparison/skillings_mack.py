@@ -131,6 +131,7 @@ def skillings_mack_test(
     statistic = p = math.nan
     method = "Skillings-Mack test"
     estimates: dict[str, float] = {}
+    drawn = 0
     if not reason:
         centred, sizes = _scores(matrix)
         links = _covariance(centred, present, sizes, "ignore")
@@ -164,10 +165,9 @@ def skillings_mack_test(
                 for c, s in zip(blocks.conditions, sums, strict=True)
             }
         if inference["n_permutations"] and not reason and blocks.cluster is None:
-            p = _permutation_p(
-                centred, present, inverse, statistic, inference["n_permutations"], inference["seed"]
-            )
-            method += f" ({inference['n_permutations']} permutations within items)"
+            drawn = inference["n_permutations"]
+            p = _permutation_p(centred, present, inverse, statistic, drawn, inference["seed"])
+            method += f" ({drawn} permutations within items)"
     return TestResult(
         name=where,
         method=method,
@@ -196,6 +196,7 @@ def skillings_mack_test(
         data_name=blocks.data_name,
         notes=blocks.notes,
         reason=reason,
+        details=MappingProxyType({"n_permutations": drawn} if drawn else {}),
     )
 
 

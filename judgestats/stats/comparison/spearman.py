@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -168,9 +168,10 @@ def spearman_correlation(
     reason = refusal(first, second, 3)
     rho = math.nan if reason else _rho(first, second)
     p, how, found, more = math.nan, "", None, list(notes)
+    details: dict[str, Any] = {}
     if not reason and codes is not None:
         centred = level_ranks(first) - (n + 1) / 2
-        p, how, extra = _spearman_cluster_p(
+        p, how, extra, floor = _spearman_cluster_p(
             first,
             second,
             codes,
@@ -180,6 +181,7 @@ def spearman_correlation(
             inference["seed"],
         )
         more += extra
+        details["p_floor"] = floor
     elif not reason:
         p, how = _spearman_p(first, second, rho, alternative, exact)
     chosen = interval or ("bonett-wright" if codes is None else "bootstrap")
@@ -222,6 +224,7 @@ def spearman_correlation(
         data_name=data_name,
         notes=tuple(more),
         reason=reason,
+        details=details,
     )
 
 
@@ -233,7 +236,7 @@ def _spearman_cluster_p(
     alternative: Alternative,
     n_permutations: int,
     seed: int | None,
-) -> tuple[float, str, list[Note]]:
+) -> tuple[float, str, list[Note], float]:
     """Exchanging y moves its ranks along, so that the null needs one product per permutation."""
     ranks = level_ranks(y)
     scale = math.sqrt(float(centred @ centred) * float(np.sum((ranks - ranks.mean()) ** 2)))

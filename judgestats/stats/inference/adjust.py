@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_p
+from judgestats.results.numbers import format_p
 from judgestats.results.wording import family_text
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust"]
+__all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust", "p_bounds"]
 
 Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
 
@@ -150,6 +150,42 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
     return out
 
 
+def p_bounds(
+    p_values: Sequence[float], floors: Sequence[float], *, method: str = "holm"
+) -> list[bool]:
+    """Which adjusted p-values are upper bounds, since a p that they are made from is one.
+
+    A p at the floor of its permutations could be any smaller number: what would be smaller then is
+    known only as a bound.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Of one family, not adjusted.
+    floors : sequence of float
+        The smallest p that each test can give; NaN or 0 where it has none.
+    method : str
+        See `p_adjust`; by any other the p-values are adjusted already, each by itself.
+
+    Examples
+    --------
+    >>> p_bounds([0.03, 0.001, 0.4], [0.001, 0.001, math.nan])
+    [False, True, False]
+    >>> p_bounds([0.0012, 0.001], [0.001, 0.001])  # the larger is held up by the smaller
+    [True, True]
+    """
+    p, floor = np.asarray(p_values, dtype=float), np.asarray(floors, dtype=float)
+    at = p <= floor * (1 + 1e-9)
+    if method not in _RULES:
+        return [bool(b) for b in at]
+    known = ~np.isnan(p)
+    out = np.zeros(p.size, dtype=bool)
+    if at.any():
+        lower, now = (_RULES[method](v[known]) for v in (np.where(at, 0.0, p), p))
+        out[known] = np.minimum(lower, 1.0) < np.minimum(now, 1.0)
+    return [bool(b) for b in out]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Family(Result):
     """The tests of one hypothesis of the analysis plan, adjusted together.
@@ -164,12 +200,15 @@ class Family(Result):
         The tests by label.
     p_adjusted : mapping of str to float
         Adjusted p-values by label, NaN where a test was not computed.
+    p_bound : mapping of str to bool
+        Which of them are upper bounds: see `p_bounds`.
     """
 
     name: str
     adjust: str
     tests: Mapping[str, TestResult]
     p_adjusted: Mapping[str, float]
+    p_bound: Mapping[str, bool] = dataclasses.field(default_factory=dict)
 
     def tidy(self) -> pd.DataFrame:
         """One row per test: its `glance` with label, adjusted p and family."""
@@ -190,16 +229,22 @@ class Family(Result):
         return "; ".join(
             f"{label}: {test.apa(digits=digits)}"
             + (
-                f", adjusted {apa_p(self.p_adjusted[label])}"
+                f", adjusted p {self.p_text(label)}"
                 if not math.isnan(self.p_adjusted[label])
                 else ""
             )
             for label, test in self.tests.items()
         )
 
+    def p_text(self, label: str) -> str:
+        """The adjusted p of a test as it is written: ``= .031``, ``<= .001``."""
+        p = self.p_adjusted[label]
+        return format_p(p, smallest=p if self.p_bound.get(label, False) else 0.0)
+
     def sentence(self) -> str:
         """Which tests of the family stand after adjustment."""
-        return family_text(self.name, self.adjust, self.p_adjusted)
+        told = {label: (p, self.p_text(label)) for label, p in self.p_adjusted.items()}
+        return family_text(self.name, self.adjust, told)
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]
@@ -251,4 +296,11 @@ def adjust_family(
         adjust=method,
         tests=dict(tests),
         p_adjusted=dict(zip(tests, adjusted.tolist(), strict=True)),
+        p_bound=dict(
+            zip(
+                tests,
+                p_bounds(raw, [t.p_floor for t in tests.values()], method=method),
+                strict=True,
+            )
+        ),
     )

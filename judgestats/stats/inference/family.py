@@ -11,8 +11,8 @@ import pandas as pd
 
 from judgestats.results.estimands import without_zero
 from judgestats.results.numbers import (
+    adjusted_p,
     apa_estimate,
-    apa_p,
     format_number,
     with_bounds,
 )
@@ -37,6 +37,8 @@ class Comparison:
     interval: Interval | None = None
     effect: float = math.nan
     effect_name: str = ""
+    p_bound: bool = False
+    """Whether `p_adjusted` is an upper bound: see `judgestats.stats.p_bounds`."""
     n: int | None = None
     reason: str = ""
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -135,6 +137,12 @@ class Comparisons(Result):
             ]
         )
 
+    @property
+    def p_floor(self) -> float:
+        """The smallest p that the method can give on these data; NaN where none is known."""
+        drawn = self.details.get("n_permutations")
+        return float(self.details.get("p_floor", 1 / (drawn + 1) if drawn else math.nan))
+
     def apa(self, *, digits: int = 2) -> str:
         """Every pair with its estimate, interval and adjusted p: see `Result.apa`."""
         return "; ".join(self._row_apa(row, digits) for row in self.rows)
@@ -148,7 +156,7 @@ class Comparisons(Result):
         shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
         parts = [f"{name}: {row.estimate_name} = {shown}"]
         if not math.isnan(row.p_adjusted):
-            parts.append(f"adjusted {apa_p(row.p_adjusted)}")
+            parts.append(f"adjusted p {adjusted_p(row)}")
         return ", ".join(parts)
 
     def sentence(self) -> str:
@@ -172,7 +180,7 @@ class Comparisons(Result):
         """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
         bounded = without_zero(row.estimate_name)
         text = f"{row.estimate_name} {apa_estimate(row.estimate, row.interval, bounded=bounded)}"
-        return f"{text}{hangs_on(row.details)}, adjusted {apa_p(row.p_adjusted)}"
+        return f"{text}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
 
     def __str__(self) -> str:
         columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]

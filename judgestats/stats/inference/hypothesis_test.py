@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.results.numbers import apa_p, format_number
+from judgestats.results.numbers import apa_p, format_number, printed_p
 from judgestats.results.wording import statistic_text, words_of_test
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result_parts import Note, Result, Sample, notes_block
@@ -43,7 +43,7 @@ class TestResult(Result):
     estimates : mapping of str to float
         Group means, mean ranks and the like, by level.
     notes, reason, details
-        As in `Estimate`.
+        As in `Estimate`; ``p_floor`` of the details is the smallest p that the method can give.
     """
 
     __test__ = False  # pytest must not collect it
@@ -133,10 +133,16 @@ class TestResult(Result):
         """
         if math.isnan(self.p_value):
             return f"{self.method}: not computed ({self.reason})"
-        text = f"{self._statistic(digits)}, {apa_p(self.p_value)}"
+        text = f"{self._statistic(digits)}, {apa_p(self.p_value, smallest=self.p_floor)}"
         if self.effect is not None and not math.isnan(self.effect.estimate):
             text += f", {self.effect.apa(digits=digits)}"
         return text
+
+    @property
+    def p_floor(self) -> float:
+        """The smallest p that the method can give on these data; NaN where none is known."""
+        drawn = self.details.get("n_permutations")
+        return float(self.details.get("p_floor", 1 / (drawn + 1) if drawn else math.nan))
 
     def _statistic(self, digits: int) -> str:
         """The statistic with its degrees of freedom."""
@@ -181,10 +187,7 @@ class TestResult(Result):
             lines.append(f"data:  {self.data_name}")
         parts = [f"{self.statistic_name} = {format_number(self.statistic, digits=5)}"]
         parts += [f"{k} = {format_number(v, digits=5)}" for k, v in self.df.items()]
-        p = "NA" if math.isnan(self.p_value) else f"{self.p_value:.4g}"
-        parts.append(
-            f"p-value = {p}" if p == "NA" or self.p_value >= 2.2e-16 else "p-value < 2.2e-16"
-        )
+        parts.append(f"p-value {printed_p(self.p_value, smallest=self.p_floor)}")
         lines.append(", ".join(parts))
         if self.reason:
             lines.append(f"not computed: {self.reason}")

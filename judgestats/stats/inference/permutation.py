@@ -374,6 +374,7 @@ def _summarise(
         n_permutations=n,
         seed=seed,
         reason=silent,
+        sides=2 if alternative == "two-sided" else 1,
     )
     return PermutationResult(
         observed=observed,

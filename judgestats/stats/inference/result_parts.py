@@ -111,11 +111,13 @@ class NullReference:
     """Why the null says nothing (no permutation changes the value); `p_value` is NaN then."""
     p_method: str = ""
     """How `p_value` was had where the permutations did not give it."""
+    sides: int = 1
+    """2 where `p_value` is twice that of the nearer side."""
 
     @property
     def p_smallest(self) -> float:
         """The smallest p-value that this many permutations can give; 0 where p is not theirs."""
-        return 0.0 if self.p_method else 1 / (self.n_permutations + 1)
+        return 0.0 if self.p_method else self.sides / (self.n_permutations + 1)
 
     def __str__(self) -> str:
         if self.reason:

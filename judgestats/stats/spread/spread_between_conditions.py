@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_estimate
+from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p
 from judgestats.results.wording import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
@@ -30,7 +30,6 @@ from judgestats.stats.inference.result import (
     Result,
     Sample,
     TestResult,
-    format_p,
 )
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics, check_scores
 from judgestats.stats.spread.condition_summary import ConditionSummary, condition_summary
@@ -144,7 +143,8 @@ class SpreadResult(Result):
         f = self.blocked_f
         if f.reason:
             return f"Spread could not be compared: {f.reason} ({self.sample})."
-        test = f"blocked F test on {self.statistic}, {f.statistic_text()}, p {format_p(f.p_value)}"
+        p = apa_p(f.p_value, smallest=f.p_floor)
+        test = f"blocked F test on {self.statistic}, {f.statistic_text()}, {p}"
         if f.p_value < 0.05:
             text = f"The spread of repeated judgments differs between the conditions ({test})"
         else:
@@ -184,7 +184,7 @@ def _largest(family: Comparisons) -> str:
     return (
         f"{lead}{what} {row.a} {joint} {row.b} {apa_estimate(row.estimate, row.interval)}"
         f"{hangs_on(row.details)}, "
-        f"{adjusted} {format_p(row.p_adjusted)}"
+        f"{adjusted} {adjusted_p(row)}"
     )
 
 

@@ -69,7 +69,7 @@ def listed(tests: Mapping[str, TestResult]) -> str:
 
 def adjusted(family: Family) -> str:
     """The adjusted p of every test."""
-    return "; ".join(f"{name}: adjusted p {format_p(p)}" for name, p in family.p_adjusted.items())
+    return "; ".join(f"{name}: adjusted p {family.p_text(name)}" for name in family.p_adjusted)
 
 
 def of_all(stands: list[bool], *, otherwise: str = "open") -> str:
