@@ -311,6 +311,8 @@ def endpoint(
     from judgestats.judges.spec import parse_judge
 
     spec = parse_judge(model, base_url=base_url or None) if isinstance(model, str) else model
+    if spec.function is not None:
+        raise InputError(f"endpoint: {spec.name} is a function, and has no endpoint to examine.")
     table = load_prices(prices) if prices else None
     app = SimulatedServer() if spec.in_process else None
     return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))

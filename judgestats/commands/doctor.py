@@ -130,6 +130,9 @@ def _seen(spec: JudgeSpec) -> tuple[str, bool]:
     from judgestats.judges.endpoint_card import first_answer
 
     if spec.in_process:
+        if spec.function is not None:
+            spec.function.load()
+            return "a function, in this process", False
         return "simulated, in this process", False
     try:
         return asyncio.run(first_answer(spec, timeout_s=30.0)), False

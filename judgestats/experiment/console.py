@@ -116,8 +116,8 @@ def judges_lines(specs: Mapping[str, JudgeSpec]) -> list[str]:
     """Which judges are used, that simulated ones are simulated, and how to use a real one."""
     lines = ["Judges:"]
     for name, spec in specs.items():
-        where = "SIMULATED" if spec.simulated else f"at {spec.base_url}"
-        lines.append(f"  {name}  ({where})")
+        at = "" if spec.in_process or spec.simulated else "at "
+        lines.append(f"  {name}  ({at}{spec.where})")
     simulated = [name for name, s in specs.items() if s.simulated]
     if simulated:
         whole = len(simulated) == len(specs)
@@ -143,7 +143,7 @@ def judges_line(specs: Mapping[str, JudgeSpec]) -> str:
     >>> judges_line({"sim-typical": parse_judge("sim-typical")})
     'Judging: sim-typical (SIMULATED)'
     """
-    named = [f"{name} ({'SIMULATED' if s.simulated else s.base_url})" for name, s in specs.items()]
+    named = [f"{name} ({s.where})" for name, s in specs.items()]
     more = f" and {len(named) - 4} more" if len(named) > 4 else ""
     return f"Judging: {', '.join(named[:4])}{more}"
 

@@ -122,7 +122,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     }
     notices = check_levels(design.compares, parameters)
     if parameters["base_url"] and all(spec.in_process for spec in judges.values()):
-        unused = f"base_url={parameters['base_url']} is not used: every judge is simulated here."
+        unused = f"base_url={parameters['base_url']} is not used: every judge is in this process."
         notices = (*notices, unused)
     answering = answer_plan(parameters, given, environ=environ)
     items = questions = (design.items or one_source)(parameters)

@@ -144,6 +144,7 @@ def tasks_of(
                     replicate=replicate,
                     order=unit.order,
                     build=_builder(protocol, unit),
+                    unit=unit,
                 )
 
 

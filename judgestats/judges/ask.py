@@ -17,6 +17,7 @@ from judgestats.judges.budget import Budget
 from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endpoint import Endpoint
+from judgestats.judges.function_client import FunctionClient
 from judgestats.judges.journal import Journal
 from judgestats.judges.prices import PriceTable, default_prices
 from judgestats.judges.request import Sampling
@@ -169,7 +170,10 @@ class Ask:
         if name not in self.judges:
             spec = parse_judge(name, base_url=self.base_url)
             object.__setattr__(self, "judges", {**self.judges, name: spec})
-        return self.judges[name]
+        spec = self.judges[name]
+        if self.mode == "batch" and spec.function is not None:
+            raise InputError(f"mode=batch: {name} is a function; leave mode out to call it.")
+        return spec
 
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:
         """In which mode each judge was asked, of those whose endpoint was opened."""
@@ -183,7 +187,7 @@ class Ask:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient,
+        client: JudgeClient | FunctionClient,
         journal: Journal,
         limit: AdaptiveLimit | None = None,
     ) -> Endpoint:

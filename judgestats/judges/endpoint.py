@@ -9,6 +9,7 @@ from dataclasses import replace
 from judgestats.judges.account import Stop
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
+from judgestats.judges.function_client import FunctionClient
 from judgestats.judges.journal import Journal
 from judgestats.judges.ledger import Charge, Spend
 from judgestats.judges.negotiation import Abilities
@@ -41,7 +42,7 @@ class Endpoint:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient,
+        client: JudgeClient | FunctionClient,
         concurrency: int,
         journal: Journal,
         price: Price,

@@ -169,7 +169,7 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
         query={
             str(k): _filled(str(v), where, env) for k, v in _mapping(entry, "query", where).items()
         },
-        reply_mode=None if reply is None else ReplyMode(reply),
+        reply_mode=spec.reply_mode if reply is None else ReplyMode(reply),
         price=_price(entry, where),
         concurrency=_concurrency(entry, where),
         from_file=True,
@@ -178,6 +178,7 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
             for member in ("headers", "query")
             for k, v in _mapping(entry, member, where).items()
         },
+        function=spec.function,
     )
 
 

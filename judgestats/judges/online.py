@@ -17,12 +17,14 @@ from judgestats.judges.collector import Collector
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endings import kept, message, money_notes, reader_notes
 from judgestats.judges.endpoint import Endpoint
+from judgestats.judges.function_client import FunctionClient
 from judgestats.judges.interrupts import signals
 from judgestats.judges.ledger import Spend
 from judgestats.judges.progress import EVERY_S, Reporter, reporter
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.sink import FrameSink, PartSink
 from judgestats.judges.source import Source, grouped
+from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Task
 from judgestats.protocols.reading import READER_VERSION
 
@@ -40,7 +42,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
         journal = stack.enter_context(ask.opened_journal())
         reader = journal.read_by(READER_VERSION)
         endpoints: dict[tuple[str, str], Endpoint] = {}
-        clients: dict[tuple[object, ...], JudgeClient] = {}
+        clients: dict[tuple[object, ...], JudgeClient | FunctionClient] = {}
         limits: dict[tuple[str, str], AdaptiveLimit] = {}
         earlier: dict[tuple[str, str], Spend] = {}
         purse = Purse(ask.budget)
@@ -49,12 +51,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
             spec = ask.judge(name)
             if spec.asked_as not in endpoints:
                 if spec.client_key not in clients:
-                    client = JudgeClient(
-                        spec,
-                        connections=0,  # the endpoints' limits bound the connections
-                        timeout_s=ask.timeout_s,
-                        app=(ask.simulated_app or SimulatedServer()) if spec.in_process else None,
-                    )
+                    client = _client(spec, ask)
                     stack.push_async_exit(client)
                     clients[spec.client_key] = client
                 shared = limits.get(spec.address) if spec.concurrency is None else None
@@ -114,6 +111,17 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
             *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
             *money_notes(account, ask.budget, endpoints.values()),
         ),
+    )
+
+
+def _client(spec: JudgeSpec, ask: Ask) -> JudgeClient | FunctionClient:
+    if spec.function is not None:
+        return FunctionClient(spec.function, timeout_s=ask.timeout_s)
+    return JudgeClient(
+        spec,
+        connections=0,  # the endpoints' limits bound the connections
+        timeout_s=ask.timeout_s,
+        app=(ask.simulated_app or SimulatedServer()) if spec.in_process else None,
     )
 
 

@@ -35,6 +35,8 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     ------
     JudgeError
         An endpoint cannot be reached, or refuses the key.
+    InputError
+        A function cannot be loaded.
 
     Examples
     --------
@@ -44,7 +46,9 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     """
     endpoints: dict[str, JudgeSpec] = {}
     for spec in judges.values():
-        if not spec.in_process:
+        if spec.function is not None:
+            spec.function.load()
+        elif not spec.in_process:
             endpoints.setdefault(spec.base_url, spec)
     return asyncio.run(_ask_all(endpoints, timeout_s)) if endpoints else {}
 

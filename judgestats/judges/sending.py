@@ -18,6 +18,7 @@ from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.lessons import mode_ignored, taught, why_fatal
 from judgestats.judges.negotiation import Sent
 from judgestats.judges.outcomes import Kind, Outcome
+from judgestats.judges.function_client import JUDGED_HEADER, judged_texts
 from judgestats.judges.request import (
     DRAW_HEADER,
     Ready,
@@ -140,9 +141,11 @@ class RequestSender:
         """
         wanted = [ready.keys[t.replicate] for t in tasks]
         condition = tasks[0].condition.label
-        headers = (
-            {DRAW_HEADER: draw_header(tasks, self._sampling)} if endpoint.spec.simulated else None
-        )
+        headers = None
+        if endpoint.spec.simulated:
+            headers = {DRAW_HEADER: draw_header(tasks, self._sampling)}
+        elif endpoint.spec.function is not None:
+            headers = {JUDGED_HEADER: judged_texts(tasks[0])}
         tried, failed_at = 0, math.nan
         draw: random.Random | None = None
         while True:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from judgestats.errors import InputError, nearest, printable
+from judgestats.judges.functions import FunctionName, function_named
 from judgestats.judges.simulated.answerers import simulated_answerers
 from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.protocols.base import ReplyMode
@@ -123,6 +124,8 @@ class JudgeSpec:
     written : mapping of name to text
         Headers and query as the file has them (``$NAME`` not filled in): what may lead one address
         to several models belongs to a judge's name in the journal, a key that rotates does not.
+    function : FunctionName or None
+        The function that is called in place of an endpoint.
     """
 
     name: str
@@ -139,6 +142,14 @@ class JudgeSpec:
     concurrency: int | None = None
     from_file: bool = False
     written: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    function: FunctionName | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it is asked, in words."""
+        if self.simulated:
+            return "SIMULATED"
+        return "a function in this process" if self.function is not None else self.base_url
 
     @property
     def address(self) -> tuple[str, str]:
@@ -164,6 +175,7 @@ class JudgeSpec:
         """What shares a client: address, query, headers and key; keys stay hidden in it."""
         return (
             self.base_url, tuple(self.query.items()), tuple(self.headers.items()), self.key,
+            self.function,
         )  # fmt: skip
 
 
@@ -176,8 +188,9 @@ def parse_judge(
 ) -> JudgeSpec:
     """Read a judge's name.
 
-    ``sim-...`` alone is a simulated judge inside this process. ``model@http://host:port/v1`` names
-    its own endpoint. Any other name is a model at `base_url`, else at ``OPENAI_BASE_URL``, else at
+    ``sim-...`` alone is a simulated judge inside this process. ``module:function`` and
+    ``mlflow:NAME`` are functions (see `judgestats.judges.functions`). ``model@http://host:port/v1``
+    names its own endpoint. Any other name is a model at `base_url`, else at ``OPENAI_BASE_URL``, else at
     OpenAI. The key is the provider's (``OPENAI_API_KEY`` for OpenAI, ``ANTHROPIC_API_KEY`` for
     Anthropic, ...), else ``JUDGESTATS_API_KEY``. ``OPENAI_API_KEY`` goes to OpenAI's own host, or
     to the one that ``OPENAI_BASE_URL`` names, and nowhere else.
@@ -242,6 +255,18 @@ def parse_judge(
             simulated=True,
             in_process=True,
             key=Secret(_DUMMY),
+        )
+    served = bool(match or base_url or env.get("OPENAI_BASE_URL"))
+    if (function := function_named(name, served=served)) is not None:
+        return JudgeSpec(
+            name=name,
+            model=name,
+            base_url=f"http://{function.digest or 'unknown'}.function.invalid/v1",
+            simulated=False,
+            in_process=True,
+            key=Secret(_DUMMY),
+            reply_mode=ReplyMode.TEXT,
+            function=function,
         )
     model = match["model"] if match else name
     url = match["url"] if match else base_url or env.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from judgestats.judgments.settings import EXTRA, as_text, label
-from judgestats.protocols.base import Prompted, ReplyMode
+from judgestats.protocols.base import Prompted, ReplyMode, Unit
 
 __all__ = ["Condition", "Task"]
 
@@ -60,6 +60,7 @@ class Task:
 
     `build` makes the prompt for the reply mode that the judge turns out to support. `choices_group`
     tasks differ only in `replicate`; where a request carries several choices (``n``) they share it.
+    `unit` is what is judged, for judges that are functions and take its parts by name.
     """
 
     condition: Condition
@@ -70,6 +71,7 @@ class Task:
     order: str = ""
     stage: str = "final"
     category: str = ""
+    unit: Unit | None = None
 
     @cached_property
     def key(self) -> tuple[str, str, str, str, int]:

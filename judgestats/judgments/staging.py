@@ -261,6 +261,7 @@ class Staging:
             order=unit.order,
             stage=call.stage,
             build=call.build,
+            unit=unit,
         )
         key = task.key
         pipeline.calls[call.key] = key

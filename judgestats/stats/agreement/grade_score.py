@@ -131,6 +131,8 @@ def grade_score(
         "items": values,
         "n_read": int(items["n_read"].sum()),
         "n_asked": int(items["n_options"].sum()),
+        **dict.fromkeys(("llm_score", "choice_score", "harmonic_of_means"), math.nan),
+        **dict.fromkeys(("chance", "corrected"), math.nan),
     }
     if used.any():
         llm, choice = (float(np.mean(items[k][used])) for k in ("llm_score", "choice_score"))
