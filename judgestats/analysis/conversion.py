@@ -223,6 +223,8 @@ def _again(estimates: tuple[of.Estimate, ...], i: int) -> str:
 @records_of.register
 def _(result: of.Comparisons, place: Place) -> tuple[Record, ...]:
     adjusted = any(not math.isnan(row.p_adjusted) for row in result.rows)
+    # a family of which nothing could be computed is one all the same
+    adjusted = adjusted or (bool(result.rows) and all(row.reason for row in result.rows))
     family = place.id if adjusted and result.adjust not in {"", "none"} else ""
     details: dict[str, Any] = {**result.details, "adjust": result.adjust, "family": result.family}
     if isinstance(result, EquivalenceResult):

@@ -152,7 +152,7 @@ def _offered(request: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str,
 
 
 def _as_reply(value: Any, words: Sequence[str] = ("yes", "no")) -> str:
-    """What a function returned, as the reply that a reader reads; yes and no as the words asked for.
+    """What a function returned, as a reply to be read; yes and no in the words asked for.
 
     Examples
     --------

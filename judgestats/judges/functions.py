@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -174,7 +173,7 @@ def accepted_by(function: Callable[..., Any], name: str) -> Mapping[str, bool]:
 
 def _look_here() -> None:
     """The folder one stands in holds modules, as for ``python -m``."""
-    here = os.getcwd()
+    here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
 

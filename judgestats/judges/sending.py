@@ -14,11 +14,11 @@ from judgestats.errors import JudgestatsError
 from judgestats.judges.account import Account, Stop
 from judgestats.judges.budget import Purse
 from judgestats.judges.endpoint import Endpoint
+from judgestats.judges.function_client import JUDGED_HEADER, judged_texts
 from judgestats.judges.journal import Answer, Journal
 from judgestats.judges.lessons import mode_ignored, taught, why_fatal
 from judgestats.judges.negotiation import Sent
 from judgestats.judges.outcomes import Kind, Outcome
-from judgestats.judges.function_client import JUDGED_HEADER, judged_texts
 from judgestats.judges.request import (
     DRAW_HEADER,
     Ready,

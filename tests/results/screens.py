@@ -51,6 +51,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
             about = headline.about
             known += [headline.says, headline.reason, apa_p(headline.p_adjusted)]
             known += [about.stratum, about.judge, *about.conditions]
+            known += headline.id.rpartition("/")[2].split(":")  # a pair's names
             known.append(name_of(headline.estimand) if headline.estimand else "")
     if not headlines:  # the range of a row
         known += [c.label for c in found.conditions]

@@ -77,7 +77,7 @@ class CochranResult(TestResult):
         # A pair of conditions that never differ gives no evidence at all: p is 1, as in R's loop.
         raw = [1.0 if r.reason else r.p_value for r in results]
         adjusted = p_adjust(raw, method=adjust)
-        rates = self.verdicts.mean(axis=0)
+        rates = self.verdicts.sum(axis=0) / (len(self.verdicts) or math.nan)
         rows = []
         for i, j, test, p, q in zip(a, b, results, raw, adjusted, strict=True):
             interval = test.effects[1].interval

@@ -110,8 +110,8 @@ def mcnemar_test(
         difference = _differences(x, y, labels)
         codes = cluster_codes(inference["cluster"], difference.size, where=where)
         p, b_minus_c = _cluster_p(difference, codes)
-        n_clusters = int(codes.max()) + 1
-        rates = mean_over_clusters(difference, codes)
+        n_clusters = int(codes.max(initial=-1)) + 1
+        rates = mean_over_clusters(difference, codes) if codes.size else None
         method = "McNemar's test, exact over sign changes of clusters"
         statistic, symbol = b_minus_c, "b - c"
         p = math.nan if reason else p

@@ -108,7 +108,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
         "sample": sample,
         "reason": reason,
         "where": where,
-        "cluster": codes if inference["cluster"] is not None else None,
+        "cluster": codes if inference["cluster"] is not None and len(codes) else None,
         "level": inference["level"],
     }
     effects = tuple(
