@@ -71,8 +71,8 @@ class FunctionName:
             raise InputError(
                 f"judges: {self.name}: importing {module} fails ({type(error).__name__}: {error})."
             ) from error
-        found = getattr(holder, function, None)
-        if not callable(found):
+        found: Callable[..., Any] | None = getattr(holder, function, None)
+        if found is None or not callable(found):
             names = [n for n, v in vars(holder).items() if callable(v) and not n.startswith("_")]
             raise InputError(
                 f"judges: {module} has no function {function!r}.{nearest(function, names)}"

@@ -192,8 +192,9 @@ def parse_judge(
     ``mlflow:NAME`` are functions (see `judgestats.judges.functions`).
     ``model@http://host:port/v1`` names its own endpoint. Any other name is a model at `base_url`,
     else at ``OPENAI_BASE_URL``, else at OpenAI. The key is the provider's (``OPENAI_API_KEY`` for
-    OpenAI, ``ANTHROPIC_API_KEY`` for Anthropic, ...), else ``JUDGESTATS_API_KEY``. ``OPENAI_API_KEY`` goes to OpenAI's own host, or
-    to the one that ``OPENAI_BASE_URL`` names, and nowhere else.
+    OpenAI, ``ANTHROPIC_API_KEY`` for Anthropic, ...), else ``JUDGESTATS_API_KEY``.
+    ``OPENAI_API_KEY`` goes to OpenAI's own host, or to the one that ``OPENAI_BASE_URL`` names, and
+    nowhere else.
 
     Parameters
     ----------
