@@ -32,7 +32,16 @@ __all__ = ["audit", "compare", "drift", "endpoint", "read_judgments", "run"]
 
 T = TypeVar("T")
 
-_AUDIT_OPTIONS = ("n_resamples", "seed", "level", "labels_drawn", "mix", "omega_model")
+_AUDIT_OPTIONS = (
+    "n_resamples",
+    "seed",
+    "level",
+    "labels_drawn",
+    "mix",
+    "omega_model",
+    "sensitivity",
+    "specificity",
+)
 
 
 def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
@@ -112,8 +121,9 @@ def audit(data: Any, **options: Any) -> Findings:
         ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
         ``by-verdict``, ``convenience``); ``mix``, the categories' shares in the traffic that
         corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega stands
-        beside the parallel one (``tau-equivalent``, ``congeneric``); all others as
-        `read_judgments` takes them.
+        beside the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
+        ``specificity``, the judge's rates in another study (``137/149``), which correct the pass
+        rate where there are no labels; all others as `read_judgments` takes them.
 
     Returns
     -------

@@ -37,6 +37,7 @@ from judgestats.analysis.single_shot import (
 )
 from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity import validity_metrics
+from judgestats.analysis.validity_elsewhere import check_rates, read_rates
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
@@ -137,6 +138,8 @@ def plan_for(
     labels_drawn: str = "",
     mix: str = "",
     omega_model: str = "parallel",
+    sensitivity: str = "",
+    specificity: str = "",
 ) -> AnalysisPlan:
     """The plan that fits what a frame holds: scores, or verdicts in words.
 
@@ -152,6 +155,8 @@ def plan_for(
         See `audit`.
     omega_model : str
         See `audit`.
+    sensitivity, specificity : str
+        See `audit`.
 
     Returns
     -------
@@ -160,6 +165,8 @@ def plan_for(
     said = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
     if read_mix(mix):
         said["mix"] = mix
+    given = {"sensitivity": sensitivity, "specificity": specificity}
+    said |= given if read_rates(given) else {}
     scores = plan(n_resamples=n_resamples, seed=seed, level=level)
     scores = with_omega_model(replace(scores, options=said), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
@@ -185,6 +192,8 @@ def audit(
     labels_drawn: str = "",
     mix: str = "",
     omega_model: str = "parallel",
+    sensitivity: str = "",
+    specificity: str = "",
 ) -> Analysis:
     """Audit a frame of judgments: reliability and spread per condition, and paired comparisons.
 
@@ -204,6 +213,9 @@ def audit(
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
         Its omega stands beside the parallel one, which exchangeable replications imply; chosen
         before the data are seen, never by its fit.
+    sensitivity, specificity : str
+        The judge's rates in another study with their numbers of labels, ``137/149`` or ``.92/149``:
+        where these judgments have no labels, the pass rate is corrected by them.
 
     Returns
     -------
@@ -235,6 +247,8 @@ def audit(
         labels_drawn=labels_drawn,
         mix=mix,
         omega_model=omega_model,
+        sensitivity=sensitivity,
+        specificity=specificity,
     )
 
 
@@ -291,6 +305,7 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
 
 
 def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    check_rates(frame, declared)
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
     described = score_conditions(

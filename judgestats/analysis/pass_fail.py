@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.validity import verdict_validity
+from judgestats.analysis.validity_elsewhere import by_rates
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
@@ -159,6 +160,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
     rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
     found: Found = [("verdicts.pass_rate", "How many pass", rate)]
+    found += by_rates(asked, declared)
     if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
         found += verdict_validity(asked, declared)
     return found

@@ -32,6 +32,7 @@ from judgestats.analysis.single_shot_verdicts import (
     verdicts_asked_once,
 )
 from judgestats.analysis.validity import validity_metrics
+from judgestats.analysis.validity_elsewhere import check_rates
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_labels import texts_in
 from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
@@ -146,6 +147,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     strange: tuple[str, ...] = ()
     frame = in_pass_and_fail(frame)
+    check_rates(frame, declared)
     odd: tuple[str, ...] = ()
     if "label" in frame and is_pass_fail(frame):
         frame, odd = with_known_labels(frame)
@@ -227,7 +229,13 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *verdict_rows(table["condition"]),
             *share_rows(shown),
             *win_rows(wins),
-            *people_rows(table["condition"], true_row(table["condition"], "poststratified")),
+            *people_rows(
+                table["condition"],
+                true_row(
+                    table["condition"],
+                    "rogan_gladen" if "sensitivity" in declared.options else "poststratified",
+                ),
+            ),
         ),
         limitations=(
             *not_repeated([name for name, one in once.items() if one], of=len(once)),

@@ -4,11 +4,52 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
-from judgestats.stats.validity.clustered_share import critical_value, wilson_limits
+from judgestats.stats.validity.clustered_share import (
+    critical_value,
+    share_over_clusters,
+    wilson_limits,
+)
 
-__all__ = ["corrected_by_rates", "lang_reiczigel_limits"]
+__all__ = ["corrected_by_rates", "effective_passes", "lang_reiczigel_limits"]
+
+
+def effective_passes(
+    passed: NDArray[np.float64], codes: NDArray[np.int64], *, level: float = 0.95
+) -> tuple[float, float]:
+    """Passes and items for `corrected_by_rates` where the items judged come in clusters.
+
+    Parameters
+    ----------
+    passed : ndarray, shape (N,)
+        Pass verdict of each item, or the share of its repeats.
+    codes : ndarray of int, shape (N,)
+        Cluster of each item.
+    level : float
+
+    Returns
+    -------
+    passes, n : float
+        The independent items that would have the variance over clusters, fewer by the square of
+        the normal over Student's critical value.
+
+    Examples
+    --------
+    >>> passed = np.repeat([1.0, 0.0], 20)
+    >>> effective_passes(passed, np.arange(40))
+    (20.0, 40.0)
+    >>> [round(v, 1) for v in effective_passes(passed, np.arange(40) // 4)]
+    [3.4, 6.8]
+    """
+    clustered = np.unique(codes).size < codes.size
+    share = share_over_clusters(passed, np.ones(passed.size), codes, clustered=clustered)
+    z, t = critical_value(level, math.inf), critical_value(level, share.df)
+    n = share.effective_n * (z / t) ** 2
+    return share.share * n, n
 
 
 def lang_reiczigel_limits(
