@@ -133,3 +133,134 @@ def test_a_study_without_an_address_says_where_its_data_are(workplace, capsys) -
     assert "--study rewardbench2_k8 --data FOLDER" in said
     assert "your copy, from Composo" in said
     assert "items fetch" not in said
+
+
+def test_llmbar_takes_apart_right_and_consistent(tmp_path: Path) -> None:
+    """A judge that always gives the wrong answer agrees with itself."""
+    rows = ["set,item,label,llm,strategy,winner_orig,winner_swap"]
+    for i in range(40):
+        for llm, one, two in (("wrong", 2, 2), ("right", 1, 1), ("first", 1, 2)):
+            rows.append(f"LLMBar/Adversarial/Manual,{i},1,{llm},Vanilla,{one},{two}")
+        rows.append(f"LLMBar/Natural,{i},1,wrong,Vanilla,1,1")
+    (tmp_path / "verdicts.csv").write_text("\n".join(rows) + "\n")
+    claims = claims_of("llmbar", tmp_path)
+    assert claims["consistent"].verdict == "does not stand"
+    assert "in 100.0 % it is wrong both times" in claims["consistent"].because
+    assert claims["best"].verdict == claims["swap"].verdict == "not examined"
+    (tmp_path / "verdicts.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
+    with pytest.raises(InputError, match="a pair occurs twice"):
+        claims_of("llmbar", tmp_path)
+
+
+@real
+def test_llmbar_as_printed() -> None:
+    claims = claims_of("llmbar", SHARED / "llmbar")
+    assert (
+        claims["best"].reproduced
+        == "Metrics_Reference 82.8 %, Vanilla_NoRules 73.1 %, Vanilla 80.8 %"
+    )
+    assert [c.verdict for c in claims.values()].count("stands") == 4
+
+
+def _verdicts(path: Path, told: dict[str, str]) -> None:
+    """Two judges: one that picks the place, one that picks the answer, three repetitions."""
+    rows = ["bench,judge,rep,cmp_index,ans"]
+    for q in range(12):
+        for rep in (1, 2, 3):
+            for one, two in (("x", "y"), ("y", "x")):
+                for judge, picks in told.items():
+                    ans = picks if picks != "x" else ("A" if one == "x" else "B")
+                    rows.append(f"Own,{judge},{rep},q{q};{one};{two},{ans}")
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_position_is_what_order_adds_to_repetition(tmp_path: Path) -> None:
+    _verdicts(tmp_path / "repetition_verdicts.csv", {"place": "A", "answer": "x"})
+    found = load_study("position_bias").examine(tmp_path, QUICK)
+    cells = found.conditions.set_index("judge")
+    assert cells.loc["place", "position_effect"] == 1.0
+    assert cells.loc["answer", "position_effect"] == 0.0
+    assert cells["repetition_noise"].tolist() == [0.0, 0.0]
+    claims = {c.id: c for c in found.claims}
+    assert claims["stable"].verdict == "stands"
+    assert claims["position"].verdict == "stands in part"
+    assert "Order adds to repetition in 1 of 2 cells" in claims["position"].because
+    _verdicts(tmp_path / "repetition_verdicts.csv", {"place": "D"})
+    with pytest.raises(InputError, match="'D' is none of A, B, C"):
+        claims_of("position_bias", tmp_path)
+
+
+@real
+def test_the_position_of_nine_judges() -> None:
+    claims = claims_of("position_bias", SHARED / "position_bias")
+    assert claims["inflated"].verdict == "does not stand"
+    assert claims["stable"].reproduced == ".639 to .972"
+
+
+def _people(folder: Path, labels: np.ndarray) -> None:
+    rows = ["item,annotator,label"]
+    rows += [f"{i},h{k},{label}" for i, own in enumerate(labels) for k, label in enumerate(own)]
+    (folder / "framing_human.csv").write_text("\n".join(rows) + "\n")
+
+
+def test_people_who_agree_pass_in_a_judges_place(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, (300, 1))
+    _people(tmp_path, np.broadcast_to(truth, (300, 4)))
+    claims = claims_of("alt_test", tmp_path)
+    assert claims["people"].verdict == claims["modest"].verdict == "stands"
+    assert claims["clusters"].verdict == "not examined"
+    odd = np.where(rng.random((300, 4)) < 0.5, rng.integers(0, 3, (300, 4)), truth)
+    odd[:, 0] = rng.integers(0, 3, 300)
+    _people(tmp_path, odd)
+    assert "Narrative framing 3 of 4" in claims_of("alt_test", tmp_path)["people"].because
+
+
+def test_the_authors_folders_are_read_too(tmp_path: Path) -> None:
+    own = tmp_path / "data" / "framing"
+    own.mkdir(parents=True)
+    labels = {f"h{k}": {str(i): "yes" if i % 3 else "no" for i in range(60)} for k in range(3)}
+    (own / "human_annotations.json").write_text(json.dumps(labels))
+    assert "Narrative framing 3 of 3" in claims_of("alt_test", tmp_path)["people"].because
+    (own / "human_annotations.json").write_text("[1]")
+    with pytest.raises(InputError, match=r"expected \{annotator"):
+        claims_of("alt_test", tmp_path)
+
+
+@real
+def test_no_annotator_of_cebab_stars_passes() -> None:
+    claims = claims_of("alt_test", SHARED / "alt_test")
+    assert "CEBaB stars 0 of 10" in claims["people"].because
+    assert claims["clusters"].verdict == "stands"
+
+
+def _arena(path: Path, judge_right: float, n: int = 300) -> None:
+    rng = np.random.default_rng(7)
+    rows = []
+    for i in range(n):
+        first, people = bool(rng.integers(2)), "AB"[rng.random() < 0.4]
+        pick = people if rng.random() < judge_right else "AB"[people == "A"]
+        rows.append(
+            {"id": str(i), "model_a": "m" if first else "k", "model_b": "k" if first else "m",
+             "human_winner": f"model_{people.lower()}", "judge_pick": pick}
+        )  # fmt: skip
+    path.write_text(json.dumps(rows))
+
+
+def test_a_judge_like_people_has_their_win_rate(tmp_path: Path) -> None:
+    _arena(tmp_path / "pairs.json", 1.0)
+    claims = claims_of("arena_pairs", tmp_path)
+    assert claims["same"].verdict == "open"
+    assert claims["mended"].verdict == "stands"
+    rows = json.loads((tmp_path / "pairs.json").read_text())
+    (tmp_path / "pairs.json").write_text(json.dumps([rows[0] | {"judge_pick": "maybe"}]))
+    with pytest.raises(InputError, match="judge_pick 'maybe' is not A or B"):
+        claims_of("arena_pairs", tmp_path)
+
+
+@real
+def test_the_arena_judge_is_not_people() -> None:
+    claims = claims_of("arena_pairs", SHARED / "arena_pairs")
+    assert "Shown in 2 of 3 files" in claims["same"].because
+    assert claims["mended"].verdict == "stands"
+    assert claims["first"].because.startswith("The judge picks the first place in 56.5")

@@ -33,12 +33,18 @@ _LABELS = {
     "published_omega": "Recomputed (marks: shuffled)",
     "accuracy_as_counted": "Accuracy, ties as errors",
     "accuracy_shared": "Accuracy, ties shared",
+    "people_who_pass": "People who pass",
+    "pass_without_margin": "... with no margin",
+    "win_rate_people": "Win rate by people",
+    "win_rate_judge": "Win rate by the judge",
 }
 _SHARES = frozenset({"unread_share", "tie_share"})
 _BOUNDED = frozenset(
     {
         *("alignment", "accuracy", "pearson", "printed_omega", "published_omega"),
         *("accuracy_as_counted", "accuracy_shared"),
+        *("win_rate_people", "win_rate_judge"),
+        *("people_who_pass", "pass_without_margin"),
     }
 )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgestats.analysis.drawings import ranked
+from judgestats.analysis.drawings import against
 from judgestats.studies.claims import Options, Replication, Study
 from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.answers import answers
@@ -61,12 +61,14 @@ def examine(folder: Path, options: Options) -> Replication:
         ),
         claims=claims,
         conditions=conditions_of(cells),
-        drawing=ranked(
-            "printed_omega",
+        drawing=against(
+            "temperature",
             "published_omega",
+            "published_omega_null_mean",
             "vote_share",
-            caption="Omega as the study printed it; recomputed, with what the same computation "
-            "stays below in 95 of 100 shuffled data sets (grey marks); and the reliability of one "
+            only={"benchmark": ("BBH",)},
+            caption="On BBH: omega recomputed as the study did; what the same computation gives on "
+            "average once each question's replications are shuffled; and the reliability of one "
             "verdict, which gives letters no order.",
         ),
         data_source=source,
