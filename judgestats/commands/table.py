@@ -70,6 +70,7 @@ COMMANDS = {
     "analyze": "analyse judgments you already have",
     "show": "show a run again, or one of its results in words",
     "report": "render the report of a run again, or compare several",
+    "methods": "the methods section of a paper, and what is missing of it",
     "second-opinion": "recompute a run's numbers by independent packages",
     "template": "a report as a Quarto document of your own, to be edited",
     "simulate": "serve the simulated judges over HTTP",

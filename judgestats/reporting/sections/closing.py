@@ -43,12 +43,15 @@ _METHODS = {
     ),
     "scores": (
         "Reliabilities of scores are intraclass correlations [@shrout1979] with intervals after "
-        "@feldt1965 or over questions, and McDonald's omega [@mcdonald1999]. The reliability of a "
-        "mean of $k$ judgments is\n\n"
+        "@feldt1965 or over questions, and McDonald's omega [@mcdonald1999]. SEM is the standard "
+        "error of measurement: the standard deviation of one judgment around the mean of all that "
+        "the judge would give to the same answer."
+    ),
+    "means": (
+        "The reliability of a mean of $k$ judgments is\n\n"
         "$$ \\rho_k = \\frac{k \\rho_1}{1 + (k - 1) \\rho_1} $$ {#eq-spearman-brown}\n\n"
         "after @spearman1910 and @brown1910; @eq-spearman-brown gives the numbers of judgments "
-        "advised above. SEM is the standard error of measurement: the standard deviation of one "
-        "judgment around the mean of all that the judge would give to the same answer."
+        "advised above."
     ),
     "verdicts": (
         "Verdicts are names without an order; agreement is corrected for chance [@cohen1960; "
@@ -100,13 +103,17 @@ def sources_of_tests(run: Run) -> Markdown:
     return Markdown(f"Tests named above: {'; '.join(named)}.") if named else Markdown("")
 
 
-def methods(run: Run) -> Markdown:
-    """The methods behind the results that the run has, with their sources."""
+def methods(run: Run, *, advised: bool = True) -> Markdown:
+    """The methods behind the results that the run has, with their sources.
+
+    `advised` says whether numbers of judgments are advised beside them.
+    """
     stems = {r.id.partition(".")[0] for r in run.records.select(Record, top=True)}
     has = {
         "spread": "spread" in stems,
         "equivalence": "equivalence" in stems,
         "scores": "icc1" in run.conditions,
+        "means": advised and "icc1" in run.conditions,
         "verdicts": bool(coefficients_of(run)),
         "grade": "grade" in stems,
     }

@@ -1,0 +1,225 @@
+"""The methods of a run in the words of a paper: design, judges, prompts, tests, software."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from judgestats.judgments.settings import as_text
+from judgestats.judgments.versions import read_frame
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.closing import methods as measures
+from judgestats.results.numbers import counted
+
+__all__ = ["dates_of", "judgments_of", "methods_text"]
+
+
+Write = Callable[[str], str]
+
+
+def methods_text(run: Run, write: Write = str) -> str:
+    """The methods of a run, with citations of `references.bib`.
+
+    Everything is read from the run: what it does not say is left out, and the checklist names it.
+
+    Parameters
+    ----------
+    run : Run
+    write : function
+        Writes what others wrote (names, plans) in the form wanted, as `escape_markdown` does.
+
+    Returns
+    -------
+    str
+    """
+    parts = [_design(run, write), _judges(run, write), _prompts(run), _judging(run, write)]
+    parts += [_tests(run, write), str(measures(run, advised=False).text), _software(run)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def judgments_of(run: Run) -> pd.DataFrame | None:
+    """The judgments that are kept with the run, if they are."""
+    file = run.folder / "data" / "judgments.parquet"
+    return read_frame(file) if file.is_file() else None
+
+
+def dates_of(frame: pd.DataFrame | None) -> str:
+    """The days on which judgments were asked for; empty where no row says."""
+    if frame is None or "asked_at" not in frame:
+        return ""
+    asked = pd.to_datetime(frame["asked_at"], utc=True, errors="coerce", format="ISO8601").dropna()
+    if asked.empty:
+        return ""
+    first, last = (f"{d.date():%Y-%m-%d}" for d in (asked.min(), asked.max()))
+    return first if first == last else f"{first} to {last}"
+
+
+def _design(run: Run, write: Write) -> str:
+    design = run.facts.get("design") or {}
+    asked = write(run.records.question)
+    said = [f"**Design.** {asked}" if asked else "**Design.**"]
+    if n_items := design.get("items"):
+        what = f"{counted(int(n_items), 'answer', 'answers')} to {_questions(design)}"
+        if source := design.get("item_source"):
+            what += f" ({write(str(source))})"
+        said.append(f"{what} were judged.")
+    conditions = [write(str(c)) for c in design.get("conditions") or ()]
+    if conditions:
+        listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
+        said.append(f"There were {counted(len(conditions), 'condition', 'conditions')}{listed}.")
+    if (times := design.get("replicates")) and int(times) > 1:
+        said.append(
+            f"Every answer was judged {int(times)} times in each condition"
+            + (", each time anew." if run.records.kind == "experiment" else ".")
+        )
+    if scale := design.get("scale"):
+        said.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
+    return " ".join(said)
+
+
+def _questions(design: Mapping[str, Any]) -> str:
+    clusters = int(design.get("clusters") or 0)
+    return counted(clusters, "question", "questions") if clusters else "questions"
+
+
+def _judges(run: Run, write: Write) -> str:
+    listed = []
+    for judge in run.facts.get("judges") or ():
+        name, model = str(judge.get("name", "")), str(judge.get("model", ""))
+        notes = [f"model `{_plain(model)}`"] if model and model != name else []
+        if judge.get("simulated"):
+            notes.append("simulated: no model was asked")
+        reported = [str(r) for r in judge.get("model_reported") or () if str(r) not in {"", model}]
+        if reported:
+            notes.append(f"answering as {', '.join(f'`{_plain(r)}`' for r in reported)}")
+        if endpoint := judge.get("endpoint"):
+            notes.append(f"at {write(str(endpoint))}" if "://" in endpoint else endpoint)
+        modes = ", ".join(str(m) for m in judge.get("reply_mode") or ())
+        if modes:
+            notes.append(f"replies asked for as {modes.replace('_', ' ')}")
+        inside = f" ({'; '.join(notes)})" if notes else ""
+        listed.append(f"`{_plain(name)}`{inside}")
+    if not listed:
+        return ""
+    design = run.facts.get("design") or {}
+    heats = [t for t in design.get("temperatures") or () if t is not None]
+    said = [f"**Judges.** {'; '.join(listed)}."]
+    if heats:
+        said.append(f"Sampling temperature: {_joined([f'{t:g}' for t in heats])}.")
+    if settings := design.get("settings"):
+        said.append(
+            "Further settings: "
+            + ", ".join(f"{write(k)} = {as_text(v)}" for k, v in settings.items())
+            + "."
+        )
+    if days := dates_of(judgments_of(run)):
+        said.append(f"They were asked on {days} (UTC).")
+    return " ".join(said)
+
+
+def _prompts(run: Run) -> str:
+    shas = list(
+        dict.fromkeys(s for j in run.facts.get("judges") or () for s in j.get("prompt_sha") or ())
+    )
+    if not shas:
+        return ""
+    named = _joined([f"`{s}`" for s in shas])
+    noun = "template" if len(shas) == 1 else "templates"
+    return (
+        f"**Prompts.** The prompt {noun} (SHA-256 beginning with {named}) "
+        f"{'is' if len(shas) == 1 else 'are'} given whole in the supplement."
+    )
+
+
+def _judging(run: Run, write: Write) -> str:
+    """How many judgments there are, what became of them, how unread ones are treated."""
+    account, frame = run.facts.get("account") or {}, judgments_of(run)
+    said = []
+    if frame is not None:
+        n, unread = len(frame), int((frame["status"] != "ok").sum())
+        said.append(
+            f"Of {n:,} judgments {n - unread:,} gave a verdict that could be read"
+            + (f"; {unread:,} ({100 * unread / n:.1f} %) did not." if unread else ".")
+        )
+    if (left := run.plan.get("missing")) and said:
+        said.append(write(str(left)))
+    if account.get("cached"):
+        said.append(f"{int(account['cached']):,} answers came from the journal of an earlier run.")
+    return f"**Judgments.** {' '.join(said)}" if said else ""
+
+
+_ROLES = {"primary": "Primary", "secondary": "Secondary", "descriptive": "Described"}
+
+
+def _tests(run: Run, write: Write) -> str:
+    plan = run.plan
+    said = []
+    for role, word in _ROLES.items():
+        tests = [_test(h, write) for h in plan.get("hypotheses") or () if h.get("role") == role]
+        if tests:
+            said.append(f"{word}: {'; '.join(tests)}.")
+    if margins := plan.get("margins"):
+        said.append(
+            "Margins declared beforehand: "
+            + ", ".join(f"{write(k.replace('_', ' '))} {v:g}" for k, v in margins.items())
+            + "."
+        )
+    if blocks := plan.get("blocks"):
+        said.append(write(str(blocks)))
+    if not said:
+        return ""
+    level = float(plan.get("level") or math.nan)
+    if not math.isnan(level):
+        said.append(f"Intervals are {100 * level:g} % intervals.")
+    asked = run.records.kind == "experiment"
+    first = (
+        "The plan was written down before the first call."
+        if asked
+        else "The tests follow from the kind of data; none was chosen by its outcome."
+    )
+    return f"**Tests.** {first} {' '.join(said)}"
+
+
+def _test(hypothesis: Mapping[str, Any], write: Write) -> str:
+    adjusted = str(hypothesis.get("adjustment") or "none")
+    family = str(hypothesis.get("family") or "")
+    text = write(str(hypothesis.get("test", "")))
+    if adjusted == "none" or not family:
+        return text
+    if adjusted == "simultaneous":
+        return f"{text} (simultaneous over: {write(family)})"
+    how = {"holm": "Holm's method [@holm1979]"}.get(adjusted, adjusted)
+    return f"{text} (adjusted by {how} over: {write(family)})"
+
+
+def _software(run: Run) -> str:
+    session = run.session or {}
+    design = run.facts.get("design") or {}
+    packages = session.get("packages") or {}
+    with_what = _joined([f"{n} {v}" for n, v in packages.items()])
+    version = session.get("judgestats")
+    said = [
+        f"**Software.** judgestats {version} on Python {session.get('python', '?')}, with "
+        f"{with_what}."
+        if version
+        else ""
+    ]
+    plan = run.plan
+    resamples, seed = plan.get("n_resamples"), design.get("seed", plan.get("seed"))
+    if resamples:
+        said.append(f"Permutations and bootstraps: at least {int(resamples):,}, seed {seed}.")
+    if command := run.facts.get("command") or session.get("command"):
+        said.append(f"Command: `{_plain(str(command))}`.")
+    return " ".join(filter(None, said))
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _plain(text: str) -> str:
+    """Fit to stand between backticks."""
+    return " ".join(text.replace("`", "'").split())
