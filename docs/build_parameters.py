@@ -1,4 +1,4 @@
-"""The parameters of every experiment, with defaults and preset, in docs/experiments/*.md.
+"""The parameters of every experiment, with defaults and preset: docs/experiments/*.md, MLproject.
 
     python docs/build_parameters.py            # write the tables
     python docs/build_parameters.py --check    # CI: they are what the designs declare
@@ -13,11 +13,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.design import Design, ReplicationDesign, experiment_names, load_design
-from judgestats.experiment.parameters import COMMON, Parameter
+from judgestats.experiment.parameter_types import Parameter, parameters_of
 from judgestats.protocols.probes import PROBES
 
 PAGES = Path(__file__).resolve().parent / "experiments"
+PROJECT = PAGES.parents[1] / "MLproject"
 PROBES_BEGIN = "<!-- probes: written by docs/build_parameters.py -->"
 PROBES_END = "<!-- end of probes -->"
 BEGIN, END = "<!-- parameters: written by docs/build_parameters.py -->", "<!-- end -->"
@@ -46,9 +48,9 @@ def _code(value: str) -> str:
 def section(design: Design | ReplicationDesign) -> str:
     """What a page says of its experiment's parameters."""
     changed = {*design.defaults, *(key for preset in design.presets.values() for key in preset)}
-    own = {p.name for p in design.parameters}
+    own = {p.name for p in design.own_parameters}
     listed = [p for p in design.all_parameters if p.name in changed - own]
-    rows = table([*listed, *design.parameters], design)
+    rows = table([*listed, *design.own_parameters], design)
     if isinstance(design, Design):
         rest = "All others are those that [every experiment takes](index.md#parameters)."
     else:
@@ -60,7 +62,9 @@ def section(design: Design | ReplicationDesign) -> str:
 def common_section() -> str:
     """What all experiments that ask a judge take."""
     said = "An experiment's page names those of its own, and where its defaults differ."
-    return "\n".join([BEGIN, "", "## Parameters", "", *table(COMMON), "", said, "", END])
+    return "\n".join(
+        [BEGIN, "", "## Parameters", "", *table(parameters_of(CommonParameters)), "", said, "", END]
+    )
 
 
 def probes() -> str:
@@ -94,12 +98,21 @@ def _with(text: str, part: str) -> str:
     return f"{before.rstrip()}\n\n{part}\n" + (f"\n{after}\n" if after else "")
 
 
+def project_file() -> str:
+    """MLproject with an entry point of every experiment."""
+    head, mark, _ = PROJECT.read_text(encoding="utf-8").partition("entry_points:\n")
+    points = {"main": "temperature", **{name: name for name in experiment_names()}}
+    lines = [f'  {n}:\n    command: "python -m judgestats run {e}"\n' for n, e in points.items()]
+    return head + mark + "".join(lines)
+
+
 def main() -> int:
     """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    stale = {p: t for p, t in pages().items() if p.read_text(encoding="utf-8") != t}
+    whole = {**pages(), PROJECT: project_file()}
+    stale = {p: t for p, t in whole.items() if p.read_text(encoding="utf-8") != t}
     for page, text in stale.items():
         if check:
             print(f"{page.name}: not what the design declares; run docs/build_parameters.py")

@@ -7,16 +7,12 @@ its own and costs no further call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
 from judgestats.experiment.pair_parameters import (
     METHOD_LEVELS,
-    PAIR_PARAMETERS,
-    REPEATED,
     STUDY_PAIRS,
+    MethodParameters,
     method_protocol,
     method_trials,
 )
@@ -25,20 +21,20 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
+def conditions(parameters: MethodParameters) -> tuple[Condition, ...]:
     # A server's own temperature cannot be ordered among numbers: then there is no other.
-    at = None if parameters["temperatures"] == (None,) else parameters["methods_at"]
-    series = [None] if at is None else sorted({*parameters["temperatures"], at})
+    at = None if parameters.temperatures == (None,) else parameters.methods_at
+    series = [None] if at is None else sorted({*parameters.temperatures, at})
     return tuple(
         Condition(judge=judge, temperature=temperature, factors={"method": method})
-        for judge in parameters["judges"]
-        for method in parameters["methods"]
-        for temperature in (series if method in parameters["series"] else [at])
+        for judge in parameters.judges
+        for method in parameters.methods
+        for temperature in (series if method in parameters.series else [at])
     )
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pairwise | Pointwise:
-    return method_protocol(parameters, condition.factors["method"])
+def protocol(parameters: MethodParameters, condition: Condition) -> Pairwise | Pointwise:
+    return method_protocol(parameters, condition.factors["method"], examples=parameters.examples)
 
 
 DESIGN = Design(
@@ -53,7 +49,7 @@ DESIGN = Design(
     analysis="alignment",
     items=labelled,
     uses_items=True,
-    parameters=(*PAIR_PARAMETERS, REPEATED),
+    parameters=MethodParameters,
     trials=method_trials,
     defaults={
         "judges": "sim-typical",

@@ -6,16 +6,18 @@ compared in both orders, repeatedly; scores are asked for on several scales.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled, with_padded_twins
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import prompt_of
-from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS, method_protocol, read_scales
-from judgestats.experiment.parameters import Parameter, read_mapping, read_text
+from judgestats.experiment.pair_parameters import (
+    STUDY_PAIRS,
+    PairPromptParameters,
+    Scales,
+    method_protocol,
+)
+from judgestats.experiment.parameter_types import Pairs, parameter
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pairwise import Pairwise
@@ -23,18 +25,27 @@ from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.scale import Scale
 
 
-def items(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+class Parameters(PairPromptParameters):
+    """What may move a judge."""
+
+    scales: Scales = parameter("1-5,1-10,1-100", "compared")
+    own: Pairs = parameter(
+        "", "judge=author: whose answers are its own, if not those under its model's name"
+    )
+
+
+def items(parameters: Parameters) -> tuple[Item, ...]:
     return with_padded_twins(labelled(parameters))
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return crossed(parameters, probe=["pairs", *(f"scale {s}" for s in parameters["scales"])])
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return crossed(parameters, probe=["pairs", *(f"scale {s}" for s in parameters.scales)])
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pairwise | Pointwise:
+def protocol(parameters: Parameters, condition: Condition) -> Pairwise | Pointwise:
     probe = condition.factors["probe"]
     if probe == "pairs":
-        return method_protocol({**parameters, "examples": ""}, "pairwise")
+        return method_protocol(parameters, "pairwise")
     return Pointwise(
         template=prompt_of(parameters, "pointwise", level=probe),
         scale=Scale.parse(probe.removeprefix("scale ")),
@@ -53,17 +64,7 @@ DESIGN = Design(
     analysis="bias",
     items=items,
     uses_items=True,
-    parameters=(
-        PAIRS,
-        Parameter(name="scales", default="1-5,1-10,1-100", read=read_scales, help="compared"),
-        Parameter(
-            name="own",
-            default="",
-            read=read_mapping,
-            help="judge=author: whose answers are its own, if not those under its model's name",
-        ),
-        Parameter(name="pair_prompt", default="", read=read_text, help="a prompt for comparisons"),
-    ),
+    parameters=Parameters,
     defaults={"judges": "sim-verbose,sim-positional,sim-partial", "own": "sim-partial=author-a",
               "temperatures": "1", "replicates": "4", "responses": "all", "pairs": "64"},
     compares=(Levels(parameter="scales", lost="One scale: scales are not compared."),),

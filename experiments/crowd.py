@@ -6,12 +6,9 @@ against the crowd, repeated votes) are asked once and used by each of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.crowd_parameters import (
     CROWD_LEVELS,
-    CROWD_PARAMETERS,
+    CrowdParameters,
     preference_pairs,
     strategy_conditions,
     strategy_names,
@@ -23,11 +20,11 @@ from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
+def conditions(parameters: CrowdParameters) -> tuple[Condition, ...]:
     return strategy_conditions(parameters, strategy_names(parameters))
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:
+def protocol(parameters: CrowdParameters, condition: Condition) -> Strategy:
     return strategy_protocol(parameters, condition.factors["strategy"])
 
 
@@ -44,7 +41,7 @@ DESIGN = Design(
     items=preference_pairs,
     join=with_crowd,
     uses_items=True,
-    parameters=CROWD_PARAMETERS,
+    parameters=CrowdParameters,
     defaults={
         "judges": "sim-crowd,sim-crowd-deaf",
         "temperatures": "0.5",

@@ -6,42 +6,32 @@ unrelated option answers another question; it is drawn once for an item and rota
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
-from judgestats.experiment.selection_parameters import (
-    ONE_REPLICATE,
-    OPTION_TEMPLATE,
-    PROMPTS,
-    SELECTION_LEVELS,
-    UNRELATED,
-    options_shown,
-)
+from judgestats.experiment.own_prompts import own_reasoning, prompt_of
+from judgestats.experiment.selection_parameters import SELECTION_LEVELS, SelectionParameters
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    prompts = [parameters["prompt"]] if parameters["prompt"] else parameters["prompts"]
-    return crossed(parameters, prompt=prompts, unrelated=parameters["unrelated"])
+def conditions(parameters: SelectionParameters) -> tuple[Condition, ...]:
+    prompts = [parameters.prompt] if parameters.prompt else parameters.prompts
+    return crossed(parameters, prompt=prompts, unrelated=parameters.unrelated)
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
+def protocol(parameters: SelectionParameters, condition: Condition) -> Selection:
     level = condition.factors["prompt"]
     name, usual = SELECTION_PROMPTS.get(level, (level, "after"))
-    template = prompt_of({**parameters, "prompt": ""}, name, level=level)
+    template = prompt_of(parameters.changed(prompt=""), name, level=level)
     return Selection(
         template=template,
         labels="numbers",
         reasoning=usual if template.ours else own_reasoning(parameters, template, usual),
-        option_template=parameters["option_template"],
+        option_template=parameters.option_template,
         rotations=True,
-        options=parameters["options"],
+        options=parameters.options,
         unrelated=condition.factors["unrelated"] == "yes",
-        seed=parameters["seed"],
+        seed=parameters.seed,
     )
 
 
@@ -58,14 +48,7 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="grade_score",
-    parameters=(
-        PROMPTS,
-        UNRELATED,
-        options_shown("all"),
-        OWN_REASONING,
-        OPTION_TEMPLATE,
-        ONE_REPLICATE,
-    ),
+    parameters=SelectionParameters,
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",

@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import (
-    OWN_REASONING,
+    OwnReasoning,
     holds_guideline,
     own_reasoning,
     prompt_of,
 )
-from judgestats.experiment.parameters import Parameter, read_names
+from judgestats.experiment.parameter_types import Names, parameter
 from judgestats.judgments.design import Condition
 from judgestats.protocols.guideline import (
     GUIDELINES,
@@ -28,19 +25,27 @@ from judgestats.protocols.guideline import (
 from judgestats.protocols.pointwise import Pointwise
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return crossed(parameters, guideline=[guideline_level(g) for g in parameters["guidelines"]])
+class Parameters(OwnReasoning):
+    """Which guidelines."""
+
+    guidelines: Names = parameter(
+        ",".join(GUIDELINES), "bundled levels or text files of your own, comma-separated"
+    )
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return crossed(parameters, guideline=[guideline_level(g) for g in parameters.guidelines])
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
     level = condition.factors["guideline"]
-    source = next(g for g in parameters["guidelines"] if guideline_level(g) == level)
+    source = next(g for g in parameters.guidelines if guideline_level(g) == level)
     template = prompt_of(parameters, "pointwise", level=level)
     if not holds_guideline(parameters, template, level=level):
-        template = with_guideline(template, guideline_text(source, scale=parameters["scale"]))
+        template = with_guideline(template, guideline_text(source, scale=parameters.scale))
     return Pointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
     )
 
@@ -55,15 +60,7 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="guidelines",
-    parameters=(
-        Parameter(
-            name="guidelines",
-            default=",".join(GUIDELINES),
-            read=read_names,
-            help="bundled levels or text files of your own, comma-separated",
-        ),
-        OWN_REASONING,
-    ),
+    parameters=Parameters,
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
     compares=(Levels(parameter="guidelines", example="none,anchors"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",

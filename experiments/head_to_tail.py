@@ -6,18 +6,19 @@ a reference; without a file the bundled questions that have one are taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from judgestats.experiment.answering import ANSWERING
+from judgestats.experiment.answering import AnswerParameters
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import referenced
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.correctness import Correctness
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Correctness:
+class Parameters(AnswerParameters, OwnReasoning):
+    """Models may answer first."""
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Correctness:
     del condition
     template = prompt_of(parameters, "correctness")
     return Correctness(template=template, reasoning=own_reasoning(parameters, template, "none"))
@@ -33,7 +34,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="head_to_tail",
     items=referenced,
-    parameters=(OWN_REASONING, *ANSWERING),
+    parameters=Parameters,
     defaults={
         "judges": "sim-typical,sim-coarse",
         "temperatures": "0.5",

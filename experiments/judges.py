@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from judgestats.experiment.conditions import VARY
+from judgestats.experiment.conditions import VaryParameters
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+class Parameters(OwnReasoning, VaryParameters):
+    """Fields of the request may be varied too."""
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
     del condition  # all judges are asked alike
     template = prompt_of(parameters, "pointwise")
     return Pointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
     )
 
@@ -32,7 +33,7 @@ DESIGN = Design(
     ),
     protocol=protocol,
     analysis="judges",
-    parameters=(VARY, OWN_REASONING),
+    parameters=Parameters,
     defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
     compares=(Levels(parameter="judges", example="gpt-4o-mini,gpt-4o"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",

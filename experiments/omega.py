@@ -7,29 +7,25 @@ beside the answer under the study's presets only: it answers another question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from judgestats.experiment.answering import ANSWERING
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import benchmarks
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import own_reasoning, prompt_of
-from judgestats.experiment.selection_parameters import BEST_OF_FIVE
+from judgestats.experiment.selection_parameters import BestOfParameters
 from judgestats.judgments.design import Condition
 from judgestats.protocols.selection import Selection
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Selection:
+def protocol(parameters: BestOfParameters, condition: Condition) -> Selection:
     del condition  # judges and temperatures share one prompt and one order of options
     template = prompt_of(parameters, "best_response")
     return Selection(
         template=template,
         reasoning=own_reasoning(parameters, template, "after"),
-        option_template=parameters["option_template"],
-        reading=parameters["reading"],
-        options=parameters["options"],
-        seed=parameters["seed"],
+        option_template=parameters.option_template,
+        reading=parameters.reading,
+        options=parameters.options,
+        seed=parameters.seed,
     )
 
 
@@ -55,7 +51,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="best_of_n",
     items=benchmarks,
-    parameters=(*BEST_OF_FIVE, *ANSWERING),
+    parameters=BestOfParameters,
     defaults={"judges": "sim-typical,sim-coarse", "temperatures": "0,0.5,1", "replicates": "20"},
     compares=(
         Levels(parameter="temperatures", lost="One temperature: what it changes is not asked."),

@@ -6,29 +6,36 @@ others, with an order to the judge in it, cut off. Original and changed answer a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import with_drawn_responses
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
-from judgestats.experiment.parameters import Parameter
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
+from judgestats.experiment.parameter_types import Read, parameter
 from judgestats.judgments.design import Condition
-from judgestats.protocols.probes import ProbedPointwise, probes_named, variants_of
+from judgestats.protocols.probes import Probe, ProbedPointwise, probes_named, variants_of
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return crossed(parameters, probe=list(variants_of(parameters["probes"])))
+class Parameters(OwnReasoning):
+    """Which probes."""
+
+    probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
+        "all", "all, a kind (fair, attack, control), or names (docs/experiments/probe.md)"
+    )
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> ProbedPointwise:
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return crossed(parameters, probe=list(variants_of(parameters.probes)))
+
+
+def protocol(parameters: Parameters, condition: Condition) -> ProbedPointwise:
     template = prompt_of(parameters, "pointwise")
     return ProbedPointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
-        variant=variants_of(parameters["probes"])[condition.factors["probe"]],
+        variant=variants_of(parameters.probes)[condition.factors["probe"]],
     )
 
 
@@ -43,15 +50,7 @@ DESIGN = Design(
     protocol=protocol,
     analysis="probe",
     items=with_drawn_responses,
-    parameters=(
-        OWN_REASONING,
-        Parameter(
-            name="probes",
-            default="all",
-            read=probes_named,
-            help="all, a kind (fair, attack, control), or names (docs/experiments/probe.md)",
-        ),
-    ),
+    parameters=Parameters,
     defaults={
         "judges": "sim-typical,sim-swayed,sim-credulous",
         "temperatures": "1",

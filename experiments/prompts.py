@@ -6,16 +6,14 @@ prompts are a sample of wordings: their variance is told beside that of repetiti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning
-from judgestats.experiment.parameters import Parameter, read_names
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning
+from judgestats.experiment.parameter_types import Names, parameter
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.template import PromptTemplate
@@ -23,22 +21,30 @@ from judgestats.protocols.template import PromptTemplate
 _EIGHT = ("pointwise", *(f"pointwise_{k}" for k in range(2, 9)))
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    if parameters["prompt"]:
+class Parameters(OwnReasoning):
+    """Which wordings."""
+
+    prompts: Names = parameter(
+        ",".join(_EIGHT), "prompts that ask for the same: bundled names, or text files of your own"
+    )
+
+
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    if parameters.prompt:
         raise InputError("prompt: prompts compares several. Write prompts=one.txt,two.txt instead.")
-    names = [Path(p).stem for p in parameters["prompts"]]
+    names = [Path(p).stem for p in parameters.prompts]
     if len(set(names)) < len(names):
         raise InputError(f"prompts: two files have the same name ({', '.join(names)}).")
     return crossed(parameters, wording=names)
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
-    by_name = {Path(p).stem: p for p in parameters["prompts"]}
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
+    by_name = {Path(p).stem: p for p in parameters.prompts}
     named = by_name[condition.factors["wording"]]
-    template = PromptTemplate.load(named, append=parameters["append"] != "none")
+    template = PromptTemplate.load(named, append=parameters.append != "none")
     return Pointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
     )
 
@@ -53,15 +59,7 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="prompts",
-    parameters=(
-        OWN_REASONING,
-        Parameter(
-            name="prompts",
-            default=",".join(_EIGHT),
-            read=read_names,
-            help="prompts that ask for the same: bundled names, or text files of your own",
-        ),
-    ),
+    parameters=Parameters,
     defaults={
         "judges": "sim-typical,sim-touchy,sim-coarse",
         "temperatures": "1",

@@ -6,28 +6,35 @@ field and the score is written after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import PEOPLE
+from judgestats.experiment.label_source import PeopleParameters
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import prompt_of
-from judgestats.experiment.parameters import Parameter, read_choices
+from judgestats.experiment.parameter_types import Choices, parameter
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import REASONING, Pointwise
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return crossed(parameters, reasoning=parameters["reasoning"])
+class Parameters(PeopleParameters):
+    """When the judge explains itself."""
+
+    reasoning: Annotated[tuple[str, ...], Choices(*REASONING)] = parameter(
+        ",".join(REASONING), "none, before, after: when the judge explains itself"
+    )
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return crossed(parameters, reasoning=parameters.reasoning)
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
     level = condition.factors["reasoning"]
     return Pointwise(
         template=prompt_of(parameters, "pointwise", level=level),
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=level,
     )
 
@@ -42,15 +49,7 @@ DESIGN = Design(
     conditions=conditions,
     protocol=protocol,
     analysis="reasoning",
-    parameters=(
-        PEOPLE,
-        Parameter(
-            name="reasoning",
-            default=",".join(REASONING),
-            read=read_choices(*REASONING),
-            help="none, before, after: when the judge explains itself",
-        ),
-    ),
+    parameters=Parameters,
     defaults={"judges": "sim-typical,sim-null", "temperatures": "0.5,1"},
     compares=(
         Levels(parameter="reasoning", example="none,before"),
@@ -61,7 +60,7 @@ DESIGN = Design(
         Levels(
             parameter="reasoning",
             fewest=1,
-            count=lambda p: p["reasoning"].count("none"),
+            count=lambda p: p.reasoning.count("none"),
             lost="Nothing is judged without reasoning: only ways of reasoning are compared.",
         ),
     ),

@@ -6,35 +6,39 @@ also sees analyses of how the two compare with the other candidates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 from judgestats.analysis.chosen_responses import TIES
-from judgestats.experiment.answering import ANSWERING
+from judgestats.experiment.answering import CandidateParameters
 from judgestats.experiment.crowd_parameters import (
-    CROWD_PARAMETERS,
+    StrategyParameters,
     strategy_conditions,
     strategy_protocol,
 )
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import candidates
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.parameters import Parameter, read_choice, read_names, read_whole
+from judgestats.experiment.parameter_types import Choice, Whole, parameter
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import Strategy
 
-SHARED = tuple(
-    p
-    for p in CROWD_PARAMETERS
-    if p.name in {"k", "raised", "orders", "prompt", "prompts", "remover"}
-)
+
+class Parameters(StrategyParameters, CandidateParameters):
+    """Candidates are compared by strategies."""
+
+    equal_points: Annotated[str, Choice(*TIES)] = parameter(
+        "judgments", "judgments: the larger share of them won decides; random; drop: none"
+    )
+    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+        "1", "how often every comparison is repeated", logged="design/replicates"
+    )
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return strategy_conditions(parameters, parameters["strategies"])
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return strategy_conditions(parameters, parameters.strategies)
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Strategy:
+def protocol(parameters: Parameters, condition: Condition) -> Strategy:
     return strategy_protocol(parameters, condition.factors["strategy"], labelled_only=False)
 
 
@@ -50,18 +54,7 @@ DESIGN = Design(
     analysis="rejection_sampling",
     items=candidates,
     uses_items=True,
-    parameters=(
-        Parameter(name="candidates", default="4", read=read_whole(2, 64),
-                  help="responses of a question compared (drawn by seed; all if models answer)"),
-        Parameter(name="strategies", default="vanilla,cce", read=read_names,
-                  help="compared with one another; cce takes k judgments, or cce@number"),
-        Parameter(name="equal_points", default="judgments", read=read_choice(*TIES),
-                  help="judgments: the larger share of them won decides; random; drop: none"),
-        Parameter(name="replicates", default="1", read=read_whole(1, 100_000),
-                  help="how often every comparison is repeated"),
-        *ANSWERING,
-        *SHARED,
-    ),
+    parameters=Parameters,
     defaults={"judges": "sim-crowd,sim-crowd-deaf", "temperatures": "0.5", "responses": "all"},
     compares=(
         Levels(parameter="strategies",

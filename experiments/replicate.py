@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from judgestats.experiment.design import ReplicationDesign
-from judgestats.experiment.parameters import Parameter, read_choice, read_text
+from typing import Annotated
+
+from judgestats.experiment.design import ReplicationDesign, ReplicationParameters
+from judgestats.experiment.parameter_types import Choice, parameter
 from judgestats.studies import study_names
+
+
+class Parameters(ReplicationParameters):
+    """Which study, and its data."""
+
+    study: Annotated[str, Choice(*study_names())] = parameter(
+        "llmasjudge", f"one of {', '.join(study_names())}"
+    )
+    data: str = parameter(
+        "",
+        "the authors' folder or zip as it is; by default the records that judgestats computed from "
+        "it are shown",
+    )
+
 
 DESIGN = ReplicationDesign(
     name="replicate",
@@ -13,19 +29,5 @@ DESIGN = ReplicationDesign(
         "Which claims of a published study stand when the test is the one that the question calls "
         "for, and what did its own test say?"
     ),
-    parameters=(
-        Parameter(
-            name="study",
-            default="llmasjudge",
-            read=read_choice(*study_names()),
-            help=f"one of {', '.join(study_names())}",
-        ),
-        Parameter(
-            name="data",
-            default="",
-            read=read_text,
-            help="the authors' folder or zip as it is; by default the records that judgestats "
-            "computed from it are shown",
-        ),
-    ),
+    parameters=Parameters,
 )

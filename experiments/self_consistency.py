@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import labelled
-from judgestats.experiment.label_source import PEOPLE
+from judgestats.experiment.label_source import PeopleParameters
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
-from judgestats.experiment.pair_parameters import PAIRS, STUDY_PAIRS
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
+from judgestats.experiment.pair_parameters import STUDY_PAIRS, PairParameters
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+class Parameters(PeopleParameters, OwnReasoning, PairParameters):
+    """Labelled pairs are judged too, and scores held to people's."""
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
     del condition  # all judges are asked alike
     template = prompt_of(parameters, "pointwise")
     return Pointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
     )
 
@@ -36,7 +37,7 @@ DESIGN = Design(
     analysis="self_consistency",
     items=labelled,
     uses_items=True,
-    parameters=(PAIRS, OWN_REASONING, PEOPLE),
+    parameters=Parameters,
     defaults={
         "judges": "sim-typical,sim-noisy",
         "temperatures": "1",

@@ -6,24 +6,25 @@ The item is the block of every test: all conditions judge the same items.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from judgestats.experiment.conditions import VARY
+from judgestats.experiment.conditions import VaryParameters
 from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import PEOPLE
+from judgestats.experiment.label_source import PeopleParameters
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.pointwise import Pointwise
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> Pointwise:
+class Parameters(PeopleParameters, OwnReasoning, VaryParameters):
+    """Fields of the request may be varied too; scores may be held to people's."""
+
+
+def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
     del condition  # judges and temperatures share one prompt
     template = prompt_of(parameters, "pointwise")
     return Pointwise(
         template=template,
-        scale=parameters["scale"],
+        scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
     )
 
@@ -37,7 +38,7 @@ DESIGN = Design(
     ),
     protocol=protocol,
     analysis="temperature",
-    parameters=(VARY, OWN_REASONING, PEOPLE),
+    parameters=Parameters,
     compares=(
         Levels(
             parameter="temperatures",

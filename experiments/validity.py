@@ -6,32 +6,33 @@ people's labels. Without a file the bundled answers' designed quality stands for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.label_source import LABELS, with_known_labels
+from judgestats.experiment.label_source import LabelParameters, with_known_labels
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import OWN_REASONING, own_reasoning, prompt_of
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
 from judgestats.judgments.design import Condition
 from judgestats.protocols.base import JudgingProtocol
 from judgestats.protocols.correctness import PassFail
 from judgestats.protocols.pointwise import Pointwise
 
 
-def conditions(parameters: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return crossed(parameters, verdict=parameters["verdicts"])
+class Parameters(LabelParameters, OwnReasoning):
+    """The judge is held to labels."""
 
 
-def protocol(parameters: Mapping[str, Any], condition: Condition) -> JudgingProtocol:
+def conditions(parameters: Parameters) -> tuple[Condition, ...]:
+    return crossed(parameters, verdict=parameters.verdicts)
+
+
+def protocol(parameters: Parameters, condition: Condition) -> JudgingProtocol:
     verdict = condition.factors["verdict"]
     passes = verdict == "pass_fail"
     template = prompt_of(parameters, "pass_fail" if passes else "pointwise", level=verdict)
     reasoning = own_reasoning(parameters, template, "none")
     if passes:
         return PassFail(template=template, reasoning=reasoning)
-    return Pointwise(template=template, scale=parameters["scale"], reasoning=reasoning)
+    return Pointwise(template=template, scale=parameters.scale, reasoning=reasoning)
 
 
 DESIGN = Design(
@@ -46,7 +47,7 @@ DESIGN = Design(
     analysis="validity_run",
     items=with_known_labels,
     uses_items=True,
-    parameters=(*LABELS, OWN_REASONING),
+    parameters=Parameters,
     defaults={
         "judges": "sim-stated,sim-lenient",
         "temperatures": "0.5",
@@ -58,7 +59,7 @@ DESIGN = Design(
         Levels(
             parameter="replicates",
             lost="One judgment of each answer: what asking again would correct is not known.",
-            count=lambda p: p["replicates"],
+            count=lambda p: p.replicates,
         ),
     ),
 )

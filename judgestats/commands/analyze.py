@@ -17,8 +17,8 @@ from judgestats.commands.table import Given
 from judgestats.commands.table_words import said_again, table_words
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.experiment.common_parameters import FORMATS
 from judgestats.experiment.folder import file_name, session, write_json, write_results
-from judgestats.experiment.parameters import COMMON
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.results.numbers import counted
@@ -54,7 +54,7 @@ def analyze_command(arguments: Given) -> int:
     int
         0.
     """
-    formats = next(p for p in COMMON if p.name == "report").read("report", arguments.report)
+    formats = FORMATS("report", arguments.report)
     if arguments.resamples < 99:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
     words = table_words(arguments)

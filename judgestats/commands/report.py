@@ -9,7 +9,7 @@ from typing import NamedTuple
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
-from judgestats.experiment.parameters import COMMON
+from judgestats.experiment.common_parameters import FORMATS as ASKED
 from judgestats.experiment.showing import show_brief, working, write_json
 from judgestats.results import read_results
 from judgestats.results.brief import Brief
@@ -61,17 +61,16 @@ def _place(out: str, to: str | None) -> _Place:
     """
     from judgestats.reporting.render import FORMATS
 
-    read = next(p for p in COMMON if p.name == "report").read
     path = Path(out or ".")
     suffix = path.suffix.removeprefix(".").lower()
-    formats = read("--to", to) if to is not None else ()
+    formats = ASKED("--to", to) if to is not None else ()
     if path.is_dir() or not suffix.isalpha():
         if path.is_file():
             raise InputError(
                 f"report: --out {out} is a file. Name a folder, or a file whose name ends in "
                 f"{', '.join(f'.{kind}' for kind in FORMATS)}."
             )
-        return _Place(path, "", formats if to is not None else read("--to", "html,pdf"))
+        return _Place(path, "", formats if to is not None else ASKED("--to", "html,pdf"))
     if suffix not in FORMATS:
         raise InputError(
             f"report: --out {out} names a file of no known format. Let its name end in "

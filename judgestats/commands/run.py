@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from judgestats.commands.declared.shared import SHOW_AND_BOUNDS
 from judgestats.commands.table import Given
@@ -15,7 +16,7 @@ from judgestats.experiment.design import (
     experiment_names,
     load_design,
 )
-from judgestats.experiment.parameters import read_truth, split_arguments
+from judgestats.experiment.parameters import split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
 
 __all__ = ["completions", "run_command"]
@@ -47,7 +48,7 @@ def run_command(arguments: Given) -> int:
     names = {p.name: p for p in design.all_parameters}
     # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.
     spelled_for(MLFLOW if os.environ.get("MLFLOW_RUN_ID") else OPTIONS, names)
-    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.read is read_truth])
+    given = split_arguments(rest[1:], flags=[n for n, p in names.items() if p.switch])
     with console.showing(console.asked_for(arguments)):
         _run(design, given)
     return 0
@@ -79,15 +80,19 @@ def completions(words: list[str], incomplete: str) -> list[tuple[str, str]]:
         return [(name, load_design(name).title) for name in names]
     if words[0] not in experiment_names():
         return []
+    parameters = load_design(words[0]).all_parameters
+    by_option = {f"--{p.name.replace('_', '-')}": p for p in parameters}
     if words[-1] == "-P":
-        named = [(f"{p.name}=", p.help) for p in load_design(words[0]).all_parameters]
+        named = [(f"{p.name}=", p.help) for p in parameters]
+        named += [(f"{p.name}={word}", p.help) for p in parameters for word in p.words]
+    elif words[-1] in by_option and not by_option[words[-1]].switch:
+        named = [(word, "") for word in by_option[words[-1]].words]
     else:
-        parameters = load_design(words[0]).all_parameters
-        named = [(f"--{p.name.replace('_', '-')}", p.help) for p in parameters]
+        named = [(option, p.help) for option, p in by_option.items()]
     return [(word, about) for word, about in named if word.startswith(incomplete)]
 
 
-def _run(design: Design | ReplicationDesign, given: dict[str, str]) -> None:
+def _run(design: Design[Any] | ReplicationDesign, given: dict[str, str]) -> None:
     if isinstance(design, ReplicationDesign):
         from judgestats.experiment.replication import run_replication
 

@@ -6,18 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.experiment.parameters import (
-    Parameter,
-    read_names,
-    read_optional,
-    read_temperatures,
-    read_text,
-    read_whole,
-    settings_of,
-)
+from judgestats.experiment.common_parameters import CommonParameters, settings_of
+from judgestats.experiment.parameter_types import OptionalNames, Temperatures, Whole, parameter
 from judgestats.items.schema import Item
 from judgestats.judges.account import Stop
 from judgestats.judges.budget import Budget
@@ -31,46 +24,51 @@ from judgestats.protocols.template import PromptTemplate
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
-__all__ = ["ANSWERING", "Given", "answer_lines", "answer_plan", "answers_of", "priced"]
+__all__ = [
+    "AnswerParameters",
+    "CandidateParameters",
+    "Given",
+    "answer_lines",
+    "answer_plan",
+    "answers_of",
+    "priced",
+]
 
-ANSWERING: tuple[Parameter, ...] = (
-    Parameter(
-        name="answers",
-        default="",
-        read=read_text,
-        help="a file of models' answers: item_id, author, answer",
-    ),
-    Parameter(
-        name="answerers",
-        default="",
-        read=read_optional(read_names),
-        help="models that answer the questions first, written as judges are, or sim-answerer-1 to "
+
+class AnswerParameters(CommonParameters):
+    """Of an experiment in which models may answer first."""
+
+    answers: str = parameter("", "a file of models' answers: item_id, author, answer")
+    answerers: OptionalNames = parameter(
+        "",
+        "models that answer the questions first, written as judges are, or sim-answerer-1 to "
         "-11; unused where answers= is given",
-    ),
-    Parameter(
-        name="answer_temperatures",
-        default="0.75",
-        read=read_temperatures,
-        help="0-2; every answerer answers once at each",
-    ),
-    Parameter(
-        name="answer_prompt",
-        default="step_by_step",
-        read=read_text,
-        help="a bundled prompt's name, or a text file with {question} (and {context} or {passage})",
-    ),
-    Parameter(
-        name="answer_max_tokens",
-        default="",
-        read=read_optional(read_whole(1)),
-        help="longest answer; by default the server's own limit",
-    ),
-)
+    )
+    answer_temperatures: Temperatures = parameter(
+        "0.75", "0-2; every answerer answers once at each"
+    )
+    answer_prompt: str = parameter(
+        "step_by_step",
+        "a bundled prompt's name, or a text file with {question} (and {context} or {passage})",
+    )
+    answer_max_tokens: Annotated[int | None, Whole(1, or_word="")] = parameter(
+        "", "longest answer; by default the server's own limit"
+    )
+
+
+class CandidateParameters(AnswerParameters):
+    """Of an experiment that chooses among several responses."""
+
+    candidates: Annotated[int, Whole(2, 64)] = parameter(
+        "4", "responses of a question compared (drawn by seed; all if models answer)"
+    )
+
+
 _FILE = "answers.jsonl"
 
 
 def answer_plan(
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     given: Mapping[str, str],
     *,
     environ: Mapping[str, str] | None = None,
@@ -79,8 +77,7 @@ def answer_plan(
 
     Parameters
     ----------
-    parameters : mapping
-        Read.
+    parameters : CommonParameters
     given : mapping of parameter to text
         What the user wrote: a preset's answerers give way to a file, the user's own do not.
     environ : mapping, optional
@@ -95,9 +92,9 @@ def answer_plan(
     InputError
         Both a file and answerers are given; a name, prompt or number cannot be used.
     """
-    if not parameters.get("answerers"):
+    if not isinstance(parameters, AnswerParameters) or not parameters.answerers:
         return None
-    if parameters["answers"]:
+    if parameters.answers:
         if given.get("answerers"):
             raise InputError(
                 "answers and answerers: the answers come from a file or from models, not from "
@@ -105,17 +102,17 @@ def answer_plan(
             )
         return None
     return AnswerPlan.of(
-        parameters["answerers"],
-        base_url=parameters["base_url"] or None,
+        parameters.answerers,
+        base_url=parameters.base_url or None,
         environ=environ,
         protocol=AnswerPrompt(
             template=PromptTemplate.load(
-                parameters["answer_prompt"], append=parameters["append"] != "none"
+                parameters.answer_prompt, append=parameters.append != "none"
             )
         ),
-        temperatures=parameters["answer_temperatures"],
-        settings={**settings_of(parameters), "max_tokens": parameters["answer_max_tokens"]},
-        seed=parameters["judge_seed"],
+        temperatures=parameters.answer_temperatures,
+        settings={**settings_of(parameters), "max_tokens": parameters.answer_max_tokens},
+        seed=parameters.judge_seed,
     )
 
 
@@ -131,13 +128,13 @@ def answer_lines(plan: AnswerPlan) -> list[str]:
 def priced(
     items: Sequence[Item],
     plan: AnswerPlan,
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     *,
     prices: PriceTable | None = None,
 ) -> str:
     """What the answers would ask and cost, as a dry run prints it."""
     price = price_answers(
-        items, plan, journal=parameters["journal"], prices=prices, mode=parameters["mode"]
+        items, plan, journal=parameters.journal, prices=prices, mode=parameters.mode
     )
     return (
         f"{price}\n\nThen the judgments, an answer that is not there yet counted as 300 tokens:\n"
@@ -173,7 +170,7 @@ class Given:
 def answers_of(
     questions: Sequence[Item],
     plan: AnswerPlan,
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     *,
     folder: Path,
     journal: Journal,
@@ -185,7 +182,7 @@ def answers_of(
     ----------
     questions : sequence of Item
     plan : AnswerPlan
-    parameters : mapping
+    parameters : CommonParameters
     folder : Path
         The run's files: ``data/answers.jsonl`` (to be given as ``answers=``) and the prompt.
     journal : Journal
@@ -204,16 +201,16 @@ def answers_of(
     KeyboardInterrupt
         After Ctrl-C.
     """
-    budget = Budget(max_cost=parameters["max_cost"], max_requests=parameters["max_requests"])
+    budget = Budget(max_cost=parameters.max_cost, max_requests=parameters.max_requests)
     answered = collect_answers(
         questions,
         plan,
         journal=journal,
         budget=budget,
         prices=prices,
-        concurrency=parameters["concurrency"],
-        timeout_s=parameters["timeout"],
-        mode=parameters["mode"],
+        concurrency=parameters.concurrency,
+        timeout_s=parameters.timeout,
+        mode=parameters.mode,
         progress="answering",
     )
     collected = answered.collected

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 from judgestats.errors import InputError
-from judgestats.experiment.parameters import Parameter, read_names, settings_of
+from judgestats.experiment.common_parameters import CommonParameters, settings_of
+from judgestats.experiment.parameter_types import Read, parameter, read_names
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import as_text, field_of, in_order
 
-__all__ = ["VARY", "at_own_settings", "crossed", "read_vary"]
+__all__ = ["VaryParameters", "at_own_settings", "crossed", "read_vary"]
 
 
-def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Condition, ...]:
+def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Condition, ...]:
     """Every judge at every temperature, with every level of what ``vary`` names, and of `factors`.
 
     Parameters
     ----------
-    parameters : mapping
-        The experiment's, read.
+    parameters : CommonParameters
     **factors : sequence of str
         Levels by the name of a factor of the design.
 
@@ -31,12 +31,11 @@ def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Co
 
     Examples
     --------
-    >>> given = {"judges": ("j",), "temperatures": (0.5,), "extra_body": {},
-    ...          "vary": {"top_p": (0.5, 1.0)}}
+    >>> given = VaryParameters.read({"judges": "j", "temperatures": "0.5", "vary": "top_p:0.5,1"})
     >>> [c.label for c in crossed(given, reasoning=["none"])]
     ['j, T=0.5, top_p=0.5, reasoning=none', 'j, T=0.5, top_p=1, reasoning=none']
     """
-    vary: Mapping[str, Sequence[Any]] = parameters.get("vary") or {}
+    vary = parameters.vary if isinstance(parameters, VaryParameters) else {}
     for name in vary:
         if name in settings_of(parameters):
             raise InputError(f"{name}: it is fixed and varied at once. Leave one out.")
@@ -47,8 +46,8 @@ def crossed(parameters: Mapping[str, Any], **factors: Sequence[str]) -> tuple[Co
             factors=dict(zip(factors, levels, strict=True)),
             settings=dict(zip(vary, values, strict=True)),
         )
-        for judge in parameters["judges"]
-        for temperature in parameters["temperatures"]
+        for judge in parameters.judges
+        for temperature in parameters.temperatures
         for values in product(*vary.values())
         for levels in product(*factors.values())
     )
@@ -116,9 +115,9 @@ def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
     return varied
 
 
-VARY = Parameter(
-    name="vary",
-    default="",
-    read=read_vary,
-    help="further fields of the request to compare, as in reasoning_effort:low,medium,high",
-)
+class VaryParameters(CommonParameters):
+    """Of an experiment that may compare levels of any field of the request."""
+
+    vary: Annotated[Mapping[str, tuple[Any, ...]], Read(read_vary)] = parameter(
+        "", "further fields of the request to compare, as in reasoning_effort:low,medium,high"
+    )

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 from judgestats.errors import InputError
-from judgestats.experiment.answering import ANSWERING
+from judgestats.experiment.answering import AnswerParameters
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.item_sources import limited, source_name
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.pair_parameters import PAIRS, read_one_temperature
-from judgestats.experiment.parameters import (
-    Parameter,
-    read_choice,
-    read_choices,
-    read_mapping,
+from judgestats.experiment.parameter_types import (
+    Choice,
+    Choices,
+    Names,
+    OrNone,
+    Pairs,
+    Switch,
+    Temperature,
+    Whole,
+    parameter,
     read_names,
-    read_optional,
-    read_or_none,
-    read_text,
-    read_truth,
-    read_whole,
 )
 from judgestats.items.answers import with_answers
 from judgestats.items.labelled import draw_labelled_pairs, majority_labels
@@ -44,7 +43,8 @@ from judgestats.protocols.strategies import (
 
 __all__ = [
     "CROWD_LEVELS",
-    "CROWD_PARAMETERS",
+    "CrowdParameters",
+    "StrategyParameters",
     "preference_pairs",
     "strategy_conditions",
     "strategy_names",
@@ -56,7 +56,7 @@ _MOST_PAIRS = 10**6
 
 
 def _numbers(name: str, value: str) -> tuple[int, ...]:
-    numbers = tuple(read_whole(0, 1024)(name, part) for part in read_names(name, value))
+    numbers = tuple(Whole(0, 1024)(name, part) for part in read_names(name, value))
     if any(k > 1 and k % 2 for k in numbers):
         raise InputError(
             f"{name}: 0, 1 or even numbers (half of the judgments are about each candidate), got "
@@ -65,107 +65,79 @@ def _numbers(name: str, value: str) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-CROWD_PARAMETERS = (
-    Parameter(
-        name="items",
-        default="bank",
-        read=read_text,
-        help="one or several sets, comma-separated: bank, a file, LAYOUT:PATH, or a set's name "
-        "(judgestats items list)",
-    ),
-    Parameter(
-        name="prompt",
-        default="",
-        read=read_text,
-        help="the vanilla prompt: a bundled one's name, or a text file with {question}, "
+class StrategyParameters(AnswerParameters):
+    """Of an experiment that compares strategies of judging."""
+
+    prompt: str = parameter(
+        "",
+        "the vanilla prompt: a bundled one's name, or a text file with {question}, "
         "{response_a} and {response_b}",
-    ),
-    Parameter(
-        name="prompts",
-        default="",
-        read=read_mapping,
-        help=f"text files of your own for stages, as in crowd=mine.txt,removal=other.txt; stages: "
+    )
+    prompts: Pairs = parameter(
+        "",
+        f"text files of your own for stages, as in crowd=mine.txt,removal=other.txt; stages: "
         f"{', '.join(STAGE_PROMPTS)}",
-    ),
-    Parameter(
-        name="remover",
-        default="",
-        read=read_text,
-        help="the model that removes verdicts from crowd judgments, written as judges are; by "
+    )
+    remover: str = parameter(
+        "",
+        "the model that removes verdicts from crowd judgments, written as judges are; by "
         "default the judge itself",
-    ),
-    Parameter(
-        name="points_judge",
-        default="",
-        read=read_text,
-        help="the model that counts key points, for all judges; by default the judge itself",
-    ),
-    Parameter(
-        name="limit",
-        default="",
-        read=read_optional(read_whole(2)),
-        help="at most so many questions of each set",
-    ),
-    replace(
-        PAIRS,
-        default="24",
-        help="labelled pairs of each set (drawn by seed, round the questions), or all",
-    ),
-    Parameter(
-        name="strategies",
-        default="vanilla,long,plan,criteria,majority,aggregate,cce",
-        read=read_names,
-        help="compared with one another; those with a number of judgments take k, or name@number",
-    ),
-    Parameter(
-        name="k", default="4", read=read_whole(1, 1024), help="judgments where a strategy says none"
-    ),
-    Parameter(
-        name="scaling",
-        default="0,1,2,4,6",
-        read=read_or_none(_numbers),
-        help="numbers of crowd judgments for the scaling curve, or none",
-    ),
-    Parameter(
-        name="selections",
-        default="criticising,praising,balanced,random",
-        read=read_or_none(read_choices(*SELECTIONS)),
-        help="selections of crowd judgments compared, with and without their verdicts, or none",
-    ),
-    Parameter(
-        name="selections_at",
-        default="4",
-        read=read_or_none(_numbers),
-        help="numbers of judgments at which selections are compared",
-    ),
-    Parameter(
-        name="raised", default="1", read=read_one_temperature, help="temperature of repeated votes"
-    ),
-    Parameter(
-        name="orders",
-        default="both",
-        read=read_choice(*ORDER_RULES),
-        help="both: every pair in both orders; balanced: half of the pairs in each",
-    ),
-    Parameter(name="ties", default="false", read=read_truth, help="true: a tie may be named"),
-    Parameter(
-        name="key_points",
-        default="4",
-        read=read_whole(0, _MOST_PAIRS),
-        help="key points of explanations are counted on one pair in so many; 0 on none",
-    ),
-    Parameter(
-        name="replicates",
-        default="2",
-        read=read_whole(1, 100_000),
-        help="how often every pipeline is repeated; from 2 on its reliability is known",
-    ),
-    *ANSWERING,
-)
-"""Beyond the common ones, or in their place; ``replicates`` may be 1 here."""
+    )
+    strategies: Names = parameter(
+        "vanilla,cce", "compared with one another; cce takes k judgments, or cce@number"
+    )
+    k: Annotated[int, Whole(1, 1024)] = parameter("4", "judgments where a strategy says none")
+    raised: Temperature = parameter("1", "temperature of repeated votes")
+    orders: Annotated[str, Choice(*ORDER_RULES)] = parameter(
+        "both", "both: every pair in both orders; balanced: half of the pairs in each"
+    )
 
 
-def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+class CrowdParameters(StrategyParameters):
+    """Of the experiment on crowd comparative evaluation; ``replicates`` may be 1 here."""
+
+    items: str = parameter(
+        "bank",
+        "one or several sets, comma-separated: bank, a file, LAYOUT:PATH, or a set's name "
+        "(judgestats items list)",
+    )
+    points_judge: str = parameter(
+        "", "the model that counts key points, for all judges; by default the judge itself"
+    )
+    limit: Annotated[int | None, Whole(2, or_word="")] = parameter(
+        "", "at most so many questions of each set"
+    )
+    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+        "24", "labelled pairs of each set (drawn by seed, round the questions), or all"
+    )
+    strategies: Names = parameter(
+        "vanilla,long,plan,criteria,majority,aggregate,cce",
+        "compared with one another; those with a number of judgments take k, or name@number",
+    )
+    scaling: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
+        "0,1,2,4,6", "numbers of crowd judgments for the scaling curve, or none"
+    )
+    selections: Annotated[tuple[str, ...], Choices(*SELECTIONS, or_word="none", instead=())] = (
+        parameter(
+            "criticising,praising,balanced,random",
+            "selections of crowd judgments compared, with and without their verdicts, or none",
+        )
+    )
+    selections_at: Annotated[tuple[int, ...], OrNone(_numbers)] = parameter(
+        "4", "numbers of judgments at which selections are compared"
+    )
+    ties: Switch = parameter("false", "true: a tie may be named")
+    key_points: Annotated[int, Whole(0, _MOST_PAIRS)] = parameter(
+        "4", "key points of explanations are counted on one pair in so many; 0 on none"
+    )
+    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+        "2",
+        "how often every pipeline is repeated; from 2 on its reliability is known",
+        logged="design/replicates",
+    )
+
+
+def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
     """The labelled pairs of one or several sets (``items=rewardbench:FILE,judgebench:FILE``).
 
     A pair's label is what most of its labels that decide say; pairs without such a majority are
@@ -175,18 +147,18 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    sources = [s.strip() for s in parameters["items"].split(",") if s.strip()]
+    sources = [s.strip() for s in parameters.items.split(",") if s.strip()]
     _need_crowd(parameters, sources)
     check_there(sources)
-    options: dict[str, Any] = dict(parameters["item_options"])
-    if parameters["map"]:
-        options["mapping"] = parameters["map"]
+    options: dict[str, Any] = dict(parameters.item_options)
+    if parameters.map:
+        options["mapping"] = parameters.map
     found: list[Item] = []
     for source in sources:
         name = _set_name(source)
@@ -198,22 +170,22 @@ def preference_pairs(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
                 "there is nothing to be right about. Accuracy needs preference labels."
             )
         drawn = draw_labelled_pairs(
-            items, limit=parameters["pairs"], seed=parameters["seed"], keep_responses=True
+            items, limit=parameters.pairs, seed=parameters.seed, keep_responses=True
         )
         found += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
-    if parameters["answers"]:
-        return with_crowd(found, with_answers(found, parameters["answers"]))
+    if parameters.answers:
+        return with_crowd(found, with_answers(found, parameters.answers))
     return tuple(found)
 
 
 _PAIRS_ONLY = {"rewardbench", "helpsteer2", "judgebench", "evalbias", "offsetbias", "pandalm"}
 
 
-def _need_crowd(parameters: Mapping[str, Any], sources: Sequence[str]) -> None:
+def _need_crowd(parameters: CrowdParameters, sources: Sequence[str]) -> None:
     """Refuse crowd strategies on sets of bare pairs at once, before any set is read."""
     alone = [source for source in sources if layout_of(source) in _PAIRS_ONLY]
     crowd = [name for name in strategy_names(parameters) if name.startswith("cce")]
-    if alone and crowd and not parameters["answers"] and not parameters["answerers"]:
+    if alone and crowd and not parameters.answers and not parameters.answerers:
         raise InputError(
             f"answerers: {crowd[0]} compares each candidate with a crowd, and the questions of "
             f"{', '.join(alone)} come with two responses and no further one. Say who answers, as "
@@ -259,18 +231,18 @@ def with_crowd(items: Sequence[Item], answered: Sequence[Item]) -> tuple[Item, .
     return tuple(out)
 
 
-def strategy_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+def strategy_names(parameters: CrowdParameters) -> tuple[str, ...]:
     """Every strategy that the parameters ask for, each once.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of str
     """
-    return tuple(dict.fromkeys(chain.from_iterable(asked_names(parameters).values())))
+    return tuple(dict.fromkeys(chain.from_iterable(asked_names(parameters.values()).values())))
 
 
 @cache
@@ -293,13 +265,13 @@ def _wording(
 
 
 def strategy_protocol(
-    parameters: Mapping[str, Any], name: str, *, labelled_only: bool = True
+    parameters: StrategyParameters, name: str, *, labelled_only: bool = True
 ) -> Strategy:
     """A strategy as the parameters want it asked.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
     name : str
     labelled_only : bool
         Only pairs with a label.
@@ -309,26 +281,26 @@ def strategy_protocol(
     Strategy
     """
     wording = _wording(
-        parameters["prompt"] or "judge_vanilla",
-        parameters["append"] != "none",
-        tuple(parameters.get("prompts", {}).items()),
-        parameters["orders"],
+        parameters.prompt or "judge_vanilla",
+        parameters.append != "none",
+        tuple(parameters.prompts.items()),
+        parameters.orders,
         parameters.get("ties", False),
         labelled_only,
     )
-    one = strategy(name, k=parameters["k"], seed=parameters["seed"], wording=wording)
+    one = strategy(name, k=parameters.k, seed=parameters.seed, wording=wording)
     points = parameters.get("key_points", 0)
     return Counted(strategy=one, one_in=points, wording=wording) if points else one
 
 
 def strategy_conditions(
-    parameters: Mapping[str, Any], names: Iterable[str]
+    parameters: StrategyParameters, names: Iterable[str]
 ) -> tuple[Condition, ...]:
     """Every strategy, once, with every judge at every temperature.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
     names : iterable of str
         As a user writes them.
 
@@ -336,7 +308,7 @@ def strategy_conditions(
     -------
     tuple of Condition
     """
-    k, seed = parameters["k"], parameters["seed"]
+    k, seed = parameters.k, parameters.seed
     full = dict.fromkeys(strategy(name, k=k, seed=seed).name for name in names)
     return crossed(parameters, strategy=tuple(full))
 

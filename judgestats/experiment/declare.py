@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.folder import file_name, session, write_json
 from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.own_prompts import templates_of
-from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.rendered import rendered
 from judgestats.items.readers import write_items
 from judgestats.items.summary import item_set_sha
@@ -64,7 +64,7 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
         for template in templates_of(pr)
     }
     write_json(folder / "plan.json", prepared.plan)
-    name = p["run_name"] or run_name(prepared)
+    name = p.run_name or run_name(prepared)
     write_json(folder / "session.json", session(command=command, run_name=name, run_id=run.run_id))
     (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in templates.items():
@@ -76,8 +76,8 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     write_items(prepared.items, folder / "data" / "items.jsonl")
     run.params(
         {
+            **{name: _logged(value) for name, value in p.logged().items()},
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
-            "judge/temperatures": ", ".join(map(as_text, p["temperatures"])),
             **{f"judge/{name}": as_text(v) for name, v in settings_of(p).items()},
             **{
                 f"vary/{name}": ", ".join(map(as_text, levels))
@@ -85,16 +85,11 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
             },
             "judge/prompt_sha": ", ".join(templates),
             "judge/protocol": first.name,
-            "judge/scale": str(p["scale"]),
             "design/experiment": prepared.design.name,
-            "design/replicates": p["replicates"],
             "design/items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "design/conditions": len(prepared.conditions),
-            "design/choices_per_request": p["choices"],
-            "data/items": source_name(p["items"]),
+            "data/items": source_name(p.items),
             "data/sha256": sha,
-            "analysis/seed": p["seed"],
-            "analysis/resamples": p["resamples"],
             **(prepared.answers.params if prepared.answers else {}),
         }
     )
@@ -111,12 +106,17 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     )
     run.dataset(
         table,
-        name=file_name(source_name(p["items"])),
+        name=file_name(source_name(p.items)),
         digest=sha,
-        source=source_name(p["items"]),
+        source=source_name(p.items),
         context="judged",
     )
     run.artifacts(folder)
+
+
+def _logged(value: object) -> str:
+    """A parameter's value as MLflow shows it."""
+    return ", ".join(map(as_text, value)) if isinstance(value, tuple) else str(value)
 
 
 def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:

@@ -8,21 +8,49 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from judgestats.errors import InputError, nearest
+from judgestats.experiment.common_parameters import CommonParameters, RunParameters
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.levels import Levels
-from judgestats.experiment.parameters import COMMON, Parameter, common
+from judgestats.experiment.parameter_types import Parameter, ParameterModel, parameters_of
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.protocols.base import JudgingProtocol
 
-__all__ = ["Design", "ReplicationDesign", "experiment_names", "load_design", "project_folder"]
+__all__ = [
+    "Design",
+    "ReplicationDesign",
+    "ReplicationParameters",
+    "experiment_names",
+    "load_design",
+    "project_folder",
+]
+
+
+P = TypeVar("P", bound=CommonParameters)
+
+
+class _Declared:
+    """What is declared of an entry point's parameters."""
+
+    parameters: type[ParameterModel]
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """All that the entry point takes."""
+        return parameters_of(self.parameters)
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """Those that stand beside the ones which every experiment takes, or in their place."""
+        shared = (*parameters_of(CommonParameters), *parameters_of(RunParameters))
+        return tuple(p for p in self.all_parameters if p not in shared)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class Design(_Declared, Generic[P]):
     """One experiment as a file in ``experiments/`` declares it.
 
     Attributes
@@ -39,8 +67,8 @@ class Design:
     analysis : str
         The module of ``judgestats.analysis`` with ``plan(parameters, conditions)`` and
         ``analyse(frame, plan, ...)``.
-    parameters : tuple of Parameter
-        Beyond the common ones.
+    parameters : class of CommonParameters
+        What it takes: the common ones, and its own.
     defaults : mapping
         Own defaults of common parameters.
     presets : mapping of name to mapping
@@ -67,35 +95,37 @@ class Design:
     name: str
     title: str
     question: str
-    protocol: Callable[[Mapping[str, Any], Condition], JudgingProtocol]
+    protocol: Callable[[P, Condition], JudgingProtocol]
     analysis: str
-    conditions: Callable[[Mapping[str, Any]], tuple[Condition, ...]] = crossed
-    parameters: tuple[Parameter, ...] = ()
+    parameters: type[P] = CommonParameters  # type: ignore[assignment]  # where it has none of its own
+    conditions: Callable[[P], tuple[Condition, ...]] = crossed
     defaults: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    items: Callable[[Mapping[str, Any]], tuple[Item, ...]] | None = None
+    items: Callable[[P], tuple[Item, ...]] | None = None
     uses_items: bool = False
     compares: tuple[Levels, ...] = ()
     study_items: str = ""
-    trials: Callable[[Mapping[str, Any], Condition], int] | None = None
+    trials: Callable[[P, Condition], int] | None = None
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
 
-    @property
-    def all_parameters(self) -> tuple[Parameter, ...]:
-        """Common and own parameters; an own one of a common one's name stands in its place."""
-        return tuple({p.name: p for p in (*COMMON, *self.parameters)}.values())
+
+class ReplicationParameters(RunParameters):
+    """What an entry point takes that re-examines a study."""
+
+    study: str
+    data: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplicationDesign:
+class ReplicationDesign(_Declared):
     """An entry point that re-examines a study instead of asking a judge.
 
     Attributes
     ----------
     name, title, question : str
         As in `Design`.
-    parameters : tuple of Parameter
-        Its own ones, ``study`` and ``data`` among them.
+    parameters : class of ReplicationParameters
+        ``study`` and ``data`` among them.
     defaults, presets : mapping
         As in `Design`; a replication needs none.
     """
@@ -103,14 +133,9 @@ class ReplicationDesign:
     name: str
     title: str
     question: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: type[ReplicationParameters]
     defaults: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    @property
-    def all_parameters(self) -> tuple[Parameter, ...]:
-        """Own parameters and the few common ones that apply."""
-        return (*self.parameters, *common("seed", "resamples", "report", "detail", "run_name"))
 
 
 def project_folder(name: str) -> Path:
@@ -143,7 +168,7 @@ def experiment_names() -> tuple[str, ...]:
     return tuple(sorted(f.stem for f in files if not f.stem.startswith("_")))
 
 
-def load_design(name: str) -> Design | ReplicationDesign:
+def load_design(name: str) -> Design[Any] | ReplicationDesign:
     """The design that ``experiments/<name>.py`` declares.
 
     Examples

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
+from judgestats.experiment.answering import AnswerParameters, CandidateParameters
+from judgestats.experiment.common_parameters import CommonParameters
+from judgestats.experiment.pair_parameters import PairParameters
+from judgestats.experiment.selection_parameters import BestOfParameters
 from judgestats.items.answers import with_answers
 from judgestats.items.candidates import draw_candidates
 from judgestats.items.labelled import draw_labelled_pairs
@@ -32,64 +36,63 @@ __all__ = [
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
 
 
-def one_source(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def one_source(parameters: CommonParameters) -> tuple[Item, ...]:
     """The items of ``items=``, at most ``limit=`` of them.
 
     Parameters
     ----------
-    parameters : mapping
-        The experiment's parameters, read.
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    return limited(load_items(parameters["items"], **_options(parameters)), parameters)
+    return limited(load_items(parameters.items, **_options(parameters)), parameters)
 
 
-def _options(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _options(parameters: CommonParameters) -> dict[str, Any]:
     """How the items are read: ``map=``, ``item_options=``, and whether questions are enough."""
-    mapping = {"mapping": parameters["map"]} if parameters["map"] else {}
-    answered = parameters.get("answerers") or parameters.get("answers")
+    mapping = {"mapping": parameters.map} if parameters.map else {}
+    answered = isinstance(parameters, AnswerParameters) and (
+        parameters.answerers or parameters.answers
+    )
     questions = {"questions": True} if answered else {}
-    return {**mapping, **questions, **parameters["item_options"]}
+    return {**mapping, **questions, **parameters.item_options}
 
 
-def labelled(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def labelled(parameters: PairParameters) -> tuple[Item, ...]:
     """The items of ``items=`` with their labelled pairs only, ``pairs=`` of them.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    return draw_labelled_pairs(
-        one_source(parameters), limit=parameters["pairs"], seed=parameters["seed"]
-    )
+    return draw_labelled_pairs(one_source(parameters), limit=parameters.pairs, seed=parameters.seed)
 
 
-def candidates(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def candidates(parameters: CandidateParameters) -> tuple[Item, ...]:
     """The items of ``items=`` with ``candidates=`` responses each, or with those of ``answers=``.
 
     Where models answer first (``answerers=``), all their answers are the candidates.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
-    if parameters["answers"]:
-        items = with_answers(items, parameters["answers"])
-    elif parameters["answerers"]:
+    items: Sequence[Item] = load_items(parameters.items, **_options(parameters))
+    if parameters.answers:
+        items = with_answers(items, parameters.answers)
+    elif parameters.answerers:
         return limited(items, parameters)
-    drawn = draw_candidates(items, count=parameters["candidates"], seed=parameters["seed"])
+    drawn = draw_candidates(items, count=parameters.candidates, seed=parameters.seed)
     return limited(drawn, parameters)
 
 
@@ -107,7 +110,7 @@ def with_padded_twins(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(out)
 
 
-def with_drawn_responses(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def with_drawn_responses(parameters: CommonParameters) -> tuple[Item, ...]:
     """The items of ``items=`` with ``responses=`` of their answers, drawn by seed.
 
     Drawn before a protocol sees them, so that all conditions judge the same answers even where one
@@ -115,25 +118,25 @@ def with_drawn_responses(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    items, seed = one_source(parameters), parameters["seed"]
+    items, seed = one_source(parameters), parameters.seed
     out = []
     for item in items:
         places = sorted(
             range(len(item.responses)),
             key=lambda k: hashlib.sha256(f"{seed}\0{item.id}\0{k}".encode()).digest(),
         )
-        kept = sorted(places[: parameters["responses"]])
+        kept = sorted(places[: parameters.responses])
         out.append(replace(item, responses=tuple(item.responses[k] for k in kept), labels=()))
     return tuple(out)
 
 
-def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
     """The items of several sources (``items=bbh:FOLDER,mt_bench:FOLDER``), with models' answers.
 
     Of MT-Bench the second turn is taken. Where ``answers=`` names a file, its answers replace an
@@ -144,14 +147,14 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
     found: list[Item] = []
-    sources = [s.strip() for s in parameters["items"].split(",") if s.strip()]
+    sources = [s.strip() for s in parameters.items.split(",") if s.strip()]
     check_there(sources)
     for source in sources:
         known = layout_of(source)
@@ -163,32 +166,32 @@ def benchmarks(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
             options["turn"] = 2
         items: Sequence[Item] = load_items(source, **options)
         if not _models_answer(parameters):
-            items = _answered(items, parameters["answers"], source)
-        per_category = parameters["per_category"]
+            items = _answered(items, parameters.answers, source)
+        per_category = parameters.per_category
         if per_category is not None:
             most = per_category * len({item.category for item in items})
-            items = select_items(items, limit=most, seed=parameters["seed"])
+            items = select_items(items, limit=most, seed=parameters.seed)
         name = _BENCHMARKS.get(known, source_name(source))
         found += [replace(item, category=name) for item in items]
     return limited(found, parameters)
 
 
-def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def referenced(parameters: AnswerParameters) -> tuple[Item, ...]:
     """The items of ``items=`` that have a true answer, with the answers of ``answers=`` if given.
 
     Where ``answerers=`` names models, they come without answers.
 
     Parameters
     ----------
-    parameters : mapping
+    parameters : CommonParameters
 
     Returns
     -------
     tuple of Item
     """
-    items: Sequence[Item] = load_items(parameters["items"], **_options(parameters))
-    if parameters["answers"]:
-        items = with_answers(items, parameters["answers"])
+    items: Sequence[Item] = load_items(parameters.items, **_options(parameters))
+    if parameters.answers:
+        items = with_answers(items, parameters.answers)
     asked = _models_answer(parameters)
     kept = [item for item in items if item.reference and (item.responses or asked)]
     if not kept:
@@ -200,8 +203,8 @@ def referenced(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
     return limited(kept, parameters)
 
 
-def _models_answer(parameters: Mapping[str, Any]) -> bool:
-    return bool(parameters["answerers"]) and not parameters["answers"]
+def _models_answer(parameters: AnswerParameters) -> bool:
+    return bool(parameters.answerers) and not parameters.answers
 
 
 def _answered(items: Sequence[Item], answers: str, source: str) -> Sequence[Item]:
@@ -219,11 +222,11 @@ def _answered(items: Sequence[Item], answers: str, source: str) -> Sequence[Item
     )
 
 
-def limited(items: Sequence[Item], parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def limited(items: Sequence[Item], parameters: CommonParameters) -> tuple[Item, ...]:
     """At most ``limit=`` of the items, drawn by seed."""
-    limit = parameters["limit"]
+    limit = parameters.limit
     if limit is not None and limit < len(items):
-        return select_items(items, limit=limit, seed=parameters["seed"])
+        return select_items(items, limit=limit, seed=parameters.seed)
     return tuple(items)
 
 

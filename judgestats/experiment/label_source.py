@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from judgestats.errors import InputError
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.item_sources import one_source
-from judgestats.experiment.parameters import (
-    Parameter,
-    read_choice,
-    read_choices,
-    read_optional_whole,
-    read_text,
-    read_whole,
-)
+from judgestats.experiment.parameter_types import Choice, Choices, Read, Whole, parameter
 from judgestats.items.schema import Item
 from judgestats.judgments.readers.labels import labelled_ids
 from judgestats.protocols.naming import response_names
 from judgestats.stats.validity.inputs import LABELS_DRAWN
 
-__all__ = ["LABELS", "PEOPLE", "with_known_labels"]
+__all__ = ["LabelParameters", "PeopleParameters", "with_known_labels"]
 
 
 def _from(name: str, value: str) -> float | None:
@@ -41,65 +34,49 @@ def _table_or_designed(name: str, value: str) -> str:
     return value
 
 
-LABELS = (
-    Parameter(
-        name="labels",
-        default="designed",
-        read=read_text,
-        help="a table of people's labels (item_id, label; annotator, chance), pass and fail or "
+class LabelParameters(CommonParameters):
+    """Of an experiment that holds a judge to labels."""
+
+    labels: str = parameter(
+        "designed",
+        "a table of people's labels (item_id, label; annotator, chance), pass and fail or "
         "scores; designed: the items' designed quality on the scale",
-    ),
-    Parameter(
-        name="labels_drawn",
-        default="",
-        read=read_choice("", *LABELS_DRAWN),
-        help=f"how the labelled answers were chosen: {', '.join(LABELS_DRAWN)}",
-    ),
-    Parameter(
-        name="labelled",
-        default="100",
-        read=read_optional_whole(1),
-        help="of designed labels: how many answers keep theirs (drawn by seed), or all",
-    ),
-    Parameter(
-        name="pass_from",
-        default="middle",
-        read=_from,
-        help="people's score from which an answer passes; middle of the scale",
-    ),
-    Parameter(
-        name="verdicts",
-        default="pass_fail,score",
-        read=read_choices("pass_fail", "score"),
-        help="what the judge is asked for: pass_fail, score",
-    ),
-    Parameter(
-        name="replicates",
-        default="3",
-        read=read_whole(1, 100_000),
-        help="judgments of each answer in each condition (1 or more)",
-    ),
-)
-"""Parameters of an experiment that holds a judge to labels."""
+    )
+    labels_drawn: Annotated[str, Choice("", *LABELS_DRAWN)] = parameter(
+        "", f"how the labelled answers were chosen: {', '.join(LABELS_DRAWN)}"
+    )
+    labelled: Annotated[int | None, Whole(1, or_word="all")] = parameter(
+        "100", "of designed labels: how many answers keep theirs (drawn by seed), or all"
+    )
+    pass_from: Annotated[float | None, Read(_from)] = parameter(
+        "middle", "people's score from which an answer passes; middle of the scale"
+    )
+    verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
+        "pass_fail,score", "what the judge is asked for: pass_fail, score"
+    )
+    replicates: Annotated[int, Whole(1, 100_000)] = parameter(
+        "3",
+        "judgments of each answer in each condition (1 or more)",
+        logged="design/replicates",
+    )
 
 
-PEOPLE = Parameter(
-    name="people",
-    default="",
-    read=_table_or_designed,
-    help="a table of people's scores (item_id, label): squared error against them in its parts; "
-    "designed: the bundled items' designed quality in their place, to rehearse",
-)
-"""Of an experiment on scores: what their bias and variance are held to."""
+class PeopleParameters(CommonParameters):
+    """Of an experiment on scores: what their bias and variance are held to."""
+
+    people: Annotated[str, Read(_table_or_designed)] = parameter(
+        "",
+        "a table of people's scores (item_id, label): squared error against them in its parts; "
+        "designed: the bundled items' designed quality in their place, to rehearse",
+    )
 
 
-def with_known_labels(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
+def with_known_labels(parameters: LabelParameters) -> tuple[Item, ...]:
     """The items of ``items=``, where there is a label for some of what is judged.
 
     Parameters
     ----------
-    parameters : mapping
-        Read.
+    parameters : LabelParameters
 
     Returns
     -------
@@ -111,14 +88,14 @@ def with_known_labels(parameters: Mapping[str, Any]) -> tuple[Item, ...]:
         No answer of the items has a label.
     """
     items = one_source(parameters)
-    if parameters["labels"] == "designed":
+    if parameters.labels == "designed":
         if not any(r.quality is not None for item in items for r in item.responses):
             raise InputError(
                 f"labels=designed: no answer of {parameters['items']!r} has a designed quality. "
                 "Give people's labels as labels=FILE, with a column item_id and a column label."
             )
         return items
-    known = labelled_ids(Path(parameters["labels"]))
+    known = labelled_ids(Path(parameters.labels))
     names = [name for item in items for name in response_names(item)]
     clusters = {item.cluster for item in items}
     if not known & {*names, *clusters}:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from judgestats.errors import InputError
 
 __all__ = ["Levels", "check_levels", "several"]
+
+
+class ByName(Protocol):
+    """Whatever gives a parameter by its name."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
 
 
 def _length(value: Any) -> int:
@@ -45,16 +51,16 @@ class Levels:
     lost: str = ""
     example: str = ""
     fewest: int = 2
-    count: Callable[[Mapping[str, Any]], int] | None = None
+    count: Callable[[Any], int] | None = None
     unless: str = ""
     hint: str = ""
 
-    def enough(self, parameters: Mapping[str, Any]) -> bool:
+    def enough(self, parameters: ByName) -> bool:
         """Whether there are as many as a comparison takes."""
         found = self.count(parameters) if self.count else _length(parameters[self.parameter])
         return found >= self.fewest
 
-    def refused(self, parameters: Mapping[str, Any]) -> bool:
+    def refused(self, parameters: ByName) -> bool:
         """Whether a run with what there is would answer nothing."""
         if self.enough(parameters):
             return False
@@ -72,14 +78,13 @@ def several(parameters: Mapping[str, Any], name: str) -> bool:
     return len(parameters[name]) > 1
 
 
-def check_levels(levels: Iterable[Levels], parameters: Mapping[str, Any]) -> tuple[str, ...]:
+def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...]:
     """Refuse a run that compares nothing, and say what it will not answer.
 
     Parameters
     ----------
     levels : iterable of Levels
-    parameters : mapping
-        Read.
+    parameters : CommonParameters
 
     Returns
     -------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Annotated
 
 from judgestats.errors import InputError, nearest
-from judgestats.experiment.parameters import Parameter, read_choice
+from judgestats.experiment.common_parameters import CommonParameters
+from judgestats.experiment.parameter_types import Choice, parameter
 from judgestats.items.schema import Item
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Condition
@@ -17,7 +19,7 @@ from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.template import PromptTemplate
 
 __all__ = [
-    "OWN_REASONING",
+    "OwnReasoning",
     "check_own_prompts",
     "holds_guideline",
     "own_reasoning",
@@ -25,22 +27,23 @@ __all__ = [
     "templates_of",
 ]
 
-OWN_REASONING = Parameter(
-    name="reasoning",
-    default="",
-    read=lambda name, value: value and read_choice(*REASONING)(name, value),
-    help="none, before, after: whether a prompt of your own has the judge explain itself, and when "
-    "(the order of the reply's fields follows it)",
-)
+
+class OwnReasoning(CommonParameters):
+    """Of an experiment in which a prompt of one's own may ask for an explanation."""
+
+    reasoning: Annotated[str, replace(Choice(*REASONING), or_word="", instead="")] = parameter(
+        "",
+        "none, before, after: whether a prompt of your own has the judge explain itself, and when "
+        "(the order of the reply's fields follows it)",
+    )
 
 
-def prompt_of(parameters: Mapping[str, Any], bundled: str, *, level: str = "") -> PromptTemplate:
+def prompt_of(parameters: CommonParameters, bundled: str, *, level: str = "") -> PromptTemplate:
     """The prompt of a level: ``prompt.LEVEL=``, else ``prompt=``, else the bundled one.
 
     Parameters
     ----------
-    parameters : mapping
-        Read.
+    parameters : CommonParameters
     bundled : str
     level : str
 
@@ -48,16 +51,16 @@ def prompt_of(parameters: Mapping[str, Any], bundled: str, *, level: str = "") -
     -------
     PromptTemplate
     """
-    own = parameters["prompt_by_level"].get(level) or parameters["prompt"]
-    return PromptTemplate.load(own or bundled, append=parameters["append"] != "none")
+    own = parameters.prompt_by_level.get(level) or parameters.prompt
+    return PromptTemplate.load(own or bundled, append=parameters.append != "none")
 
 
-def holds_guideline(parameters: Mapping[str, Any], template: PromptTemplate, *, level: str) -> bool:
+def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, level: str) -> bool:
     """Whether a level's prompt is one of your own for it, which needs no guideline put in."""
-    return level in parameters["prompt_by_level"] and "guideline" not in template.placeholders
+    return level in parameters.prompt_by_level and "guideline" not in template.placeholders
 
 
-def own_reasoning(parameters: Mapping[str, Any], template: PromptTemplate, usual: str) -> str:
+def own_reasoning(parameters: OwnReasoning, template: PromptTemplate, usual: str) -> str:
     """Whether and when the judge explains itself: as ``reasoning=`` says of a prompt of one's own.
 
     Raises
@@ -65,7 +68,7 @@ def own_reasoning(parameters: Mapping[str, Any], template: PromptTemplate, usual
     InputError
         Of a bundled prompt another kind is asked for than its text says.
     """
-    said: str = parameters["reasoning"]
+    said = parameters.reasoning
     if said and said != usual and template.ours:
         raise InputError(
             f"reasoning: the bundled prompt {template.name} has its own (reasoning={usual}). Give "
@@ -81,7 +84,7 @@ def templates_of(protocol: JudgingProtocol) -> tuple[PromptTemplate, ...]:
 
 
 def check_own_prompts(
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     protocols: Mapping[Condition, JudgingProtocol],
     items: Iterable[Item],
     judges: Mapping[str, JudgeSpec],
@@ -91,8 +94,7 @@ def check_own_prompts(
 
     Parameters
     ----------
-    parameters : mapping
-        Read.
+    parameters : CommonParameters
     protocols : mapping of Condition to protocol
     items : iterable of Item
     judges : mapping of str to JudgeSpec
@@ -107,13 +109,13 @@ def check_own_prompts(
         what the questions hold.
     """
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))
-    for level in parameters.get("prompt_by_level", {}):
+    for level in parameters.prompt_by_level:
         if level not in levels:
             there = f"There are: {', '.join(levels)}." if levels else "All are asked alike."
             near = nearest(level, levels)
             raise InputError(f"prompt.{level}: {level!r} is no level of this run.{near} {there}")
     used = list(dict.fromkeys(t for p in protocols.values() for t in templates_of(p)))
-    if parameters["append"] == "none":
+    if parameters.append == "none":
         _check_verbatim(parameters, used, judges)
     items = tuple(items)
     for template in [*used, *([answering.template] if answering else [])]:
@@ -121,7 +123,7 @@ def check_own_prompts(
 
 
 def _check_verbatim(
-    parameters: Mapping[str, Any], used: Iterable[PromptTemplate], judges: Mapping[str, JudgeSpec]
+    parameters: CommonParameters, used: Iterable[PromptTemplate], judges: Mapping[str, JudgeSpec]
 ) -> None:
     if all(template.ours for template in used):
         raise InputError(
@@ -129,7 +131,7 @@ def _check_verbatim(
             "reply instruction stands. It is for a prompt of your own: prompt=FILE."
         )
     unsaid = [name for name, spec in judges.items() if spec.reply_mode is None]
-    if parameters["reply"] == "auto" and unsaid:
+    if parameters.reply == "auto" and unsaid:
         raise InputError(
             f"append=none: with reply=auto, {unsaid[0]} may be asked for plain text, which needs a "
             "word on its form. Say reply=json_schema or reply=tool (the form is then a field of "

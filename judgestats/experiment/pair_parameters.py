@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 from judgestats.errors import InputError
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import holds_guideline, prompt_of
-from judgestats.experiment.parameters import (
-    Parameter,
-    read_choice,
-    read_choices,
-    read_optional_whole,
-    read_temperatures,
-    read_text,
+from judgestats.experiment.parameter_types import (
+    Choice,
+    Choices,
+    Read,
+    Temperature,
+    Whole,
+    parameter,
 )
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import RULES
@@ -27,14 +27,13 @@ from judgestats.protocols.scale import Scale
 __all__ = [
     "METHODS",
     "METHOD_LEVELS",
-    "PAIRS",
-    "PAIR_PARAMETERS",
-    "REPEATED",
     "STUDY_PAIRS",
+    "MethodParameters",
+    "PairParameters",
+    "PairPromptParameters",
+    "Scales",
     "method_protocol",
     "method_trials",
-    "read_one_temperature",
-    "read_scales",
 ]
 
 METHODS = (
@@ -49,20 +48,12 @@ METHODS = (
 """Ways of asking: comparing or scoring, with reasoning before or after, with a guideline."""
 
 
-def read_one_temperature(name: str, value: str) -> float | None:
-    """One temperature, where a parameter takes no more."""
-    found = read_temperatures(name, value)
-    if len(found) != 1:
-        raise InputError(f"{name}: give one temperature, got {value!r}.")
-    return found[0]
-
-
-def read_scales(name: str, value: str) -> tuple[str, ...]:
+def _scales(name: str, value: str) -> tuple[str, ...]:
     """Scales as ``lowest-highest``, each once.
 
     Examples
     --------
-    >>> read_scales("scales", "1-5, 1-10")
+    >>> _scales("scales", "1-5, 1-10")
     ('1-5', '1-10')
     """
     found = tuple(str(Scale.parse(part.strip())) for part in value.split(",") if part.strip())
@@ -71,77 +62,63 @@ def read_scales(name: str, value: str) -> tuple[str, ...]:
     return found
 
 
-PAIRS = Parameter(
-    name="pairs",
-    default="64",
-    read=read_optional_whole(4),
-    help="how many labelled pairs are judged (drawn by seed, round the questions), or all",
-)
+Scales = Annotated[tuple[str, ...], Read(_scales)]
 
-PAIR_PARAMETERS = (
-    PAIRS,
-    Parameter(
-        name="methods",
-        default="pairwise,pairwise-before,pointwise,pointwise-before,pointwise-after,"
-        "pointwise-guideline",
-        read=read_choices(*METHODS),
-        help=", ".join(METHODS),
-    ),
-    Parameter(
-        name="methods_at",
-        default="0.5",
-        read=read_one_temperature,
-        help="the temperature at which all methods are compared",
-    ),
-    Parameter(
-        name="series",
-        default="pointwise,pointwise-before",
-        read=read_choices(*METHODS),
-        help="methods that are asked at every temperature of temperatures=",
-    ),
-    Parameter(
-        name="disagreement",
-        default="tie",
-        read=read_choice(*RULES),
-        help="what a pair is where the two orders disagree: tie, first (order) or drop",
-    ),
-    Parameter(
-        name="pair_prompt",
-        default="",
-        read=read_text,
-        help="a text file for comparisons, with {question}, {response_a} and {response_b}",
-    ),
-    Parameter(
-        name="examples",
-        default="",
-        read=read_text,
-        help="a JSON-lines file of worked examples shown before every comparison",
-    ),
-)
 
-REPEATED = Parameter(
-    name="repeated",
-    default="all",
-    read=lambda name, value: None if value == "all" else read_choices(*METHODS)(name, value),
-    help="methods asked replicates= times, at methods_at=; all others once; or all",
-)
+class PairParameters(CommonParameters):
+    """Of an experiment on labelled pairs."""
+
+    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+        "64", "how many labelled pairs are judged (drawn by seed, round the questions), or all"
+    )
+
+
+class PairPromptParameters(PairParameters):
+    """Of an experiment in which pairs are compared."""
+
+    pair_prompt: str = parameter(
+        "", "a text file for comparisons, with {question}, {response_a} and {response_b}"
+    )
+
+
+class MethodParameters(PairPromptParameters):
+    """Of the experiment that compares ways of asking."""
+
+    methods: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
+        "pairwise,pairwise-before,pointwise,pointwise-before,pointwise-after,pointwise-guideline",
+        ", ".join(METHODS),
+    )
+    methods_at: Temperature = parameter("0.5", "the temperature at which all methods are compared")
+    series: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
+        "pointwise,pointwise-before", "methods that are asked at every temperature of temperatures="
+    )
+    disagreement: Annotated[str, Choice(*RULES)] = parameter(
+        "tie", "what a pair is where the two orders disagree: tie, first (order) or drop"
+    )
+    examples: str = parameter(
+        "", "a JSON-lines file of worked examples shown before every comparison"
+    )
+    repeated: Annotated[tuple[str, ...] | None, Choices(*METHODS, or_word="all")] = parameter(
+        "all", "methods asked replicates= times, at methods_at=; all others once; or all"
+    )
+
 
 STUDY_PAIRS = "1,000 of MT-Bench's pairs with human labels, answers of six models"
 
 
-def _methods(parameters: Mapping[str, Any]) -> int:
+def _methods(parameters: MethodParameters) -> int:
     """Methods compared: those asked, and the mean of all replications of ``pointwise``."""
-    asked = parameters["methods"]
+    asked = parameters.methods
     return len(asked) + ("pointwise" in asked)
 
 
-def _temperatures(parameters: Mapping[str, Any]) -> int:
+def _temperatures(parameters: MethodParameters) -> int:
     """Temperatures at which some method is asked."""
-    if not set(parameters["series"]) & set(parameters["methods"]):
+    if not set(parameters.series) & set(parameters.methods):
         return 1
-    if parameters["temperatures"] == (None,):
+    if parameters.temperatures == (None,):
         return 1
-    return len({*parameters["temperatures"], parameters["methods_at"]})
+    return len({*parameters.temperatures, parameters.methods_at})
 
 
 METHOD_LEVELS = (
@@ -160,15 +137,18 @@ METHOD_LEVELS = (
 )
 
 
-def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Pointwise:
+def method_protocol(
+    parameters: PairPromptParameters, method: str, *, examples: str = ""
+) -> Pairwise | Pointwise:
     """The protocol of a method.
 
     Parameters
     ----------
-    parameters : mapping
-        The experiment's parameters, read.
+    parameters : PairPromptParameters
     method : str
         One of `METHODS`.
+    examples : str
+        A file of worked examples for comparisons.
 
     Returns
     -------
@@ -179,40 +159,39 @@ def method_protocol(parameters: Mapping[str, Any], method: str) -> Pairwise | Po
     if kind == "pairwise":
         return Pairwise(
             template=prompt_of(
-                {**parameters, "prompt": parameters["pair_prompt"]}, "pairwise", level=method
+                parameters.changed(prompt=parameters.pair_prompt), "pairwise", level=method
             ),
             reasoning=reasoning,
             labelled_only=True,
-            examples=load_examples(parameters["examples"]) if parameters["examples"] else (),
+            examples=load_examples(examples) if examples else (),
         )
     template = prompt_of(parameters, "pointwise", level=method)
     if how == "guideline" and not holds_guideline(parameters, template, level=method):
-        if parameters["scale"] != GUIDELINE_SCALE:
+        if parameters.scale != GUIDELINE_SCALE:
             raise InputError(
                 f"methods: the guideline of {method} is written for the scale {GUIDELINE_SCALE}, "
                 f"not {parameters['scale']}. Leave {method} out of methods= or keep "
                 f"scale={GUIDELINE_SCALE}."
             )
-        template = with_guideline(template, guideline_text("paragraphs", scale=parameters["scale"]))
-    return Pointwise(template=template, scale=parameters["scale"], reasoning=reasoning)
+        template = with_guideline(template, guideline_text("paragraphs", scale=parameters.scale))
+    return Pointwise(template=template, scale=parameters.scale, reasoning=reasoning)
 
 
-def method_trials(parameters: Mapping[str, Any], condition: Condition) -> int:
+def method_trials(parameters: MethodParameters, condition: Condition) -> int:
     """How often a condition judges each thing: ``replicates`` times, or once.
 
     Parameters
     ----------
-    parameters : mapping
-        Read.
+    parameters : CommonParameters
     condition : Condition
 
     Returns
     -------
     int
     """
-    repeated = parameters["repeated"]
+    repeated = parameters.repeated
     often = repeated is None or (
         condition.factors["method"] in repeated
-        and condition.temperature in (None, parameters["methods_at"])
+        and condition.temperature in (None, parameters.methods_at)
     )
-    return int(parameters["replicates"]) if often else 1
+    return int(parameters.replicates) if often else 1

@@ -13,6 +13,7 @@ from typing import Any
 from judgestats.analysis.plan import AnalysisPlan, with_omega_model
 from judgestats.errors import InputError
 from judgestats.experiment.answering import Given, answer_plan
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.conditions import at_own_settings
 from judgestats.experiment.design import Design, project_folder
 from judgestats.experiment.item_sources import one_source, source_name
@@ -42,9 +43,9 @@ class Prepared:
     report. `stage_judges` are asked at single stages, for all judges.
     """
 
-    design: Design
+    design: Design[Any]
     given: Mapping[str, str]
-    parameters: Mapping[str, Any]
+    parameters: CommonParameters
     items: tuple[Item, ...]
     conditions: tuple[Condition, ...]
     protocols: Mapping[Condition, JudgingProtocol]
@@ -78,7 +79,7 @@ class Prepared:
         return {**dict(zip(named, self.stage_judges.values(), strict=True)), **self.judges}
 
 
-def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
+def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     """Check everything that can be checked without asking a judge.
 
     Parameters
@@ -100,34 +101,34 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
 
     parameters = parse_parameters(
         given,
+        design.parameters,
         experiment=design.name,
-        parameters=design.all_parameters,
         defaults=design.defaults,
         presets=design.presets,
     )
     # A price is told without a key: a dry run sends nothing.
     stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
-    environ = stand_ins | dict(os.environ) if parameters["dry_run"] else None
+    environ = stand_ins | dict(os.environ) if parameters.dry_run else None
     judges = read_judges(
-        (str(_shipped(n)) if is_judges_file(n) else n for n in parameters["judges"]),
-        base_url=parameters["base_url"],
+        (str(_shipped(n)) if is_judges_file(n) else n for n in parameters.judges),
+        base_url=parameters.base_url,
         environ=environ,
     )
-    parameters["judges"] = tuple(judges)
+    parameters = parameters.changed(judges=tuple(judges))
     stage_judges = {
         name: judges.get(model)
-        or parse_judge(model, base_url=parameters["base_url"] or None, environ=environ)
+        or parse_judge(model, base_url=parameters.base_url or None, environ=environ)
         for name in STAGE_JUDGES
         if (model := parameters.get(name))
     }
     notices = check_levels(design.compares, parameters)
-    if parameters["base_url"] and all(spec.in_process for spec in judges.values()):
-        unused = f"base_url={parameters['base_url']} is not used: every judge is in this process."
+    if parameters.base_url and all(spec.in_process for spec in judges.values()):
+        unused = f"base_url={parameters.base_url} is not used: every judge is in this process."
         notices = (*notices, unused)
     answering = answer_plan(parameters, given, environ=environ)
     items = questions = (design.items or one_source)(parameters)
     if answering is not None:
-        journal = parameters["journal"] if parameters["dry_run"] else None
+        journal = parameters.journal if parameters.dry_run else None
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = at_own_settings(design.conditions(parameters), own)
@@ -138,7 +139,7 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
     )
     analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
     staging = staged(units, protocols, parameters, own)
-    if staging is not None and parameters["reply"] == ReplyMode.LOGPROBS:
+    if staging is not None and parameters.reply == ReplyMode.LOGPROBS:
         raise InputError(
             "reply: replies that later calls are built on cannot carry log-probabilities; leave "
             f"reply=logprobs to experiments of one call ({design.name} judges in stages)."
@@ -155,7 +156,9 @@ def prepare(design: Design, given: Mapping[str, str]) -> Prepared:
         tasks=_tasks(design, parameters, protocols, units, staging),
         staging=staging,
         analysis=analysis,
-        plan=with_omega_model(analysis.plan(parameters, conditions), parameters["omega_model"]),
+        plan=with_omega_model(
+            analysis.plan(parameters.values(), conditions), parameters.omega_model
+        ),
         questions=tuple(questions),
         answering=answering,
         stage_judges=stage_judges,
@@ -175,12 +178,12 @@ def _shipped(name: str) -> Path:
 
 
 def _further_temperatures(
-    given: Mapping[str, str], parameters: Mapping[str, Any], conditions: Sequence[Condition]
+    given: Mapping[str, str], parameters: CommonParameters, conditions: Sequence[Condition]
 ) -> tuple[str, ...]:
     """That the design asks at temperatures beside those that the user named."""
     if "temperatures" not in given:
         return ()
-    named = set(parameters["temperatures"])
+    named = set(parameters.temperatures)
     others = sorted({c.temperature for c in conditions if c.temperature is not None} - named)
     if not others:
         return ()
@@ -190,7 +193,7 @@ def _further_temperatures(
 
 
 def _other_items(
-    design: Design, given: Mapping[str, str], parameters: Mapping[str, Any], n_items: int
+    design: Design[Any], given: Mapping[str, str], parameters: CommonParameters, n_items: int
 ) -> tuple[str, ...]:
     """That a preset is the study's procedure on other items, where its own were not taken."""
     preset = design.presets.get(given.get("preset", ""), {})
@@ -228,15 +231,15 @@ def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
 
 
 def _joined(
-    design: Design, questions: Sequence[Item], answered: Sequence[Item]
+    design: Design[Any], questions: Sequence[Item], answered: Sequence[Item]
 ) -> tuple[Item, ...]:
     """The items with the models' answers, instead of their own or as the design joins them."""
     return tuple(answered) if design.join is None else design.join(questions, answered)
 
 
 def _tasks(
-    design: Design,
-    parameters: Mapping[str, Any],
+    design: Design[Any],
+    parameters: CommonParameters,
     protocols: Mapping[Condition, JudgingProtocol],
     units: Mapping[Condition, tuple[Unit, ...]],
     staging: Staging | None,
@@ -246,21 +249,21 @@ def _tasks(
     A dry run walks through the stages on its own, on a sample where there are many.
     """
     if staging is not None:
-        return () if parameters["dry_run"] else staging.first()
-    trials = design.trials or (lambda given, _: int(given["replicates"]))
+        return () if parameters.dry_run else staging.first()
+    trials = design.trials or (lambda read, _: read.replicates)
     times = {condition: trials(parameters, condition) for condition in protocols}
     return list(tasks_of(units, protocols, replicates=times))
 
 
 def _units(
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     protocols: Mapping[Condition, JudgingProtocol],
     items: Sequence[Item],
 ) -> dict[Condition, tuple[Unit, ...]]:
     return units_of(
         protocols,
         items,
-        per_item=parameters["responses"],
-        seed=parameters["seed"],
-        source=parameters["items"],
+        per_item=parameters.responses,
+        seed=parameters.seed,
+        source=parameters.items,
     )

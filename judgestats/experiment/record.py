@@ -17,9 +17,9 @@ from judgestats.analysis.validity_disagreements import with_disagreements
 from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_labels import texts_of
 from judgestats.experiment import console
+from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.folder import write_results
 from judgestats.experiment.item_sources import source_name
-from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.showing import working
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
@@ -95,7 +95,7 @@ def record(
     log_children(prepared, run, results)
     run.artifacts(folder)
     p = prepared.parameters
-    return render_into(run, folder, formats=p["report"], detail=p["detail"])
+    return render_into(run, folder, formats=p.report, detail=p.detail)
 
 
 def completed(
@@ -115,7 +115,7 @@ def completed(
     again : callable
         The same analysis of part of the judgments.
     """
-    scale = prepared.parameters["scale"]
+    scale = prepared.parameters.scale
     analysis = supplemented(
         analysis,
         with_systems(frame, prepared.items),
@@ -131,10 +131,10 @@ def completed(
     analysis = with_flagged_texts(analysis, units, frame=frame, again=again)
     analysis = with_people_error(
         analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
-        scale=prepared.parameters["scale"], level=prepared.plan.level,
+        scale=prepared.parameters.scale, level=prepared.plan.level,
     )  # fmt: skip
     return with_disagreements(
-        analysis, frame, texts_of(prepared.items), texts=prepared.parameters["texts"] == "on"
+        analysis, frame, texts_of(prepared.items), texts=prepared.parameters.texts == "on"
     )
 
 
@@ -178,17 +178,17 @@ def about(
             "experiment": prepared.design.name,
             "protocol": first.name,
             "conditions": [c.label for c in prepared.conditions],
-            "temperatures": list(p["temperatures"]),
+            "temperatures": list(p.temperatures),
             "settings": settings_of(p),
             "varied": {k: list(v) for k, v in (p.get("vary") or {}).items()},
-            "replicates": p["replicates"],
+            "replicates": p.replicates,
             "items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
-            "item_source": source_name(p["items"]),
-            "scale": [p["scale"].low, p["scale"].high],
-            "choices_per_request": p["choices"],
-            "seed": p["seed"],
-            "resamples": p["resamples"],
+            "item_source": source_name(p.items),
+            "scale": [p.scale.low, p.scale.high],
+            "choices_per_request": p.choices,
+            "seed": p.seed,
+            "resamples": p.resamples,
         },
         "families": to_plain(prepared.plan.hypotheses),
         "account": to_plain(collected.account.as_dict()),
@@ -242,7 +242,7 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
                     "judge/model": spec.model,
                     "judge/temperature": as_text(condition.temperature),
                     "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
-                    "design/replicates": prepared.parameters["replicates"],
+                    "design/replicates": prepared.parameters.replicates,
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 }
             )

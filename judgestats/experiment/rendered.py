@@ -67,7 +67,7 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
     tuple of Rendered
         In the reply mode asked for, else as a JSON schema, which is tried first.
     """
-    said = prepared.parameters["reply"]
+    said = prepared.parameters.reply
     found: dict[str, Rendered] = {}
     for condition, protocol in prepared.protocols.items():
         own = prepared.judges[condition.judge].reply_mode

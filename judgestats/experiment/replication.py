@@ -13,7 +13,7 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
 from judgestats.experiment import console
-from judgestats.experiment.design import ReplicationDesign
+from judgestats.experiment.design import ReplicationDesign, ReplicationParameters
 from judgestats.experiment.folder import session, write_json, write_results, write_tables
 from judgestats.experiment.parameters import parse_parameters
 from judgestats.experiment.run import Outcome
@@ -48,17 +48,17 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
     StoreError
         The run cannot be written.
     """
-    parameters = parse_parameters(given, experiment=design.name, parameters=design.all_parameters)
-    study = load_study(parameters["study"])
+    parameters = parse_parameters(given, design.parameters, experiment=design.name)
+    study = load_study(parameters.study)
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         folder = Path(scratch)
-        if not parameters["data"]:
+        if not parameters.data:
             _refuse_options(given)
             records = shipped_records(study.name, folder)
             return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
-        options = Options(n_resamples=parameters["resamples"], seed=parameters["seed"])
+        options = Options(n_resamples=parameters.resamples, seed=parameters.seed)
         with working(f"Re-examining {study.title}"):
-            found = examined(study, Path(parameters["data"]), options)
+            found = examined(study, Path(parameters.data), options)
         records = write_records_of(found, options, folder)
         return _log(design, given, parameters, study, records, folder, found.analysis())
 
@@ -124,7 +124,7 @@ def write_records_of(found: Replication, options: Options, folder: Path) -> dict
 def _log(
     design: ReplicationDesign,
     given: Mapping[str, str],
-    parameters: Mapping[str, Any],
+    parameters: ReplicationParameters,
     study: Study,
     records: Mapping[str, Any],
     folder: Path,
@@ -146,7 +146,7 @@ def _log(
         "judgestats.simulated": "false",
         "mlflow.note.content": f"**{records['title']}**\n\n{records['sentence']}",
     }
-    name = parameters["run_name"] or f"replicate: {study.name}"
+    name = parameters.run_name or f"replicate: {study.name}"
     with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run:
         write_json(
             folder / "session.json", session(command=command, run_name=name, run_id=run.run_id)
@@ -161,10 +161,8 @@ def _log(
         )
         run.artifacts(folder)
         run.answered(results)
-        reports = render_into(
-            run, folder, formats=parameters["report"], detail=parameters["detail"]
-        )
-        if not parameters["data"]:
+        reports = render_into(run, folder, formats=parameters.report, detail=parameters.detail)
+        if not parameters.data:
             console.tell(*_how_to_repeat(study))
         finish(results, Links(run.run_id, store, reports=reports))
         return Outcome(

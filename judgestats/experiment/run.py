@@ -16,9 +16,9 @@ from judgestats.engine import Engine
 from judgestats.errors import BudgetError, JudgeError
 from judgestats.experiment import console
 from judgestats.experiment.answering import answer_lines, answers_of, priced
+from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.declare import declare, run_name, tags
 from judgestats.experiment.design import Design
-from judgestats.experiment.parameters import settings_of
 from judgestats.experiment.prepare import Prepared, prepare, with_given_answers
 from judgestats.experiment.record import about, completed, record
 from judgestats.experiment.rendered import prompt_lines, rendered
@@ -53,7 +53,7 @@ class Outcome:
     reports: Mapping[str, Path | str]
 
 
-def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
+def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | None:
     """Run an experiment and print what a user wants to see, in order.
 
     Parameters
@@ -75,17 +75,17 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     """
     prepared = prepare(design, given)
     _announce(prepared)
-    if prepared.parameters["dry_run"]:
+    if prepared.parameters.dry_run:
         _dry_run(prepared)
         return None
     from judgestats.judges.journal import Journal
     from judgestats.judges.journal_file import check_file
     from judgestats.judges.preflight import check_judges
 
-    check_file(Path(prepared.parameters["journal"]))
+    check_file(Path(prepared.parameters.journal))
     _check_prices(prepared)  # before anything is asked
-    check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters["timeout"]))
-    engine: Engine = prepared.parameters["engine"]
+    check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
+    engine: Engine = prepared.parameters.engine
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
             console.tell(
@@ -98,10 +98,10 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
     from judgestats.tracking.store import open_store
 
     store = open_store()
-    name = prepared.parameters["run_name"] or run_name(prepared)
+    name = prepared.parameters.run_name or run_name(prepared)
     command = console.repeat_command(design.name, given, mlflow=bool(store.adopted_run))
     with (
-        Journal(Path(prepared.parameters["journal"])) as journal,  # ours before a run is opened
+        Journal(Path(prepared.parameters.journal)) as journal,  # ours before a run is opened
         run_files() as folder,
         RunWriter(store, name=name, tags=tags(prepared), run_id=store.adopted_run) as run,
     ):
@@ -167,7 +167,7 @@ def run_experiment(design: Design, given: Mapping[str, str]) -> Outcome | None:
 
 def _announce(prepared: Prepared) -> None:
     """Who is asked, and what the design leaves open: all that is asked of a dry run."""
-    dry = bool(prepared.parameters["dry_run"])
+    dry = bool(prepared.parameters.dry_run)
     tell = console.say if dry else console.tell
     for name in prepared.stage_judges:
         tell(f"At the stage {STAGE_JUDGES[name]} {prepared.parameters[name]} is asked, for all.")
@@ -217,7 +217,7 @@ def _dry_run(prepared: Prepared) -> None:
     console.say(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
-    ask = _ask(prepared, p["journal"])
+    ask = _ask(prepared, p.journal)
     console.say(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
 
 
@@ -229,20 +229,20 @@ def _ask(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
     p, staging = prepared.parameters, prepared.staging
     return Ask.of(
         journal=journal,
-        mode=p["mode"],
-        base_url=p["base_url"] or None,
+        mode=p.mode,
+        base_url=p.base_url or None,
         judges=dict(prepared.judging),
         experiment=prepared.design.name,
-        concurrency=p["concurrency"],
-        choices_per_request=p["choices"],
-        seed=p["judge_seed"],
+        concurrency=p.concurrency,
+        choices_per_request=p.choices,
+        seed=p.judge_seed,
         settings=settings_of(p),
-        reply_mode=None if p["reply"] == "auto" else ReplyMode(p["reply"]),
+        reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
         budget=prepared.answers.budget
         if prepared.answers
-        else Budget(max_cost=p["max_cost"], max_requests=p["max_requests"]),
+        else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
         prices=_prices(prepared),
-        timeout_s=p["timeout"],
+        timeout_s=p.timeout,
         progress=True,
         follow_up=staging.follow_up if staging is not None else None,
     )
@@ -251,7 +251,7 @@ def _ask(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
 def _prices(prepared: Prepared) -> PriceTable | None:
     from judgestats.judges.prices import load_prices
 
-    file = prepared.parameters["prices"]
+    file = prepared.parameters.prices
     return load_prices(file) if file else None
 
 
@@ -262,7 +262,7 @@ def _check_prices(prepared: Prepared) -> None:
 
     table = _prices(prepared) or default_prices()
     unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).known]
-    if unknown and prepared.parameters["max_cost"] is not None:
+    if unknown and prepared.parameters.max_cost is not None:
         raise unknown_price(unknown)
 
 
@@ -276,7 +276,7 @@ def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
             return collect_judgments(prepared.tasks, traces.heeding(ask) if traces else ask)
         from judgestats.judges.distributed import collect_distributed
 
-        found = collect_distributed(prepared.tasks, ask, engine=prepared.parameters["engine"])
+        found = collect_distributed(prepared.tasks, ask, engine=prepared.parameters.engine)
         if traces:
             for row in found.read().astype(object).to_dict("records"):
                 traces.add({str(name): value for name, value in row.items()})
@@ -288,7 +288,7 @@ def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
 
 def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
     """What writes the calls as traces, where that is asked for."""
-    if prepared.parameters["traces"] == "off":
+    if prepared.parameters.traces == "off":
         return None
     from judgestats.experiment.call_traces import CallTraces
 
@@ -298,7 +298,7 @@ def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
 def _is_shared_out(prepared: Prepared) -> bool:
     """Whether several workers collect; calls that follow from answers and batches stay here."""
     p = prepared.parameters
-    return p["engine"].kind != "local" and prepared.staging is None and p["mode"] != "batch"
+    return p.engine.kind != "local" and prepared.staging is None and p.mode != "batch"
 
 
 def _checked(collected: Collected) -> pd.DataFrame:

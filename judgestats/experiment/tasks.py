@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from judgestats.errors import InputError
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.staging import Staging
@@ -151,7 +152,7 @@ def tasks_of(
 def staged(
     units: Mapping[Condition, Sequence[Unit]],
     protocols: Mapping[Condition, JudgingProtocol],
-    parameters: Mapping[str, Any],
+    parameters: CommonParameters,
     own: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Staging | None:
     """The stages of a design whose protocols are strategies; None where each judgment is one call.
@@ -160,7 +161,7 @@ def staged(
     ----------
     units : mapping of Condition to units
     protocols : mapping of Condition to protocol
-    parameters : mapping
+    parameters : CommonParameters
         ``replicates``, ``raised`` (the temperature of votes), and those of `STAGE_JUDGES`.
     own : mapping of judge to settings, optional
         What a file of judges fixes for each.
@@ -174,7 +175,7 @@ def staged(
     return Staging(
         cast("Mapping[Condition, Strategy]", protocols),
         units,
-        replicates=parameters["replicates"],
+        replicates=parameters.replicates,
         raised=parameters["raised"],
         asked_by={
             stage: parameters[name] for name, stage in STAGE_JUDGES.items() if parameters.get(name)

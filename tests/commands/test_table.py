@@ -13,6 +13,8 @@ from judgestats.cli import main
 from judgestats.commands.parsing import Program
 from judgestats.commands.table import COMMANDS, Argument, Option, declared, overview
 
+REPLIES = [f"reply={word}" for word in ("auto", "json_schema", "tool", "text", "logprobs")]
+
 
 def function(place):
     module, _, name = place.partition(":")
@@ -75,7 +77,8 @@ def test_a_wrong_word_is_one_sentence(words, said, capsys):
         (["run"], "temp", ["temperature"]),
         (["run", "temperature"], "--dry", ["--dry-run"]),
         (["run", "temperature"], "--fu", ["--full"]),
-        (["run", "temperature", "-P"], "repl", ["replicates=", "reply="]),
+        (["run", "temperature", "-P"], "repl", ["replicates=", "reply=", *REPLIES]),
+        (["run", "temperature", "--reply"], "t", ["tool", "text"]),
         (["run", "no-such"], "--", ["--full", "--json", "--min", "--max"]),
     ],
 )

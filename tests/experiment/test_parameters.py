@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from inspect import get_annotations
+
 import pytest
+from pydantic import ValidationError
 
 from judgestats.cli import main
 from judgestats.errors import InputError
+from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.design import experiment_names, load_design, project_folder
+from judgestats.experiment.parameter_types import Parameter, parameters_of
 from judgestats.experiment.parameters import parse_parameters, split_arguments
 
 
 def parse(**given):
-    return parse_parameters(given, experiment="temperature")
+    return parse_parameters(given, CommonParameters, experiment="temperature")
 
 
 @pytest.mark.parametrize(
@@ -48,13 +53,13 @@ def test_given_beats_preset_beats_default():
     design = load_design("temperature")
     read = parse_parameters(
         {"preset": "paper", "replicates": "3"},
+        design.parameters,
         experiment="temperature",
-        parameters=design.all_parameters,
         presets=design.presets,
     )
-    assert read["replicates"] == 3
-    assert len(read["temperatures"]) == 11
-    assert read["judges"][0] == "gpt-3.5-turbo"
+    assert read.replicates == 3
+    assert len(read.temperatures) == 11
+    assert read.judges[0] == "gpt-3.5-turbo"
 
 
 def test_words_of_the_command_line():
@@ -86,6 +91,50 @@ def test_no_experiment_has_a_parameter_twice(capsys):
     assert said.count("\n  replicates ") == 1
     assert "one or several sets, comma-separated" in said  # an own parameter, not the common one
     assert "every pipeline is repeated; from 2 on its reliability is known [2]" in said
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_a_parameter_is_what_the_nearest_class_declares(name):
+    """Pydantic takes inherited fields from the first base that has one, declared there or not."""
+    model = load_design(name).parameters
+    for field in model.model_fields:
+        nearest = next(c for c in model.__mro__ if field in get_annotations(c))
+        assert said(nearest, field) == said(model, field), field
+        assert model.model_fields[field].annotation == nearest.model_fields[field].annotation
+
+
+def said(model, field) -> Parameter | None:
+    return next((p for p in parameters_of(model) if p.name == field), None)
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_parameters_are_frozen_typed_and_read_from_their_defaults(name):
+    design = load_design(name)
+    read = parse_parameters({}, design.parameters, experiment=name, defaults=design.defaults)
+    assert design.parameters.model_validate(read.values(), strict=True) == read
+    with pytest.raises(ValidationError, match="frozen"):
+        read.seed = 1
+    for parameter in design.all_parameters:
+        assert parameter.help
+        assert read[parameter.name] == getattr(read, parameter.name)
+    assert "nonsense" not in read
+    with pytest.raises(KeyError):
+        read["nonsense"]
+
+
+def test_a_run_logs_what_is_declared_as_logged():
+    read = CommonParameters.read({"scale": "1-5", "replicates": "4"})
+    assert read.logged()["design/replicates"] == 4
+    assert str(read.logged()["judge/scale"]) == "1-5"
+    names = [p.logged for p in parameters_of(CommonParameters) if p.logged]
+    assert len(set(names)) == len(names) == 6
+
+
+def test_a_wrong_default_is_no_parameter():
+    with pytest.raises(InputError, match="limit: must be at least 2, got 1"):
+        CommonParameters.read({"limit": "1"})
+    with pytest.raises(InputError, match="seed: expected a whole number"):
+        CommonParameters.read({"seed": ""})
 
 
 def test_experiments_are_short_files():

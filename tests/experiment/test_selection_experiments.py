@@ -11,6 +11,7 @@ from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.item_sources import benchmarks, source_name
 from judgestats.experiment.run import prepare, run_experiment
+from judgestats.experiment.selection_parameters import BestOfParameters
 from judgestats.items.bank import load_bank
 from judgestats.judges.simulated.truth import truth
 from judgestats.stats.agreement.grade_score_items import chance_grade_score, grade_score_items
@@ -174,17 +175,7 @@ def test_answers_come_from_a_file_and_targets_are_matched(workplace):
 
 
 def test_items_of_several_sources_become_benchmarks(workplace):
-    parameters = {
-        "items": "bank,bank",
-        "map": {},
-        "item_options": {},
-        "answerers": None,
-        "answers": "",
-        "per_category": 1,
-        "limit": None,
-        "seed": 0,
-    }
-    items = benchmarks({**parameters, "items": "bank"})
+    items = benchmarks(BestOfParameters.read({"items": "bank", "per_category": "1"}))
     assert len(items) == len({i.category for i in load_bank()})
     assert {i.category for i in items} == {"bank"}
     assert source_name("bbh:some/where/x.json,mt_bench:there/mt") == "x.json, mt"

@@ -1,0 +1,310 @@
+"""What a parameter may be: types that know how their text is read, and what a wrong one is told.
+
+A field of a `ParameterModel` declares a parameter whole: its name, its type, its default as a user
+would write it, its help. All else (command line, docs, MLproject, what a run logs) follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
+
+from judgestats.errors import InputError, nearest
+
+__all__ = [
+    "BY_LEVEL",
+    "TRUTH",
+    "Choice",
+    "Choices",
+    "Names",
+    "OptionalNames",
+    "OptionalPositive",
+    "OrNone",
+    "Pairs",
+    "Parameter",
+    "ParameterModel",
+    "Positive",
+    "Read",
+    "Switch",
+    "Temperature",
+    "Temperatures",
+    "Whole",
+    "parameter",
+    "parameters_of",
+    "read_names",
+]
+
+BY_LEVEL = "_by_level"
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Read:
+    """Part of a parameter's type: how its text is read (``read(name, text)``).
+
+    `words` are those it may be, `or_word` one that it may be instead (``all``, or nothing), which
+    is then `instead`.
+    """
+
+    read: Callable[[str, str], Any]
+    words: tuple[str, ...] = ()
+    or_word: str | None = None
+    instead: Any = None
+
+    def __call__(self, name: str, text: str) -> Any:
+        """The value of a text."""
+        return self.instead if text == self.or_word else self.read(name, text)
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Texts are read, values (of another type) only checked."""
+        name = handler.field_name or ""
+
+        def read(value: Any) -> Any:
+            return self(name, value) if isinstance(value, str) else value
+
+        return core_schema.no_info_before_validator_function(read, handler(source))
+
+
+def read_names(name: str, value: str) -> tuple[str, ...]:
+    """Names, comma-separated, at least one and each once."""
+    names = tuple(v.strip() for v in value.split(",") if v.strip())
+    if not names:
+        raise InputError(f"{name}: give at least one name, got {value!r}.")
+    repeated = sorted({n for n in names if names.count(n) > 1})
+    if repeated:
+        raise InputError(f"{name}: {', '.join(repeated)} stands more than once.")
+    return names
+
+
+def Whole(  # noqa: N802 - part of a type
+    low: int, high: int = 10**9, *, or_word: str | None = None
+) -> Read:
+    """A whole number within bounds, or what `or_word` stands for: None."""
+
+    def read(name: str, value: str) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            raise InputError(f"{name}: expected a whole number, got {value!r}.") from None
+        if not low <= number <= high:
+            bound = f"at least {low}" if high == 10**9 else f"from {low} to {high}"
+            raise InputError(f"{name}: must be {bound}, got {number}.")
+        return number
+
+    return Read(read, or_word=or_word)
+
+
+def Choice(*words: str) -> Read:  # noqa: N802 - part of a type
+    """One of these words."""
+
+    def read(name: str, value: str) -> str:
+        if value not in words:
+            raise InputError(
+                f"{name}: must be one of {', '.join(words)}, got {value!r}.{nearest(value, words)}"
+            )
+        return value
+
+    return Read(read, words=words)
+
+
+def Choices(*words: str, or_word: str | None = None, instead: Any = None) -> Read:  # noqa: N802
+    """Some of these words, or `instead` where `or_word` stands."""
+
+    def read(name: str, value: str) -> tuple[str, ...]:
+        chosen = read_names(name, value)
+        for word in chosen:
+            if word not in words:
+                raise InputError(
+                    f"{name}: {word!r} is not one of {', '.join(words)}.{nearest(word, words)}"
+                )
+        return chosen
+
+    return Read(read, words=words, or_word=or_word, instead=instead)
+
+
+def OrNone(read: Callable[[str, str], tuple[Any, ...]]) -> Read:  # noqa: N802 - part of a type
+    """Several values, or ``none`` of them."""
+    return Read(read, or_word="none", instead=())
+
+
+def _positive(name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        raise InputError(f"{name}: expected a number, got {value!r}.") from None
+    if not 0 < number < float("inf"):
+        raise InputError(f"{name}: must be a number above 0, got {value}.")
+    return number
+
+
+def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
+    numbers = []
+    listed = read_names(name, value)
+    if listed == ("default",):
+        return (None,)
+    if "default" in listed:
+        raise InputError(
+            f"{name}: default leaves the temperature to the server, which may be any; it stands "
+            "alone, since it cannot be ordered among numbers."
+        )
+    for part in listed:
+        try:
+            number = float(part)
+        except ValueError:
+            raise InputError(
+                f"{name}: {part!r} is no number. Write for example {name}=0,0.5,1."
+            ) from None
+        if not 0 <= number <= 2:
+            raise InputError(f"{name}: {part} is out of range; a temperature lies in 0-2.")
+        numbers.append(number)
+    if len(set(numbers)) < len(numbers):
+        raise InputError(f"{name}: the same temperature stands more than once in {value!r}.")
+    return tuple(sorted(numbers))
+
+
+def _one_temperature(name: str, value: str) -> float | None:
+    found = _temperatures(name, value)
+    if len(found) != 1:
+        raise InputError(f"{name}: give one temperature, got {value!r}.")
+    return found[0]
+
+
+def _truth(name: str, value: str) -> bool:
+    if value.strip().lower() not in TRUTH:
+        raise InputError(f"{name}: expected true or false, got {value!r}.")
+    return TRUTH[value.strip().lower()]
+
+
+def _pairs(name: str, value: str) -> Mapping[str, str]:
+    out = {}
+    for part in filter(None, (p.strip() for p in value.split(","))):
+        ours, sign, theirs = part.partition("=")
+        if not sign or not ours.strip() or not theirs.strip():
+            raise InputError(f"{name}: expected ours=theirs[,...], got {part!r}.")
+        out[ours.strip()] = theirs.strip()
+    return out
+
+
+Names = Annotated[tuple[str, ...], Read(read_names)]
+OptionalNames = Annotated[tuple[str, ...] | None, Read(read_names, or_word="")]
+Pairs = Annotated[Mapping[str, str], Read(_pairs)]
+Positive = Annotated[float, Read(_positive)]
+OptionalPositive = Annotated[float | None, Read(_positive, or_word="")]
+Switch = Annotated[bool, Read(_truth, words=("true", "false"))]
+Temperature = Annotated[float | None, Read(_one_temperature)]
+Temperatures = Annotated[tuple[float | None, ...], Read(_temperatures)]
+
+
+def parameter(default: str, help: str, *, by_level: bool = False, logged: str = "") -> Any:  # noqa: A002
+    """A field of a `ParameterModel`.
+
+    Parameters
+    ----------
+    default : str
+        As a user would write it.
+    help : str
+    by_level : bool
+        It may also be given as ``name.LEVEL=...`` for one level of what is compared; these are
+        read into ``<name>_by_level``.
+    logged : str
+        Its name among the parameters of the run in MLflow.
+    """
+    extra: dict[str, Any] = {"by_level": by_level, "logged": logged}
+    return Field(default, validate_default=True, description=help, json_schema_extra=extra)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """What a field of a `ParameterModel` declares, for whatever lists parameters."""
+
+    name: str
+    default: str
+    help: str
+    words: tuple[str, ...] = ()
+    switch: bool = False
+    by_level: bool = False
+    logged: str = ""
+
+
+class ParameterModel(BaseModel):
+    """The parameters of an experiment, read; an experiment's own is a class of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    @classmethod
+    def read(cls, texts: Mapping[str, Any]) -> Self:
+        """The parameters as their texts say them; those that are not given by default.
+
+        Raises
+        ------
+        InputError
+            What the first wrong one is told.
+        """
+        try:
+            return cls.model_validate(dict(texts))
+        except ValidationError as error:
+            cause = error.errors()[0].get("ctx", {}).get("error")
+            if isinstance(cause, InputError):
+                raise cause from None
+            raise
+
+    def changed(self, **values: Any) -> Self:
+        """The same with other values."""
+        return self.model_copy(update=values)
+
+    def __getitem__(self, name: str) -> Any:
+        """A parameter whose name is data; the others are attributes."""
+        if name not in type(self).model_fields:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A parameter that not every experiment has."""
+        return getattr(self, name) if name in self else default
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the experiment has a parameter of this name."""
+        return name in type(self).model_fields
+
+    def values(self) -> dict[str, Any]:
+        """All values by name, for an analysis, which knows no experiment."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def logged(self) -> dict[str, Any]:
+        """The values that a run logs, by the names that it logs them under."""
+        return {p.logged: self[p.name] for p in parameters_of(type(self)) if p.logged}
+
+
+def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
+    """What a model declares, in order.
+
+    Examples
+    --------
+    >>> class Drawn(ParameterModel):
+    ...     seed: Annotated[int, Whole(0)] = parameter("0", "of sampling")
+    >>> Drawn.read({"seed": "7"}).seed, parameters_of(Drawn)[0].default
+    (7, '0')
+    """
+    found = []
+    for name, field in model.model_fields.items():
+        if not isinstance(field.json_schema_extra, dict):
+            continue  # what `name.LEVEL=` is read into is no parameter of its own
+        read = next((m for m in field.metadata if isinstance(m, Read)), None)
+        found.append(
+            Parameter(
+                name=name,
+                default=str(field.default),
+                help=str(field.description),
+                words=read.words if read else (),
+                switch=read is not None and read.read is _truth,
+                by_level=bool(field.json_schema_extra["by_level"]),
+                logged=str(field.json_schema_extra["logged"]),
+            )
+        )
+    return tuple(found)
