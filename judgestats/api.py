@@ -242,7 +242,9 @@ def _as_run(data: Any, *, n_resamples: int, seed: int, options: dict[str, Any]) 
     return audit(data, n_resamples=n_resamples, seed=seed, **options).run
 
 
-def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> Findings:
+def drift(
+    first: Any, second: Any, *, baseline: Any = None, anchors: Any = None, **options: Any
+) -> Findings:
     """Has a judge changed between two runs, files or frames?
 
     Parameters
@@ -251,6 +253,8 @@ def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> F
         As `read_judgments` takes them, or runs (ids or folders) of judgestats.
     baseline : the same, optional
         The first run done again with nothing changed.
+    anchors : the same, optional
+        Unchanged answers of the first run, judged again by today's judge.
     **options
         As `judgestats.analysis.drift.drift` takes them.
 
@@ -260,9 +264,9 @@ def drift(first: Any, second: Any, *, baseline: Any = None, **options: Any) -> F
     """
     from judgestats.reporting.notebook import Findings, HeldRun
 
-    again = None if baseline is None else _judged(baseline)
+    again, unchanged = (None if one is None else _judged(one) for one in (baseline, anchors))
     before, after = _judged(first), _judged(second)
-    found = drift_frames(before, after, baseline=again, **options)
+    found = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
     records = found.records({"kind": "drift"})
     level = float(options.get("level", 0.95))
     return Findings(found, HeldRun(records=records, held=after.iloc[:0], at_level=level))

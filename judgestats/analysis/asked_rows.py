@@ -289,7 +289,7 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[Row, Row]:
 
 def true_row(names: Iterable[str], estimand: str) -> Row:
     """What people would say of all that was judged: a pass rate or a mean score, corrected."""
-    note = "(pass rate)" if estimand == "poststratified" else "(mean score)"
+    note = "(mean score)" if estimand == "greg" else "(pass rate)"
     return asked_row(
         "truth",
         "people would give all",

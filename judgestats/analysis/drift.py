@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.drift_anchors import with_split
+from judgestats.analysis.drift_anchors import with_labelled, with_split
 from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits
@@ -160,8 +160,9 @@ def drift(
 
     Notes
     -----
-    Means and verdicts: p exchanges replications between the runs within items; spread: whole
-    cells. Runs that judged once show the direction of a shift at most.
+    Where items are labelled the changes of agreement with people, sensitivity and specificity on
+    the same answers lead. Means and verdicts: p exchanges replications between the runs within
+    items; spread: whole cells. Runs that judged once show the direction of a shift at most.
 
     Examples
     --------
@@ -177,8 +178,9 @@ def drift(
     """
     if anchors is not None:
         known = match_conditions(before, after, pairs=pairs)
+        plain = [f.drop(columns="label", errors="ignore") for f in (before, anchors)]
         found = drift(
-            before, anchors, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
+            *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
             omega_model=omega_model,
         )  # fmt: skip
         return with_split(found, before, anchors, after, known, level=level)
@@ -205,7 +207,7 @@ def drift(
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY)
     headlines = drift_headlines(tests, family)
-    return Analysis(
+    found = Analysis(
         experiment="drift",
         question=_QUESTION,
         sentence=drift_sentence(headlines, tests, counts),
@@ -223,6 +225,7 @@ def drift(
         condition_metrics=metrics,
         rows=_rows(list(dict.fromkeys(r.about.stratum for r in tests))),
     )  # fmt: skip
+    return with_labelled(found, before, after, chosen, level=level)
 
 
 def _rows(names: Sequence[str]) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""A change between two runs told apart by anchors: the judge's, and the system's."""
+"""A change between two runs told apart by anchors (the judge's, the system's) and by labels."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.verdict_words import outcomes
 from judgestats.results import About, Claim, Headline, Row
 from judgestats.results.numbers import apa_estimate
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.anchors import anchored_change
 from judgestats.stats.validity.paired_shares import paired_share_difference
 
-__all__ = ["with_split"]
+__all__ = ["with_labelled", "with_split"]
 
 _TITLES = {
     "total": "Total change between the runs",
     "judge": "Change of the judge, on unchanged answers",
     "system": "Change of the system, as today's judge sees it",
     "people": "Change of people's labels, on unchanged answers",
+    "accuracy": "Change of agreement with people, on unchanged answers",
+    "distance": "Change of the distance from people, on unchanged answers",
     "sensitivity": "Change of sensitivity, on unchanged answers",
     "specificity": "Change of specificity, on unchanged answers",
 }
@@ -33,6 +36,8 @@ _ASKED = {
     "judge": ("of that the judge", "judge"),
     "system": ("of that the system", "system"),
     "people": ("people's labels changed by", "people"),
+    "accuracy": ("agreement with people changed by", "agreement"),
+    "distance": ("distance from people changed by", "distance"),
     "sensitivity": ("sensitivity changed by", "sensitivity"),
     "specificity": ("specificity changed by", "specificity"),
 }
@@ -65,9 +70,8 @@ def with_split(
     -------
     Analysis
     """
-    results: list[NamedResult] = []
-    headlines: list[Headline] = []
-    told = []
+    split: dict[str, Mapping[str, Estimate]] = {}
+    about: dict[str, About] = {}
     for first, second in pairs.items():
         old, new = _by_item(before, first), _by_item(after, second)
         again = _by_item(anchors, first if first in set(anchors["condition"]) else second)
@@ -82,45 +86,129 @@ def with_split(
             level=level,
         )
         name = first if first == second else f"{first} -> {second}"
-        parts |= _people(before, anchors, first, old, again, level=level)
-        for key, estimate in parts.items():
-            about = About(stratum=name, conditions=(first, second), varied="run")
-            named = NamedResult(
-                id=f"anchored.{key}.{name}",
-                title=f"{_TITLES[key]} ({name})",
-                role="primary",
-                result=estimate,
-                headline=True,
-                about=about,
-            )
-            claim: Claim = "undefined" if math.isnan(estimate.estimate) else "described"
-            results.append(named)
-            headlines.append(
-                Headline(
-                    id=f"headline.{named.id}",
-                    hypothesis="anchored",
-                    claim=claim,
-                    about=about,
-                    estimand=estimate.name,
-                    rests_on=(named.id,),
-                    reason=estimate.reason,
-                )
-            )
-        told.append(_told(name, parts))
+        split[name] = parts | _people(before, anchors, first, old, again, level=level)
+        about[name] = About(stratum=name, conditions=(first, second), varied="run")
     note = (
         "The anchors are taken as drawn at random among the first run's answers; others speak for "
         "themselves alone."
     )
-    if not any(r.id.startswith("anchored.people.") for r in results):
+    if not any("people" in parts for parts in split.values()):
         note += " A change of people is not seen: give the anchors' labels of then and of today."
+    return _led(found, split, about, note)
+
+
+def with_labelled(
+    found: Analysis,
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    pairs: Mapping[str, str],
+    *,
+    level: float,
+) -> Analysis:
+    """The comparison of two runs on the same answers, led by what their labels tell.
+
+    Parameters
+    ----------
+    found : Analysis
+    before, after : DataFrame
+        The labels of the first run (else of the second) are those that both are held to.
+    pairs : mapping of condition to condition
+    level : float
+
+    Returns
+    -------
+    Analysis
+        As given where nothing is labelled.
+    """
+    split: dict[str, Mapping[str, Estimate]] = {}
+    about: dict[str, About] = {}
+    for first, second in pairs.items():
+        labelled = before if not _labels(before, first).empty else after
+        name = first if first == second else f"{first} -> {second}"
+        old, new = _by_item(before, first), _by_item(after, second)
+        parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
+        if not old.empty and not new.empty:
+            parts |= _people(labelled, after, first, old, new, level=level)
+        if parts:
+            split[name] = parts
+            about[name] = About(stratum=name, conditions=(first, second), varied="run")
+    return _led(found, split, about) if split else found
+
+
+def _led(
+    found: Analysis,
+    split: Mapping[str, Mapping[str, Estimate]],
+    about: Mapping[str, About],
+    *notes: str,
+) -> Analysis:
+    """The analysis with these changes before everything else."""
+    results = [
+        NamedResult(
+            id=f"anchored.{key}.{name}",
+            title=f"{_TITLES[key]} ({name})",
+            role="primary",
+            result=estimate,
+            headline=True,
+            about=about[name],
+        )
+        for name, parts in split.items()
+        for key, estimate in parts.items()
+    ]
+    headlines = []
+    for named in results:
+        estimate = named.result
+        if not isinstance(estimate, Estimate):
+            continue
+        claim: Claim = "undefined" if math.isnan(estimate.estimate) else "described"
+        headlines.append(
+            Headline(
+                id=f"headline.{named.id}",
+                hypothesis="anchored",
+                claim=claim,
+                about=named.about,
+                estimand=estimate.name,
+                rests_on=(named.id,),
+                reason=estimate.reason,
+            )
+        )
     return replace(
         found,
-        sentence=" ".join([found.sentence, *told]),
+        sentence=" ".join([*(_told(n, p) for n, p in split.items()), found.sentence]),
         results=(*results, *found.results),
         headlines=(*headlines, *found.headlines),
-        limitations=(note, *found.limitations),
+        limitations=(*notes, *found.limitations),
         rows=(*_rows(results), *found.rows),
     )
+
+
+def _agreement(
+    before: pd.DataFrame, after: pd.DataFrame, first: str, second: str, *, level: float
+) -> dict[str, Estimate]:
+    """How much more, or less, both runs agree with one and the same label of each item."""
+    own = [f[f["condition"] == c] for f, c in ((before, first), (after, second))]
+    told = next((f for f in own if "label" in f and f["label"].astype(str).ne("").any()), None)
+    if told is None:
+        return {}
+    label = told.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
+    scored = own[0]["score"].notna().any()
+    name = "distance_change" if scored else "accuracy_change"
+    credit = []
+    for frame in own:
+        human = frame["item_id"].map(label)
+        if scored:
+            value = (frame["score"] - pd.to_numeric(human, errors="coerce")).abs()
+        else:
+            said = outcomes(frame["choice"].astype(str)).str.lower()
+            known = human.fillna("").ne("") & said.ne("")
+            wanted = outcomes(human.fillna("")).str.lower()
+            value = said.eq(wanted).astype(float).where(known)
+        credit.append(value.groupby(frame["item_id"], sort=False).mean())
+    was, now = credit[0], credit[1].reindex(credit[0].index)
+    if int((was.notna() & now.notna()).sum()) < _LEAST:
+        return {}
+    clusters = own[0].drop_duplicates("item_id").set_index("item_id")["cluster"]
+    groups = clusters.reindex(was.index).to_numpy(object)
+    return {name.removesuffix("_change"): _change(name, was, now, groups, level)}
 
 
 def _rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
@@ -202,13 +290,16 @@ def _by_item(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 def _told(name: str, parts: Mapping[str, Estimate]) -> str:
     shown = {k: apa_estimate(e.estimate, e.interval) for k, e in parts.items()}
+    beside = {"accuracy": "agreement with people", "distance": "distance from people",
+              "people": "people's labels", "sensitivity": "sensitivity",
+              "specificity": "specificity"}  # fmt: skip
+    told = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
+    if "total" not in parts:
+        return f"{name}: on the same answers changed: {', '.join(told)}."
     if np.isnan(parts["judge"].estimate):
         return f"{name}: changed by {shown['total']}; {parts['judge'].reason}."
     text = (
         f"{name}: of the total change of {shown['total']}, {shown['judge']} is the judge's (on "
         f"unchanged answers) and {shown['system']} the system's as today's judge sees it."
     )
-    beside = {"people": "people's labels", "sensitivity": "sensitivity",
-              "specificity": "specificity"}  # fmt: skip
-    told = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
     return f"{text} On unchanged answers changed: {', '.join(told)}." if told else text

@@ -218,6 +218,8 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         "seed": arguments.seed,
         "labels_drawn": arguments.labels_drawn,
         "mix": arguments.mix,
+        "sensitivity": arguments.sensitivity,
+        "specificity": arguments.specificity,
         "omega_model": arguments.omega_model,
     }
     declared = plan_for(frame, **choices)
@@ -260,7 +262,7 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
 
     further = [w for w in _NOT_STREAMED if words[w]]
     further += ["labels-drawn"] if arguments.labels_drawn else []
-    further += ["mix"] if arguments.mix else []
+    further += [w for w in ("mix", "sensitivity", "specificity") if getattr(arguments, w)]
     if further:
         raise InputError(
             f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
@@ -345,8 +347,9 @@ def _command(arguments: Given) -> str:
     words += said_again(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")
-    if arguments.mix:
-        words.append(f"--mix {shlex.quote(arguments.mix)}")
+    for name in ("mix", "sensitivity", "specificity"):
+        if getattr(arguments, name):
+            words.append(f"--{name} {shlex.quote(getattr(arguments, name))}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
     if arguments.texts != "on":

@@ -215,6 +215,7 @@ def test_anchors_tell_the_judges_change_from_the_systems():
     assert parts["judge"].estimate + parts["system"].estimate == pytest.approx(
         parts["total"].estimate
     )
+    assert found.sentence.startswith("J, T=1: of the total change of")
     assert "is the judge's (on unchanged answers)" in found.sentence
     assert found.headlines[0].claim == "described"
     assert found["shift.J, T=1"].p_value < 0.05  # the judge's own change is tested on the anchors
@@ -250,6 +251,40 @@ def test_relabelled_anchors_tell_the_peoples_change_and_verdicts_that_of_the_err
     assert "is not seen" not in found.limitations[0]
     bare = drift(run(first), run(again), anchors=run(again), n_resamples=19)
     assert "is not seen" in bare.limitations[0]
+
+
+@pytest.mark.parametrize("kind", ["pass-fail", "pairs", "scores"])
+def test_labels_tell_first_whether_the_judge_came_nearer_to_people(kind):
+    rng = np.random.default_rng(2)
+    n = 150
+    words = {"pass-fail": ["fail", "pass"], "pairs": ["a", "b", "tie"], "scores": range(1, 8)}
+    people = rng.choice(list(words[kind]), n)
+
+    def run(right, label=None):
+        said = np.where(rng.random(n) < right, people, rng.permutation(people))
+        value = "score" if kind == "scores" else "choice"
+        rows = [
+            {"judge": "J", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}", "order": "",
+             "replicate": 0, value: float(v) if kind == "scores" else str(v), "status": "ok"}
+            | ({} if label is None else {"label": str(label[i])})
+            for i, v in enumerate(said)
+        ]  # fmt: skip
+        return parsed_frame(pd.DataFrame(rows))
+
+    before, after = run(0.9, people), run(0.4)
+    found = drift(before, after, n_resamples=19)
+    key = "distance" if kind == "scores" else "accuracy"
+    change = found[f"anchored.{key}.J, T=1"]
+    assert (change.interval.low > 0) if kind == "scores" else (change.interval.high < 0)
+    assert found.sentence.startswith("J, T=1: on the same answers changed:")
+    assert found.headlines[0].rests_on == (f"anchored.{key}.J, T=1",)
+    assert next(r.key for r in found.records().rows) == key
+    assert ("anchored.sensitivity.J, T=1" in {r.id for r in found.results}) == (kind == "pass-fail")
+    swapped = drift(after, before, n_resamples=19)  # labels of the later run serve as well
+    back = swapped[f"anchored.{key}.J, T=1"]
+    assert back.estimate == pytest.approx(-change.estimate)
+    bare = drift(before.drop(columns="label"), after, n_resamples=19)
+    assert not any(r.id.startswith("anchored.") for r in bare.results)
 
 
 def test_the_declared_omega_of_each_run_stands_beside_the_parallel_one():

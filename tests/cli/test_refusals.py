@@ -119,6 +119,14 @@ SPEAKING = {
     "language": ["en", "de"] * 20,
     "score": RNG.integers(1, 9, 40),
 }
+PASSED = "id,passed\n" + "".join(f"q{i},{'yes' if i % 3 else 'no'}\n" for i in range(30))
+LABELLED = (
+    PASSED.replace("passed\n", "passed,label\n")
+    .replace("yes\n", "yes,yes\n")
+    .replace("no\n", "no,no\n")
+)
+ELSEWHERE = ("--sensitivity", "137/149", "--specificity", "43/51")
+BOTH = "id,judge,passed\n" + "".join(f"q{i},{j},yes\nr{i},{j},no\n" for j in "xy" for i in range(9))
 LATIN = "id,judge,score\nq\xe9,J,1\n".encode("latin-1")
 
 CASES = {
@@ -175,6 +183,16 @@ CASES = {
     ),
     "labels of other items": labels("id,label\nz1,3\nz2,4\n"),
     "a label twice for one item": labels("id,label\nq1,3\nq1,4\n"),
+    "labels in none of the verdicts' words": text(
+        LABELLED.replace(",yes\n", ",maybe\n").replace(",no\n", ",maybe\n")
+    ),
+    "a mix that names other categories": text(LABELLED, "--mix", "chat=1"),
+    "labels by verdict of all items": text(LABELLED, "--labels-drawn", "by-verdict"),
+    "one rate of another study without the other": text(PASSED, *ELSEWHERE[:2]),
+    "a rate without its number of labels": text(PASSED, *ELSEWHERE[:3], ".84"),
+    "rates of another study beside labels": text(LABELLED, *ELSEWHERE),
+    "rates of another study for several judges": text(BOTH, *ELSEWHERE),
+    "rates of another study for scores": text(GOOD, *ELSEWHERE),
     "an unknown reader": text(GOOD, "--reader", "nonsense"),
     "columns said of a log": text(GOOD, "--reader", "inspect", "--map", "score=score"),
     "several tables in a database": two_tables,

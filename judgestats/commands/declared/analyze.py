@@ -20,6 +20,7 @@ examples:
   judgestats analyze logs/
   judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10
   judgestats analyze my.csv --kind pass-fail --pass yes --labels people.csv
+  judgestats analyze my.csv --sensitivity 137/149 --specificity 43/51
   judgestats analyze wide.xlsx --wide 'gpt*,claude*'
   judgestats analyze 0123456789abcdef0123456789abcdef    judges' assessments of an MLflow run
 """
@@ -63,6 +64,17 @@ COMMAND = Command(
             "--mix",
             "shares of the categories in the traffic that corrected rates are for",
             metavar="CATEGORY=SHARE,...",
+        ),
+        Option(
+            "--sensitivity",
+            "of another study with its number of labels, as in 137/149 or .92/149; with "
+            "--specificity it corrects the pass rate where there are no labels",
+            metavar="RIGHT/LABELS",
+        ),
+        Option(
+            "--specificity",
+            "of another study, as in 43/51 or .84/51",
+            metavar="RIGHT/LABELS",
         ),
         OMEGA_MODEL,
         Option("--resamples", kind="whole", default=999),
