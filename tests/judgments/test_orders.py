@@ -76,11 +76,40 @@ def test_conditions_stand_as_people_read_them(tmp_path) -> None:
 
 def test_a_row_that_stands_twice_is_named() -> None:
     rows = [{"item": f"i{i}", "score": 1 + i % 7} for i in range(30)]
-    (note,) = js.read_judgments([*rows, *rows[:3]]).attrs["notes"]
-    assert note.startswith("3 rows repeat an earlier one to the letter (the first is row 30)")
-    assert not js.read_judgments([*rows, rows[0] | {"score": 6}]).attrs["notes"]
+    (note,) = js.read_judgments([*rows, *rows[:8]]).attrs["notes"]
+    assert note.startswith("8 rows repeat an earlier one to the letter (the first is row 30)")
     twice = [r | {"trial": t} for r in rows for t in (0, 1)]
     assert not js.read_judgments(twice).attrs["notes"]
+
+
+@pytest.mark.parametrize("said", ["same", "other"])
+def test_few_duplicated_rows_are_no_repetitions(said: str) -> None:
+    """Five of them turned single verdicts into a reliability of -1.01."""
+    rows = [
+        {"item": f"i{i}", "verdict": "pass" if i % 3 else "fail", "judge": j, "label": "pass"}
+        for i in range(60) for j in "ab"
+    ]  # fmt: skip
+    turned = {"pass": "fail", "fail": "pass"}
+    more = [r | ({"verdict": turned[r["verdict"]]} if said == "other" else {}) for r in rows[:10:2]]
+    frame = js.read_judgments([*rows[:7], *more[:2], *rows[7:], *more[2:]])
+    assert len(frame) == len(rows)
+    assert frame["replicate"].eq(0).all()
+    unread = set(frame.loc[frame["status"] != "ok", "item_id"])
+    assert unread == ({r["item"] for r in more} if said == "other" else set())
+    (note,) = frame.attrs["notes"]
+    assert note.startswith("5 rows judge an item again (the first is row 7), few of them")
+    found = js.audit(frame, n_resamples=99)
+    assert not found.results["id"].str.startswith("reliability.").any()
+    assert note in [str(n.message) for n in found.records.limitations]
+    numbered = [r | {"replicate": int(i >= len(rows))} for i, r in enumerate([*rows, *more])]
+    assert len(js.read_judgments(numbered)) == len(rows) + 5
+
+
+def test_a_second_try_stands_for_a_failed_one() -> None:
+    rows = [{"item": f"i{i}", "score": 1 + i % 7} for i in range(30)]
+    frame = js.read_judgments([rows[0] | {"score": "error"}, *rows])
+    assert len(frame) == 30
+    assert (frame["status"] == "ok").all()
 
 
 def test_words_for_no_verdict_are_unread_alone_too() -> None:

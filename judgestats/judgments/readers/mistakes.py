@@ -12,11 +12,14 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.scales import check_scales
 from judgestats.judgments.readers.verdicts import Read
+from judgestats.protocols.base import Status
 
 __all__ = ["check_mistakes"]
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 _ENOUGH = 20
+_FEW = 0.2
+"""Share of the items of a condition; fewer that stand in several rows are duplicates."""
 
 
 def check_mistakes(
@@ -43,7 +46,8 @@ def check_mistakes(
     Returns
     -------
     tuple of DataFrame and list of str
-        The frame (verdicts of shown places turned into responses where the user says so) and notes.
+        The frame (verdicts of shown places turned into responses where the user says so, without
+        duplicates) and notes.
 
     Raises
     ------
@@ -55,7 +59,8 @@ def check_mistakes(
     two_scales: list[str] = []
     if options.scale is None and "score" in {k.name for k in read.kinds.values()}:
         two_scales = check_scales(source, out)
-    notes = [*two_scales, *_repeated_rows(table, out, names)]
+    out, repeated = _without_duplicates(table, out, names)
+    notes = [*two_scales, *repeated]
     infinite = out["reason"].astype(str).str.startswith("an infinite score")
     if infinite.any():
         n = int(infinite.sum())
@@ -95,15 +100,61 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
         )
 
 
-def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
-    """A note where every repetition is a row that stands in the file twice, to the letter."""
+def _without_duplicates(
+    table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows without those that judge an item again by accident, and what is to be told.
+
+    Where no column numbers repetitions and few items of a condition stand in several rows, these
+    are no repetitions from which agreement could be told. One row an item is kept, one that could
+    be read if there is any; where rows contradict each other the item is unread.
+    """
     if "replicate" in names:
-        return []
-    key = [c for c in out.columns if c in {"item_id", "judge", "temperature", "order"}]
-    key += [c for c in out.columns if c.startswith("factor_")]
+        return out, []
+    within = [c for c in out.columns if c in {"judge", "temperature", "order", "stage"}]
+    within += [c for c in out.columns if c.startswith("factor_")]
+    key = ["item_id", *within]
+    again = out.duplicated(key)
+    if not again.any():
+        return out, []
+    several = out.duplicated(key, keep=False)
+    items = (~again).groupby([out[c] for c in within], dropna=False).transform("sum")
+    many = (several & ~again).groupby([out[c] for c in within], dropna=False).transform("sum")
+    chance = several & (many < _FEW * items)
+    if not chance.any():
+        return out, _repeated_rows(table, out, key)
+    read = chance & (out["status"] == "ok")
+    said = out.loc[read].groupby(key, dropna=False, sort=False)[["score", "choice"]]
+    ways = said.transform("nunique").max(axis=1).reindex(out.index, fill_value=0)
+    unclear = chance & (ways > 1)
+    out = out.assign(
+        score=out["score"].mask(unclear),
+        choice=out["choice"].mask(unclear, ""),
+        status=out["status"].mask(unclear, Status.AMBIGUOUS.value),
+        reason=out["reason"].mask(unclear, "its rows contradict each other"),
+    )
+    first = out.assign(_read=out["status"] != "ok").sort_values("_read", kind="stable")
+    dropped = chance & first.duplicated(key).reindex(out.index)
+    n, unread = int(dropped.sum()), int((unclear & ~dropped).sum())
+    note = (
+        f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again (the first is row "
+        f"{int(again.to_numpy().argmax())}), few of them, and no column numbers repetitions: taken "
+        "for duplicates and left out, so that agreement between repetitions is undefined"
+    )
+    if unread:
+        note += (
+            f"; {unread:,} item{'s' * (unread > 1)} whose rows contradict each other "
+            f"{'are' if unread > 1 else 'is'} unread"
+        )
+    note += ". If the judge was asked again, number the repetitions in a column replicate."
+    return out[~dropped], [note]
+
+
+def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> list[str]:
+    """A note where every repetition is a row that stands in the file twice, to the letter."""
     again = out.duplicated(key)
     n = int(again.sum())
-    if not n or int(out.duplicated([*key, "score", "choice"]).sum()) < n:
+    if int(out.duplicated([*key, "score", "choice"]).sum()) < n:
         return []
     if int(table.astype(str).duplicated().sum()) < n:
         return []
