@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
@@ -44,7 +44,8 @@ class Finding:
 
     `decided_on` is the end of the interval on the demand's bad side; the estimate itself where the
     metric has no interval in any condition (a share that is counted, a cost); NaN where the number
-    or its interval is undefined here and defined in another condition.
+    or its interval is undefined here and defined in another condition, and where it is of
+    repetition and sampling is off.
     """
 
     demand: Demand
@@ -255,31 +256,36 @@ def check_command(arguments: Given) -> int:
         )
     runs = whole = metrics_of(results)
     conditions = results.conditions
-    still: list[str] = []
     if arguments.condition:
         kept = chosen(conditions, arguments.condition)
         runs = {name: metrics for name, metrics in runs.items() if name in kept}
-    else:
-        still = [name for name in without_sampling(conditions) if name in runs]
+    still = [name for name in without_sampling(conditions) if name in runs]
     sampled = {name: metrics for name, metrics in runs.items() if name not in still}
     findings = []
     left: dict[str, None] = {}
     for demand in demands:
         name = demand.metric
-        held = of_repetition(name, results.rows)
-        held = held and any(name in m for m in with_row(sampled, name, results).values())
+        repeated = of_repetition(name, results.rows)
+        held = repeated and any(name in m for m in with_row(sampled, name, results).values())
         own = with_row(sampled if held else runs, name, results)
-        findings += judge_run(
+        found = judge_run(
             of_its_kind(own, name),
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
         )
+        findings += [_not_sampled(f) if repeated and f.where in still else f for f in found]
         if held:
             left.setdefault(name)
     with console.showing(console.asked_for(arguments)):
         _say(arguments.run, findings, left=list(left), still=still)
     return int(any(not f.passed for f in findings))
+
+
+def _not_sampled(found: Finding) -> Finding:
+    """A number that comes of one draw repeated: nothing is known in its favour."""
+    basis = "undefined: sampling is off, one draw is repeated"
+    return replace(found, decided_on=math.nan, basis=basis)
 
 
 _MOST_FINDINGS = 16

@@ -159,7 +159,19 @@ def test_conditions_without_sampling_are_left_out_of_reliability_and_named(tmp_p
     assert "left out" in text
     assert text.count("sim, T=0 ") == 1  # its unread share is demanded all the same
     assert checked(tmp_path, runs, "--min", f"{ICC}=.7", "--condition", "T=0") == 1
-    assert "T=0.3" not in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "T=0.3" not in text
+    assert "sampling is off, one draw is repeated" in text
+    two = ("--condition", "T=0", "--condition", "T=0.3")
+    assert checked(tmp_path, runs, "--min", f"{ICC}=.7", *two) == 0
+    assert "left out (sampling is off there" in capsys.readouterr().out
+
+
+def test_one_draw_repeated_never_passes_for_reliability(tmp_path, capsys):
+    """Where nothing else was judged it passed on its estimate of 1, which has no interval."""
+    runs = {"sim, T=0": {ICC: 1.0}}
+    assert checked(tmp_path, runs, "--min", f"{ICC}=.7") == 1
+    assert "undefined: sampling is off" in capsys.readouterr().out
 
 
 def test_a_share_is_decided_on_the_end_of_its_interval():

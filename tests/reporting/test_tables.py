@@ -10,6 +10,7 @@ import re
 import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats import results as records
 from judgestats.errors import InputError
 from judgestats.reporting import formats, pandoc, typst
+from judgestats.reporting.sections.disagreements import disagreements
 from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.tables import Column, Table
 
@@ -204,3 +207,20 @@ def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
     scores = np.random.default_rng(0).normal(size=(9, 3))
     test, *_ = records_of(friedman_test(scores), place)
     assert shape_of(test, found) == "tests"
+
+
+def test_disagreements_of_verdicts_in_words_are_shown_in_words(tmp_path) -> None:
+    """A choice of options had ended the report: it was taken for a number."""
+    keys = ("condition", "item_id", "judge", "people", "gap")
+    record = records.Table(
+        id="disagreements", hypothesis="people", role="descriptive", title="Disagreements",
+        columns=tuple(records.Column(key=k, label=k) for k in keys),
+        rows=(("j", "i1", "a*", "b", 1.0), ("j", "i2", 3.0, 8.0, 5.0)),
+    )  # fmt: skip
+    found = records.Results(experiment="x", question="", results=(record,))
+    table = disagreements(SimpleNamespace(records=found, folder=tmp_path))[0]
+    shown = [row["judge"].markdown for row in table.rows]
+    assert shown == [
+        '[3\\.00]{data-record="disagreements#rows.1.judge"}',
+        '[a\\*]{data-record="disagreements#rows.0.judge"}',
+    ]

@@ -72,6 +72,8 @@ def _number(row: dict[str, Any], key: str, place: int) -> Shown:
     if is_missing(row[key]):
         return NOTHING
     where = address(_ID, f"rows.{place}.{key}")
+    if isinstance(row[key], str):  # a verdict in words
+        return Shown(((" ".join(row[key].split()), where),))
     return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
 
 
