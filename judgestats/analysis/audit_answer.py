@@ -24,6 +24,7 @@ _COMPARED = {
     "shift.all": ("mean_difference", ()),
     "compare.people": ("mean_difference", ("compare.people.pairs",)),
     "systems": ("corrected_difference", ()),
+    "slots": ("choices_place_1", ()),
 }
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
@@ -37,6 +38,9 @@ _SAYS = {
     ("systems", "differs"): "the systems differ as people would see them",
     ("systems", "open"): "no difference of the systems is shown, as people would see them",
     ("systems", "undefined"): "the systems could not be compared as people would",
+    ("slots", "differs"): "choices follow the place where an option stands",
+    ("slots", "open"): "it is not shown that choices follow the place where an option stands",
+    ("slots", "undefined"): "whether choices follow the place could not be tested",
     ("compare.people", "differs"): "the conditions differ in agreement with people",
     ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
     ("compare.people", "undefined"): "agreement with people could not be compared",
@@ -77,18 +81,20 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             reason = found.reason if isinstance(found, TestResult) else ""
         else:
             continue
+        far = _share_of_place(found) if _kind(named.id) == "slots" else None
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
                 hypothesis=named.place.hypothesis,
                 claim=claim,
                 about=named.about,
-                estimand=estimand,
+                estimand=far.name if far else estimand,
                 rests_on=rests_on,
                 p_adjusted=p,
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
-                says=_SAYS.get((_kind(named.id), claim), ""),
+                says=_SAYS.get((_kind(named.id), claim), "") + (f" ({far.label})" if far else ""),
+                size=f"{named.id}/{far.name}" if far else "",
             )
         )
     return tuple(headlines)
@@ -96,7 +102,19 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 
 def _kind(identity: str) -> str:
     """What is compared: systems are within each condition."""
-    return "systems" if identity.startswith("systems.") else identity
+    kind = identity.partition(".")[0]
+    return kind if kind in {"systems", "slots"} else identity
+
+
+def _share_of_place(found: Result) -> Estimate | None:
+    """The share of choices that lies farthest from what no preference gives."""
+    if not isinstance(found, TestResult):
+        return None
+    shares = [e for e in found.effects if not e.name.startswith("accuracy_")]
+    shares = [e for e in shares if not math.isnan(e.estimate)]
+    return max(
+        shares, key=lambda e: abs(e.estimate - found.details["expected_share"]), default=None
+    )
 
 
 def _p_of(found: Result) -> tuple[float, float]:

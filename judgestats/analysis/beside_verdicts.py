@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +16,13 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
 from judgestats.results import About
+from judgestats.results.records import Role
 from judgestats.stats.agreement.option_positions import position_test
 from judgestats.stats.agreement.order_accuracy import accuracy_by_slot
 from judgestats.stats.agreement.win_rates import win_rates
 from judgestats.stats.inference.result import Result
 
-__all__ = ["beside_verdicts", "with_systems"]
+__all__ = ["beside_verdicts", "has_slots", "slot_results", "with_systems"]
 
 _FEWEST = 3
 """Items, and options of a choice, that a result needs at least."""
@@ -49,21 +52,69 @@ def beside_verdicts(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     >>> beside_verdicts(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
     []
     """
+    return [
+        *_named(frame, lambda own: _wins(own, level), role="descriptive"),
+        *slot_results(frame, level=level, role="descriptive"),
+    ]
+
+
+def has_slots(frame: pd.DataFrame) -> bool:
+    """Whether `slot_results` has an answer for some condition."""
+    parts = frame.groupby("condition", sort=False) if "choice" in frame else ()
+    return any(_what_is_known(own)[2] for _, own in parts)
+
+
+def slot_results(
+    frame: pd.DataFrame,
+    *,
+    level: float,
+    role: Role = "secondary",
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> list[NamedResult]:
+    """Whether choices among three or more options follow the place where an option stands.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments; an order that lists the options, or letters that are places, tell
+        where each stood.
+    level : float
+    role : str
+    n_permutations, seed : int
+
+    Returns
+    -------
+    list of NamedResult
+        A test a condition: of accuracy by the place of the right option where labels tell it, else
+        of the places chosen; none where places are not known.
+    """
+    drawn = {"n_permutations": n_permutations, "seed": seed}
+    return _named(frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots")
+
+
+def _named(
+    frame: pd.DataFrame,
+    found: Callable[[pd.DataFrame], Found],
+    *,
+    role: Role,
+    hypothesis: str = "",
+) -> list[NamedResult]:
+    """What is found of each condition, with its name."""
     if "choice" not in frame:
         return []
-    out = []
-    for condition, own in frame.groupby("condition", sort=False):
-        for kind, title, result in (*_wins(own, level), *_slots(own, level)):
-            out.append(
-                NamedResult(
-                    id=f"{kind}.{condition}",
-                    title=f"{title} ({condition})",
-                    role="descriptive",
-                    result=result,
-                    about=About(conditions=(str(condition),)),
-                )
-            )
-    return out
+    return [
+        NamedResult(
+            id=f"{kind}.{condition}",
+            title=f"{title} ({condition})",
+            role=role,
+            result=result,
+            hypothesis=hypothesis,
+            about=About(conditions=(str(condition),)),
+        )
+        for condition, own in frame.groupby("condition", sort=False)
+        for kind, title, result in found(own)
+    ]
 
 
 def with_systems(frame: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
@@ -112,13 +163,11 @@ def _wins(own: pd.DataFrame, level: float) -> Found:
     )
 
 
-def _slots(own: pd.DataFrame, level: float) -> Found:
+def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
     """Of choices among options whose places are known: by the order shown, or by their letters."""
-    own, k = _placed(own)
-    if k < _FEWEST or own["item_id"].nunique() < _FEWEST or not (own["place"] >= 0).any():
-        return
-    labelled = own[own["gold"] >= 0]
-    if labelled["item_id"].nunique() >= _FEWEST:
+    own, k, known = _what_is_known(own)
+    if known == "gold":
+        labelled = own[own["gold"] >= 0]
         yield (
             "slots.accuracy",
             "Accuracy and choices by the place of the right option",
@@ -129,19 +178,29 @@ def _slots(own: pd.DataFrame, level: float) -> Found:
                 n_options=k,
                 cluster=labelled["cluster"].to_numpy(object),
                 level=level,
-                n_permutations=999,
-                seed=0,
+                **drawn,
             ),
         )
-    elif own.groupby("item_id")["order"].nunique().min() > 1:
-        yield "slots.choices", "Choices by place", _by_place(own, k, level)
+    elif known == "order":
+        yield "slots.choices", "Choices by place", _by_place(own, k, level, drawn)
+
+
+def _what_is_known(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
+    """Judgments with their places, how many options, and by what a place can be told to matter."""
+    own, k = _placed(own)
+    if k < _FEWEST or own["item_id"].nunique() < _FEWEST or not (own["place"] >= 0).any():
+        return own, k, ""
+    if own.loc[own["gold"] >= 0, "item_id"].nunique() >= _FEWEST:
+        return own, k, "gold"
+    several = own.groupby("item_id")["order"].nunique().min() > 1
+    return own, k, "order" if several else ""
 
 
 def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Judgments with the place chosen and the right one, -1 where unknown, and how many options.
 
-    An order that lists the options (``cab``) tells where each stood. Without one the letter of an
-    option of a choice is its place.
+    An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
+    letter of an option of a choice is its place.
     """
     said = own["choice"].astype(str).str.strip().str.lower()
     gold = (
@@ -149,26 +208,39 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         if "label" in own
         else pd.Series("", index=own.index)
     )
-    orders = own["order"].astype(str).str.lower().str.replace(r"[\s,>|-]+", "", regex=True)
+    orders = own["order"].astype(str).str.strip().str.lower().map(_listed)
     listed = set(orders)
     options = sorted(set().union(*listed))
     ordered = len(options) >= _FEWEST and all(sorted(o) == options for o in listed)
     if not ordered:
         words = {*said, *gold} - {""}
-        if set(listed) != {""} or not set(own.get("verdict_kind", ())) <= {"choice", ""}:
+        if listed != {()} or not set(own.get("verdict_kind", ())) <= {"choice", ""}:
             return own, 0
         if not words or not all(len(w) == 1 and w in ascii_lowercase for w in words):
             return own, 0
         options = list(ascii_lowercase[: max(map(ascii_lowercase.index, words)) + 1])
-        orders = pd.Series("".join(options), index=own.index)
+        orders = pd.Series([tuple(options)] * len(own), index=own.index)
 
     def places(values: pd.Series) -> list[int]:
-        return [o.find(v) if v else -1 for o, v in zip(orders, values, strict=True)]
+        return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]
 
     return own.assign(order=orders, place=places(said), gold=places(gold)), len(options)
 
 
-def _by_place(own: pd.DataFrame, k: int, level: float) -> Result:
+def _listed(order: str) -> tuple[str, ...]:
+    """The options in the order shown: between separators, else letter by letter.
+
+    Examples
+    --------
+    >>> _listed("cab"), _listed("m3 | m1 | m2"), _listed("")
+    (('c', 'a', 'b'), ('m3', 'm1', 'm2'), ())
+    """
+    if re.search(r"[\s,>|]", order):
+        return tuple(part for part in re.split(r"[\s,>|]+", order) if part)
+    return tuple(order.replace("-", ""))
+
+
+def _by_place(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
     """Places chosen, tested against the options chosen: items in the rows, judgments beside."""
     own = own.assign(at=own.groupby("item_id").cumcount())
     wide = own.pivot(index="item_id", columns="at", values="place").fillna(-1)
@@ -177,7 +249,7 @@ def _by_place(own: pd.DataFrame, k: int, level: float) -> Result:
     first: list[int] = list(range(k))
     orders: NDArray[np.int64] = np.array(
         [
-            [[options.index(c) for c in o] if isinstance(o, str) else first for o in row]
+            [[options.index(c) for c in o] if isinstance(o, tuple) else first for o in row]
             for row in shown.to_numpy(object)
         ]
     )
@@ -188,6 +260,5 @@ def _by_place(own: pd.DataFrame, k: int, level: float) -> Result:
         orders=orders,
         cluster=clusters.loc[wide.index].to_numpy(object),
         level=level,
-        n_permutations=999,
-        seed=0,
+        **drawn,
     )

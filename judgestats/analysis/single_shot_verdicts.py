@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.beside_verdicts import has_slots
 from judgestats.analysis.pass_fail import in_pass_and_fail, is_pass_fail
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.verdict_words import orders_shown
@@ -57,7 +58,8 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
     orders = frame.groupby("condition")["order"].nunique()
     answerable = {
         "reliability": not all(once.values()),
-        "order": bool((orders > 1).any()),
+        "order": bool((orders == 2).any()),
+        "slots": has_slots(frame),
         "people": labelled,
         "compare": labelled and len(once) > 1,
         "systems": labelled and "author" in frame,

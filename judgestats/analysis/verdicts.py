@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import people_rows, share_rows, true_row, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.limits import Limit, few_questions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -109,6 +110,13 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
                 test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
                 "kappa; the null shuffles people's labels over items. With several people their "
                 "own agreement, and the alternative annotator test (epsilon .1), beside",
+            ),
+            Hypothesis(
+                id="slots",
+                role="secondary",
+                question="Do choices follow the place where an option stands?",
+                test="accuracy by the place of the right option, else the places chosen; places "
+                "exchanged within items; adjusted with the comparisons of conditions",
             ),
             PANEL,
             SYSTEMS,
@@ -215,6 +223,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += panel_of_verdicts(frame, declared)
     results += system_results(frame, declared)
     results += (wins := win_results(frame, declared))
+    results += slot_results(
+        frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
+    )
     table = pd.DataFrame(rows)
     return Analysis(
         experiment="audit",

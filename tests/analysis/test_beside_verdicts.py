@@ -11,6 +11,7 @@ from judgestats.analysis.audit import audit
 from judgestats.analysis.beside_judges import beside_judges
 from judgestats.analysis.beside_verdicts import beside_verdicts, with_systems
 from judgestats.analysis.supplements import supplemented
+from judgestats.results.answers import answers_of
 from tests.null_judge.designs import AVERAGED, METHODS, seeded
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
@@ -116,3 +117,44 @@ def test_repeated_scores_of_judges_agree_as_the_means_of_their_items_do():
     assert 0.3 < found.estimate < 1
     assert found.sample.n_items == sum(World().sizes)
     assert beside_judges(frame[frame["judge"] == "a"], level=0.95) == []
+
+
+def _choices(rng, *, leaning: float, labels: bool) -> pd.DataFrame:
+    """Choices among m0 to m3, shown in all rotations; some take the first place."""
+    rows = []
+    for i in range(24):
+        good = int(rng.integers(0, 4))
+        for s in range(4):
+            shown = [f"m{(k + s) % 4}" for k in range(4)]
+            place = 0 if rng.random() < leaning else shown.index(f"m{good}")
+            if rng.random() < 0.3:
+                place = int(rng.integers(0, 4))
+            rows.append({"item": f"i{i}", "order": "|".join(shown), "choice": shown[place]}
+                        | ({"label": f"m{good}"} if labels else {}))  # fmt: skip
+    return read_judgments(rows)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_an_audit_answers_whether_choices_follow_the_place(labels):
+    found = audit(_choices(seeded(1), leaning=0.5, labels=labels), n_resamples=199)
+    [slots] = [h for h in found.headlines if h.hypothesis == "slots"]
+    assert slots.claim == "differs"
+    records = found.records()
+    share = records[slots.size]
+    assert share.estimate > 0.5
+    assert slots.estimand in {"choices_place_1", "position_1_share"}
+    assert "Choices follow the place where an option stands" in str(
+        [a.text for a in answers_of(records)]
+    )
+
+
+def test_an_audit_claims_no_place_where_none_is_preferred():
+    said = [
+        h.claim
+        for seed in range(12)
+        for h in audit(_choices(seeded(seed), leaning=0.0, labels=True), n_resamples=99).headlines
+        if h.hypothesis == "slots"
+    ]
+    assert len(said) == 12
+    # Of 12 at .05, 3 or more are false in 2 %.
+    assert said.count("differs") <= 2

@@ -100,7 +100,7 @@ def test_few_duplicated_rows_are_no_repetitions(said: str) -> None:
     assert note.startswith("5 rows judge an item again (the first is row 7), few of them")
     found = js.audit(frame, n_resamples=99)
     assert not found.results["id"].str.startswith("reliability.").any()
-    assert note in [str(n.message) for n in found.records.limitations]
+    assert note in list(map(str, found.limitations))
     numbered = [r | {"replicate": int(i >= len(rows))} for i, r in enumerate([*rows, *more])]
     assert len(js.read_judgments(numbered)) == len(rows) + 5
 
