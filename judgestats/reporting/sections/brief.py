@@ -146,7 +146,8 @@ def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
 
 def _stands_above(run: Run, key: str, told: set[str]) -> bool:
     """Whether page one shows these numbers, of the conditions that it has room for."""
-    return any(measured(run, i, key).at[0] in told for i in range(len(run.table(CONDITIONS))))
+    numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
+    return any({m.at[0], str(m.shown())} & told for m in numbers if m.known)
 
 
 def results(run: Run) -> list[Showable]:

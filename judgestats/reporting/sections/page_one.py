@@ -65,10 +65,15 @@ def page_one(run: Run) -> list[Showable]:
 
 
 def above(run: Run) -> set[str]:
-    """The addresses of the numbers that page one's table shows."""
+    """The addresses of the numbers that page one's table shows, and those with intervals as texts.
+
+    An analysis may keep one number in two records: for a condition, and as a result.
+    """
     told = questions(run, most=_room(answer_figure(run)))
     cells = [cell for row in (told.rows if told else ()) for cell in row.values()]
-    return {where for cell in cells if isinstance(cell, Shown) for _, where in cell.parts if where}
+    shown = [cell for cell in cells if isinstance(cell, Shown)]
+    texts = {str(cell) for cell in shown if "[" in str(cell)}
+    return texts | {where for cell in shown for _, where in cell.parts if where}
 
 
 def _room(figure: Captioned | None) -> int:
