@@ -1,4 +1,4 @@
-"""``judgestats export RUN``: judgments as chat-format training data."""
+"""``judgestats export RUN``: judgments as chat-format training data, or as a frame for R."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def export_command(arguments: Given) -> int:
     Parameters
     ----------
     arguments : Given
-        ``runs``, ``to``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
+        ``runs``, ``out``, ``r``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
         ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
 
     Returns
@@ -42,6 +42,8 @@ def export_command(arguments: Given) -> int:
     int
         0.
     """
+    if arguments.r:
+        return _for_r(arguments)
     filters = Filters(
         kind=arguments.mode,
         correct=arguments.correct,
@@ -83,6 +85,27 @@ def export_command(arguments: Given) -> int:
         console.say(uneven)
     if any(facts["simulated"] == "true" for facts in about):
         console.say("The judges were SIMULATED: good for a rehearsal, not for training.")
+    return 0
+
+
+def _for_r(arguments: Given) -> int:
+    """Write a run's judgments and the R script that recomputes its numbers."""
+    from judgestats.analysis.r_script import write_r
+    from judgestats.tracking.fetch import results_of_run, run_judgments
+
+    if len(arguments.runs) != 1:
+        raise InputError("export: --r takes one run.")
+    [run] = arguments.runs
+    out = Path(arguments.out)
+    if (out / "recompute.R").exists() and not arguments.overwrite:
+        raise InputError(f"export: {out} has a recompute.R already. Add --overwrite.")
+    numbers = write_r(out, run_judgments(run), results_of_run(run))
+    if not numbers:
+        console.say("No number of this run can be recomputed by R: only its judgments are there.")
+    console.say(
+        f"Written to {out}: judgments.csv, recompute.R ({len(numbers)} numbers). "
+        f"Run: cd {out} && Rscript recompute.R (psych and lme4 must be installed)."
+    )
     return 0
 
 

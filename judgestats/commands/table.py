@@ -77,7 +77,7 @@ COMMANDS = {
     "drift": "has a judge changed between two runs?",
     "reread": "read a run's stored replies again; nothing is asked",
     "check": "exit 1 unless a run keeps its bounds (for CI)",
-    "export": "judgments as training data for a judge of your own",
+    "export": "judgments as training data for a judge of your own, or for R",
     "train": "fine-tune a judge on exported judgments (extra: train)",
     "coverage": "what of the responses explanations attend to (extra: coverage)",
     "items": "published item sets: list, fetch, show a file",

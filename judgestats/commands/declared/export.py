@@ -1,4 +1,4 @@
-"""``judgestats export``: judgments as training data for a judge of your own."""
+"""``judgestats export``: judgments as training data, or with an R script that checks a run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ COMMAND = Command(
             "runs", "MLflow run ids, or runs' folders", kind="file", many="some", metavar="RUN"
         ),
         Option("--out", "folder for the files", kind="folder", required=True),
+        Option("--r", "the judgments, and an R script that recomputes the numbers", kind="switch"),
         Option(
             "--mode",
             "whose judgments: vanilla, crowd comparative, both, or all strategies",

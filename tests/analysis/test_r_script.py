@@ -1,0 +1,101 @@
+"""R recomputes a run's numbers from what is exported for it."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.r_script import _holm, _text, r_numbers, write_r
+from judgestats.cli import main
+from judgestats.results.files import read_results
+from judgestats.stats import p_adjust
+
+R = shutil.which("Rscript")
+
+
+def has_packages() -> bool:
+    """Whether R and its packages are there."""
+    if R is None:
+        return False
+    asked = "quit(status = !all(c('psych', 'lme4') %in% rownames(installed.packages())))"
+    return subprocess.run([R, "-e", asked], capture_output=True, check=False).returncode == 0
+
+
+def audited(tmp_path, monkeypatch, frame):
+    """The folder of an audit of a frame."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/m.db")
+    frame.to_csv("mine.csv", index=False)
+    assert main(["analyze", "mine.csv", "--report", "none", "--resamples", "200"]) == 0
+    [results] = tmp_path.rglob("results.json")
+    return results.parent
+
+
+def scores() -> pd.DataFrame:
+    """Two judges, thirty items of fifteen questions, three repetitions; people's ratings."""
+    rng = np.random.default_rng(1)
+    truth = rng.normal(6, 2, 30)
+    rows = [
+        (f'it"em\\{i} é', f"q{i // 2}", judge, k, int(np.clip(round(v), 1, 10)), round(truth[i]))
+        for i in range(30)
+        for judge, sd in (("strict, T=1", 0.6), ("loose", 1.2))
+        for k, v in enumerate(truth[i] + rng.normal(0, sd, 3))
+    ]
+    names = ["item", "question", "judge", "repeat", "score", "label"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def verdicts() -> pd.DataFrame:
+    """One judge's repeated categories beside labels."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for i in range(40):
+        label = rng.choice(["red", "green", "blue"])
+        for k in range(2):
+            said = label if rng.random() < 0.7 else rng.choice(["red", "green", "blue"])
+            rows.append((f"i{i}", "j", k, said, label))
+    return pd.DataFrame(rows, columns=["item", "judge", "repeat", "verdict", "label"])
+
+
+@pytest.mark.parametrize("made", [scores, verdicts])
+def test_r_gives_the_same_numbers(tmp_path, monkeypatch, made):
+    if not has_packages():
+        pytest.skip("needs Rscript with psych and lme4")
+    run = audited(tmp_path, monkeypatch, made())
+    out = tmp_path / "r"
+    assert main(["export", str(run), "--r", "--out", str(out)]) == 0
+    done = subprocess.run([R, "recompute.R"], cwd=out, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (out / "compared.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) >= (9 if made is scores else 2)
+    assert all(row["same"] == "TRUE" for row in rows)
+
+
+def test_what_is_written_holds_every_number_it_announces(tmp_path, monkeypatch, capsys):
+    run = audited(tmp_path, monkeypatch, scores())
+    from judgestats.tracking.fetch import run_judgments
+
+    frame, found = run_judgments(str(run)), read_results(run / "results.json")
+    numbers = write_r(tmp_path / "out", frame, found)
+    script = (tmp_path / "out" / "recompute.R").read_text(encoding="utf-8")
+    assert script.count("\nrow(") == len(numbers) == len(r_numbers(frame, found))
+    kinds = {n.what for n in numbers}
+    assert {"ICC(1,1)", "Cronbach's alpha", "F of spread within items"} <= kinds
+    assert {"Pearson's correlation", "within-item variance"} <= kinds
+    assert main(["export", str(run), "--r", "--out", str(tmp_path / "out")]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+
+
+def test_names_are_strings_of_r():
+    assert _text('a "b" \\ é') == '"a \\"b\\" \\\\ é"'
+
+
+def test_holm_is_ours():
+    p = [0.04, 0.01, 0.03, 0.01]
+    assert _holm(p) == pytest.approx(p_adjust(p).tolist())
