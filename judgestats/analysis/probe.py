@@ -2,52 +2,66 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.bias_table import own_authors
 from judgestats.analysis.families import jointly
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.probe_answer import (
+    by_hypothesis,
     claims_by_judge,
-    probe_headlines,
     probe_sentence,
     what_to_do,
 )
+from judgestats.analysis.probe_card import (
+    card_counts,
+    card_rows,
+    drawn_rows,
+    telling,
+    worst_cases,
+)
+from judgestats.analysis.probe_judges import ProbedJudge, asked_for, probed_judges
 from judgestats.analysis.probe_tests import (
     FAMILY,
     MARGIN,
-    attack_results,
+    SHARE_MARGIN,
+    attack_tests,
     described_results,
     flip_results,
-    probed_judges,
-    shift_results,
+    named_tests,
+    shift_tests,
+    smallness,
 )
-from judgestats.analysis.scores import cell_arrays, score_conditions
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.selections import condition_row, selection_limits
+from judgestats.errors import InputError
+from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.judgments.shapes import score_array
+from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.protocols.probes import PROBES, Probe
+from judgestats.protocols.probes.comparing import FEWEST_OPTIONS
 from judgestats.protocols.scale import Scale
-from judgestats.results import Drawing, Headline, Row
+from judgestats.results import Drawing
 from judgestats.stats.inference.result import Result
 from judgestats.stats.instrument.attack_success import TOLERANCE
 
 __all__ = ["analyse", "plan"]
 
-_HELD = {
-    "fair": f"two one-sided tests within {MARGIN:g} points of a 1-10 scale",
-    "attack": f"exact binomial test of success on fewer than {100 * TOLERANCE:.0f} % of questions",
-}
-
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    del conditions
+    asked = {c.judge for c in conditions}
+    stray = [j for j in parameters["own"] if j not in asked and not j.startswith("sim-")]
+    if stray:  # a simulated judge may stand in the defaults, whatever judges are asked
+        raise InputError(
+            f"own: {stray[0]!r} is not among the judges that are asked. Write own=judge=author "
+            f"with one of {', '.join(sorted(asked))}."
+        )
     probes: Sequence[Probe] = parameters["probes"]
     scale: Scale = parameters["scale"]
     kinds = {p.kind for p in probes}
@@ -61,9 +75,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     hypotheses = [
         primary(
             "moved",
-            "Does a change that should not matter move the score?",
-            "mean score changed minus original (or one side of a note minus the other), paired by "
-            "answer, over questions",
+            "Does a change that should not matter move the judge?",
+            "shift of the score, or of the share of verdicts, changed minus original (one side of "
+            "a note minus the other, the first place minus the second), paired by what is judged, "
+            "t over questions; its own answers: regression on people's preference and length",
         ),
         primary(
             "attack",
@@ -75,18 +90,18 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         primary(
             "control",
             "Does the judge see an answer that is worse?",
-            "mean score changed minus original, paired by answer, over questions",
+            "shift of the score, or of the share of verdicts, changed minus original, t over "
+            "questions",
         ),
-        *(
-            Hypothesis(
-                id=f"equivalence.{kind}",
-                role="secondary",
-                question="Where no effect is seen: is it shown to be small?",
-                test=test,
-                family=FAMILY,
-                adjustment="holm",
-            )
-            for kind, test in _HELD.items()
+        Hypothesis(
+            id="small",
+            role="secondary",
+            question="Where no effect is seen: is it shown to be small?",
+            test=f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} "
+            "of the verdicts; of attacks the exact binomial test of success on fewer than "
+            f"{100 * TOLERANCE:.0f} % of questions",
+            family=FAMILY,
+            adjustment="holm",
         ),
         Hypothesis(
             id="flips",
@@ -102,8 +117,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     ]
     needs = {
-        "moved": "fair", "equivalence.fair": "fair", "flips": "fair", "attack": "attack",
-        "equivalence.attack": "attack", "control": "control", "reference": "reference",
+        "moved": {"fair"}, "small": {"fair", "attack"}, "flips": {"fair"}, "attack": {"attack"},
+        "control": {"control"}, "reference": {"reference"},
     }  # fmt: skip
     return AnalysisPlan(
         experiment="probe",
@@ -112,8 +127,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "and does it see an answer that is worse?"
         ),
         blocks=(
-            "The answer is the block: original and changed answer are compared; those of one "
-            "question are kept together. Of an attack the question is the unit."
+            "The answer, or the pair, is the block: original and changed are compared; those of "
+            "one question are kept together. Of an attack the question is the unit."
         ),
         missing=(
             "A judgment that could not be read is left out; an answer that a probe cannot change "
@@ -121,16 +136,23 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
-        margins={"points": MARGIN * (scale.high - scale.low) / 9, "attack": TOLERANCE},
+        margins={
+            "points": MARGIN * (scale.high - scale.low) / 9,
+            "verdicts": SHARE_MARGIN,
+            "attack": TOLERANCE,
+        },
         options={
             "probes": ",".join(p.name for p in probes),
             "scale": f"{scale.low} {scale.high}",
+            "width": str(scale.high - scale.low),
+            "texts": parameters["texts"],
+            **{f"own.{j}": a for j, a in dict(parameters["own"]).items() if j in asked},
         },
-        hypotheses=tuple(h for h in hypotheses if needs[h.id] in kinds),
+        hypotheses=tuple(h for h in hypotheses if needs[h.id] & kinds),
     )
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
     """Answer the plan's hypotheses on judgments with ``factor_probe``.
 
     Parameters
@@ -138,127 +160,132 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     frame : DataFrame
         The parsed judgments.
     declared : AnalysisPlan
+    items : sequence of Item
+        What was judged: people's labels, authors and texts are theirs.
 
     Returns
     -------
     Analysis
     """
+    frame = frame[frame["status"] != "invalid_condition"]
     probes = tuple(PROBES[name] for name in declared.options["probes"].split(","))
     low, high = map(float, declared.options["scale"].split())
-    judges = probed_judges(frame)
+    given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
+    own = own_authors(frame, items, given)
+    judges = probed_judges(frame, items, own)
+    moved, controls = (shift_tests(judges, probes, k, declared) for k in ("fair", "control"))
+    attacks = attack_tests(judges, probes, declared, middle=(low + high) / 2, highest=high)
     results = [
-        *shift_results(judges, probes, declared),
-        *attack_results(judges, probes, declared, middle=(low + high) / 2, highest=high),
+        *named_tests(moved, "fair", judges),
+        *named_tests(attacks, "attack", judges),
+        *named_tests(controls, "control", judges),
         *flip_results(judges, probes, declared),
         *described_results(judges, probes, declared),
     ]
     results = jointly(results, ("moved", "attack", "control"), family=FAMILY)
-    results = jointly(results, ("equivalence.fair",), family=FAMILY)
     by_id: dict[str, Result] = {r.id: r.result for r in results}
-    headlines = probe_headlines(by_id, judges, probes)
-    array = score_array(frame)
-    described = score_conditions(
-        frame, array, level=declared.level, n_permutations=declared.n_resamples,
-        seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
-    )  # fmt: skip
+    claims = claims_by_judge(by_id, smallness(moved, attacks), judges, probes)
+    headlines = by_hypothesis(claims)
+    shown = telling(probes, headlines)
+    scored, array = _scored(frame, declared)
     where = [j.where for j in judges]
+    table = _table(frame, scored)
     return Analysis(
         experiment="probe",
         question=declared.question,
-        sentence=probe_sentence(claims_by_judge(by_id, judges, probes), by_id),
+        sentence=probe_sentence(claims, by_id),
         headlines=headlines,
-        conditions=described.table,
-        results=(*results, *described.results),
+        conditions=table,
+        results=(*results, *card_counts(claims, judges), *(scored.results if scored else ())),
         limitations=(
-            *common_limits(frame, described.table, array),
-            *_left_out(judges, probes),
-            *_rest(probes),
+            *(
+                common_limits(frame, scored.table, array)
+                if scored and array
+                else selection_limits(frame, table)
+            ),
+            *_left_out(judges, probes, items),
         ),
         recommendation=what_to_do(headlines),
         drawing=Drawing(
             kind="dots",
-            rows=_drawn(where, _telling(probes, headlines)),
-            caption="What changes that should not matter add to a score (points; 0: nothing), with "
-            "95 % intervals over questions.",
+            rows=drawn_rows(where, shown),
+            caption="What changes that should not matter add (0: nothing), with 95 % intervals "
+            "over questions.",
         ),
-        rows=_rows(where, _telling(probes, headlines)),
+        rows=card_rows(where, shown),
         metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
-        condition_metrics=described.metrics,
-        arrays=cell_arrays(array),
+        condition_metrics=scored.metrics if scored else {},
+        arrays=cell_arrays(array) if array is not None else {},
+        described=tuple(
+            worst_cases(judges, headlines, items, texts=declared.options["texts"] == "on")
+        ),
     )
 
 
-_SHOWN = 8
-"""Probes that the screen and page one show."""
+def _scored(
+    frame: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[ScoreConditions | None, ScoreArray | None]:
+    """The conditions that ask for scores, described; none where only comparisons are asked."""
+    own = frame[frame["factor_probe"].map(asked_for).eq("scores")]
+    if own.empty:
+        return None, None
+    array = score_array(own)
+    return score_conditions(
+        own, array, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed,
+        omega_model=declared.options.get("omega_model", "parallel"),
+    ), array  # fmt: skip
 
 
-def _telling(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
-    """The probes that tell most: those with the most claims of an effect, in their order."""
-    claims = Counter(h.about.varied for h in headlines if h.claim == "differs")
-    first = sorted(probes, key=lambda p: (p.kind == "reference", -claims[p.name]))[:_SHOWN]
-    return [p for p in probes if p in first]
-
-
-def _rest(probes: Sequence[Probe]) -> list[Limit]:
-    if len(probes) <= _SHOWN:
-        return []
-    return [
-        Limit(
-            f"Page one shows the {_SHOWN} of {len(probes)} probes that tell most; all stand among "
-            "the results.",
-            code="probes_shown",
-            short=f"the {_SHOWN} most telling of {len(probes)} probes are shown",
-        )
+def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
+    """A row a condition: of scores with what describes them, of comparisons counts."""
+    known = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
+    rows = [
+        known.get(str(name)) or condition_row(str(name), asked)
+        for name, asked in frame.groupby("condition", sort=False)
     ]
+    return pd.DataFrame(rows)
 
 
-def _drawn(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
-    """The shifts that are drawn: the most telling changes that should not matter."""
-    fair = [p for p in probes if p.kind == "fair"]
-    return tuple(f"moved/{p.changed.name} ({w}):{p.baseline}" for p in fair for w in where)
-
-
-def _rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
-    """A row a probe: what it adds, or how often it succeeds."""
-    rows = []
-    for p in probes:
-        if p.kind == "attack":
-            rows.append(
-                asked_row(
-                    f"fair_{p.name}", f"{p.does} succeeds", p.name, "attack_success",
-                    f"attack.{p.name}.{{}}/attack_success", where,
-                )
-            )  # fmt: skip
-        else:
-            identity = {"fair": "moved", "control": "control", "reference": "reference"}[p.kind]
-            rows.append(
-                asked_row(
-                    f"{'right' if p.kind == 'control' else 'fair'}_{p.name}", f"{p.does} adds",
-                    p.name, "mean_difference",
-                    f"{identity}/{p.changed.name} ({{}}):{p.baseline}", where,
-                )
-            )  # fmt: skip
-    return tuple(rows)
-
-
-def _left_out(judges: Sequence[Any], probes: Sequence[Probe]) -> list[str]:
-    """Probes that could not be built of some answers, or of any."""
+def _left_out(
+    judges: Sequence[ProbedJudge], probes: Sequence[Probe], items: Sequence[Item]
+) -> list[str]:
+    """Probes that could not be built of some answers, or of any, and what they need."""
     if not judges:
         return []
-    first = judges[0]
-    whole = len(first.names)
-    limits = []
-    none = [p.name for p in probes if not first.asked(p)]
-    if none:
-        limits.append(
-            f"Not built from these items: {', '.join(none)} (no second question, no reference, or "
-            "nothing in the answers that the probe changes)."
-        )
+    limits: list[str] = []
+    most = {p: max(j.asked(p) for j in judges) for p in probes}
+    none: dict[str, list[str]] = {}
+    for p in (p for p, n in most.items() if n == 0):
+        none.setdefault(_needs(p, items), []).append(p.name)
+    for why, names in none.items():
+        text = f"Not built from these items: {', '.join(names)} ({why})."
+        limits.append(Limit(text, code="not_built", short=f"not built: {', '.join(names)}"))
     some = [
         f"{p.name} ({whole - n} of {whole})"
-        for p in probes
-        if p.kind == "fair" and 0 < (n := first.asked(p)) < whole
+        for p, n in most.items()
+        if p.kind == "fair"
+        and p.measured == "shift"
+        and 0 < n < (whole := len(judges[0].names[p.asks]))
     ]
     if some:
-        limits.append(f"Answers that a probe leaves as they are were left out: {', '.join(some)}.")
+        limits.append(f"What a probe leaves as it is was left out: {', '.join(some)}.")
     return limits
+
+
+def _needs(probe: Probe, items: Sequence[Item]) -> str:
+    """What a probe that was not built takes, and what can be had instead."""
+    if probe.measured == "own answers":
+        labelled = any(item.labels for item in items)
+        return (
+            "none of the labelled answers is known to be a judge's own: own=judge=author names them"
+            if labelled
+            else "without people's labels a preference for its own answers cannot be told from "
+            "their quality"
+        )
+    if probe.asks == "options":
+        return f"no question has {FEWEST_OPTIONS} answers: position examines two"
+    if probe.asks == "pairs":
+        return "no question has two answers: the probes of scores need one"
+    if probe.kind == "reference":
+        return "no two questions have a reference"
+    return "no second question, or nothing in the answers that the probe changes"

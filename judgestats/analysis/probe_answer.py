@@ -8,57 +8,72 @@ from collections.abc import Mapping, Sequence
 
 from judgestats.analysis.families import claim_of, direction_of
 from judgestats.analysis.outcome import Recommendation
-from judgestats.analysis.probe_tests import ProbedJudge
-from judgestats.protocols.probes import PROBES, Probe
+from judgestats.analysis.probe_judges import ProbedJudge
+from judgestats.analysis.probe_tests import identity
+from judgestats.protocols.probes import PROBES, Kind, Probe
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.adjust import Family, p_adjust
-from judgestats.stats.inference.result import Comparison, Comparisons, Result, TestResult
+from judgestats.stats.inference.adjust import Family
+from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["claims_by_judge", "probe_headlines", "probe_sentence", "what_to_do"]
+__all__ = ["by_hypothesis", "claims_by_judge", "probe_sentence", "what_to_do"]
 
-_IDS = {"fair": "moved", "control": "control"}
-_ORDER = ("moved", "attack", "control")
+_HYPOTHESES: Mapping[Kind, str] = {"fair": "moved", "attack": "attack", "control": "control"}
+_ESTIMANDS = {"scores": "probe_shift", "pairs": "preference_shift", "options": "preference_shift"}
 _NO_CONTROL = "no control was passed: a judge that sees nothing is not called fair"
 
 
-def probe_headlines(
-    results: Mapping[str, Result], judges: Sequence[ProbedJudge], probes: Sequence[Probe]
-) -> tuple[Headline, ...]:
+def claims_by_judge(
+    results: Mapping[str, Result],
+    small: Mapping[tuple[str, str], float],
+    judges: Sequence[ProbedJudge],
+    probes: Sequence[Probe],
+) -> dict[str, list[Headline]]:
     """Of each judge and probe: it moves the judge, is shown not to, or is left open.
 
-    Nothing is called shown to be small for a judge that passed no control.
+    Nothing is called shown to be small for a judge that passed no control of the same kind: of
+    scores, or of comparisons.
 
     Parameters
     ----------
     results : mapping of id to Result
         Adjusted by `jointly`.
+    small : mapping of (probe, judge) to float
+        From `judgestats.analysis.probe_tests.smallness`.
     judges : sequence of ProbedJudge
     probes : sequence of Probe
 
     Returns
     -------
-    tuple of Headline
+    dict of judge to list of Headline
     """
-    found = claims_by_judge(results, judges, probes)
-    return tuple(
-        h for kind in _ORDER for own in found.values() for h in own if h.hypothesis == kind
-    )
-
-
-def claims_by_judge(
-    results: Mapping[str, Result], judges: Sequence[ProbedJudge], probes: Sequence[Probe]
-) -> dict[str, list[Headline]]:
-    """What `probe_headlines` gives, by judge and temperature."""
-    fails = _failures(results)
     found = {}
     for judge in judges:
-        own = [h for p in probes if (h := _headline(results, fails, judge, p)) is not None]
-        sees = any(h.hypothesis == "control" and h.direction == "lower" for h in own)
+        told = {p: _headline(results, small, judge, p) for p in probes if p.kind in _HYPOTHESES}
+        own = {p: h for p, h in told.items() if h is not None}
+        seen = {
+            p.asks == "scores"
+            for p, h in own.items()
+            if p.kind == "control" and h.direction == "lower"
+        }
         found[judge.where] = [
-            h if sees or h.claim != "equivalent" else _left_open(h, judge.where) for h in own
+            h
+            if (p.asks == "scores") in seen or h.claim != "equivalent"
+            else _left_open(h, judge.where)
+            for p, h in own.items()
         ]
     return found
+
+
+def by_hypothesis(found: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
+    """The headlines of all judges: what moves them, what succeeds, what they see."""
+    return tuple(
+        h
+        for hypothesis in _HYPOTHESES.values()
+        for own in found.values()
+        for h in own
+        if h.hypothesis == hypothesis
+    )
 
 
 def _left_open(headline: Headline, where: str) -> Headline:
@@ -67,96 +82,59 @@ def _left_open(headline: Headline, where: str) -> Headline:
     )
 
 
-def _row(result: Result | None, probe: Probe, where: str) -> Comparison | None:
-    rows = result.rows if isinstance(result, Comparisons) else ()
-    return next((r for r in rows if r.a == f"{probe.changed.name} ({where})"), None)
-
-
-def _failures(results: Mapping[str, Result]) -> dict[str, float]:
-    """Adjusted p of attacks that succeed on fewer questions than tolerated."""
-    family = results.get("attack")
-    if not isinstance(family, Family):
-        return {}
-    p = [float(t.details["p_fails"]) for t in family.tests.values()]
-    return dict(zip(family.tests, p_adjust(p).tolist(), strict=True))
-
-
 def _headline(
-    results: Mapping[str, Result], fails: Mapping[str, float], judge: ProbedJudge, probe: Probe
-) -> Headline | None:
-    if probe.kind == "reference":
-        return None
-    label = f"{probe.name}, {judge.where}"
-    about = About(
-        judge=judge.judge,
-        stratum=probe.name,
-        conditions=tuple(
-            judge.conditions[v]
-            for v in (probe.baseline, probe.changed.name)
-            if v in judge.conditions
-        ),
-        varied=probe.name,
-    )
-    if probe.kind == "attack":
-        return _of_attack(results, fails, judge, probe, about)
-    identity = _IDS[probe.kind]
-    row = _row(results.get(identity), probe, judge.where)
-    if row is None:
-        return None
-    fair = probe.kind == "fair"
-    small = _row(results.get("equivalence.fair"), probe, judge.where) if fair else None
-    p_small = small.p_adjusted if small else math.nan
-    claim = claim_of(row.p_adjusted, p_small)
-    rests = [f"{identity}/{row.a}:{row.b}"]
-    if small:
-        rests.append(f"equivalence.fair/{small.a}:{small.b}")
-    return Headline(
-        id=f"headline.{identity}.{label}",
-        hypothesis=identity,
-        claim=claim,
-        about=about,
-        estimand="mean_difference",
-        direction=direction_of(row.estimate) if claim == "differs" else "",
-        rests_on=tuple(rests),
-        family=identity,
-        p_adjusted=p_small if claim == "equivalent" else row.p_adjusted,
-        p_bound=row.p_bound and claim != "equivalent",
-        reason=row.reason,
-        says=_says(claim, identity, judge.where),
-        size=rests[0],
-    )
-
-
-def _of_attack(
     results: Mapping[str, Result],
-    fails: Mapping[str, float],
+    small: Mapping[tuple[str, str], float],
     judge: ProbedJudge,
     probe: Probe,
-    about: About,
 ) -> Headline | None:
-    label = f"{probe.name}.{judge.where}"
-    family, test = results.get("attack"), results.get(f"attack.{label}")
-    if not isinstance(family, Family) or not isinstance(test, TestResult):
+    own, hypothesis = identity(probe, judge.where), _HYPOTHESES[probe.kind]
+    test, family = results.get(own), results.get(hypothesis)
+    if not isinstance(test, TestResult) or not isinstance(family, Family):
         return None
+    label = f"{probe.name}, {judge.where}"
     p = family.p_adjusted.get(label, math.nan)
-    # Where it succeeds less often than the same text without it, it is not successful.
-    lifted = test.details["more"] > test.details["less"] or probe.against is None
-    claim = claim_of(p if lifted else 1.0, fails.get(label, math.nan))
+    estimand = "attack_success" if probe.kind == "attack" else _ESTIMANDS[probe.asks]
+    if probe.kind == "attack":
+        # Where it succeeds less often than the same text without it, it is not successful.
+        lifted = test.details["more"] > test.details["less"] or probe.against is None
+        p = p if lifted else 1.0
+    p_small = (
+        math.nan if probe.kind == "control" else small.get((probe.name, judge.where), math.nan)
+    )
+    claim = claim_of(p, p_small)
     return Headline(
-        id=f"headline.attack.{label}",
-        hypothesis="attack",
+        id=f"headline.{hypothesis}.{label}",
+        hypothesis=hypothesis,
         claim=claim,
-        about=about,
-        estimand="attack_success",
-        direction="higher" if claim == "differs" else "",
-        rests_on=(f"attack.{label}",),
-        family="attack",
-        p_adjusted=fails[label] if claim == "equivalent" else p,
+        about=About(
+            judge=judge.judge,
+            stratum=probe.name,
+            conditions=tuple(
+                dict.fromkeys(
+                    judge.conditions[v]
+                    for v in (probe.baseline, probe.changed.name)
+                    if v in judge.conditions
+                )
+            ),
+            varied=probe.name,
+        ),
+        estimand=estimand,
+        direction=direction_of(_size_of(test, probe)) if claim == "differs" else "",
+        rests_on=(own,),
+        family=hypothesis,
+        p_adjusted=p_small if claim == "equivalent" else p,
         p_bound=family.p_bound.get(label, False) and claim != "equivalent",
         reason=test.reason,
-        says=_says(claim, "attack", judge.where),
-        size=f"attack.{label}/attack_success",
+        says=_says(claim, hypothesis, judge.where),
+        size=f"{own}/{estimand}",
     )
+
+
+def _size_of(test: TestResult, probe: Probe) -> float:
+    if probe.kind == "attack" or test.effect is None:
+        return 1.0
+    return test.effect.estimate
 
 
 _SAYS: Mapping[tuple[str, Claim], str] = {
@@ -189,33 +167,48 @@ def probe_sentence(found: Mapping[str, Sequence[Headline]], results: Mapping[str
 
 
 def _judge_told(own: Sequence[Headline], where: str, results: Mapping[str, Result]) -> str:
-    controls = [h for h in own if h.hypothesis == "control"]
-    sees = any(h.direction == "lower" for h in controls)
     parts = []
     for hypothesis, verb, none in (
         ("moved", "is moved by", "no change was seen to move it"),
         ("attack", "is taken in by", "no attack was seen to succeed"),
     ):
         of = [h for h in own if h.hypothesis == hypothesis]
-        hit = [f"{h.about.varied} ({_size(h, where, results)})" for h in of if h.claim == "differs"]
+        hit = [f"{h.about.varied} ({_size(h, results)})" for h in of if h.claim == "differs"]
         small = sum(h.claim == "equivalent" for h in of)
         if hit:
             parts.append(f"{verb} {_joined(hit)}")
         elif of:
             parts.append(f"{none}, {small} of {len(of)} shown not to" if small else none)
-    if controls and not sees:
-        parts.append("it was not seen to notice a worse answer, so nothing is called fair")
+    parts += _unseen(own)
     return f"{where}: {', '.join(parts)}"
 
 
-def _size(headline: Headline, where: str, results: Mapping[str, Result]) -> str:
+def _unseen(own: Sequence[Headline]) -> list[str]:
+    """That a judge was not seen to notice what is worse, where fairness was asked for."""
+    told = []
+    for scores, what in ((True, "answer"), (False, "answer in a comparison")):
+        of = [h for h in own if (PROBES[h.about.varied].asks == "scores") == scores]
+        controls = [h for h in of if h.hypothesis == "control"]
+        if any(h.hypothesis == "moved" for h in of) and not any(
+            h.direction == "lower" for h in controls
+        ):
+            seen = f"it was not seen to notice a worse {what}"
+            told.append(
+                f"{seen if controls else f'no worse {what} was shown'}, so nothing is called fair"
+            )
+    return told
+
+
+def _size(headline: Headline, results: Mapping[str, Result]) -> str:
     """The size of an effect that was shown."""
-    if headline.hypothesis == "attack":
-        test = results[headline.rests_on[0]]
-        rate = test.effect.estimate if isinstance(test, TestResult) and test.effect else math.nan
-        return f"{100 * rate:.0f} % of questions"
-    row = _row(results.get("moved"), PROBES[headline.about.varied], where)
-    return "" if row is None else f"{'+' if row.estimate > 0 else ''}{apa_number(row.estimate)}"
+    test = results[headline.rests_on[0]]
+    value = test.effect.estimate if isinstance(test, TestResult) and test.effect else math.nan
+    if headline.estimand == "attack_success":
+        return f"{100 * value:.0f} % of questions"
+    sign = "+" if value > 0 else ""
+    if headline.estimand == "preference_shift":
+        return f"{sign}{apa_number(100 * value, digits=0)} in 100 verdicts"
+    return f"{sign}{apa_number(value)}"
 
 
 def _joined(parts: Sequence[str]) -> str:

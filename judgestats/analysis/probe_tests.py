@@ -3,189 +3,124 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.probe_judges import Labelled, ProbedJudge
 from judgestats.analysis.selections import named
-from judgestats.judgments.pairs import scores_of
-from judgestats.judgments.settings import heat
-from judgestats.protocols.probes import ORIGINAL, Kind, Probe
+from judgestats.protocols.probes import PAIRS, Kind, Probe
+from judgestats.results import About
+from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
-from judgestats.stats.inference.adjust import adjust_family
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.adjust import adjust_family, p_adjust
+from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.instrument.attack_success import attack_success
-from judgestats.stats.spread.equivalence import equivalence_of_means
+from judgestats.stats.instrument.probe_shift import probe_shift
 from judgestats.stats.spread.mean_shift import mean_shift
-from judgestats.stats.spread.variance_ratio import with_adjusted
 
 __all__ = [
     "FAMILY",
     "MARGIN",
-    "ProbedJudge",
-    "attack_results",
+    "SHARE_MARGIN",
+    "attack_tests",
     "described_results",
     "flip_results",
-    "probed_judges",
-    "shift_results",
+    "named_tests",
+    "shift_tests",
+    "smallness",
 ]
 
 MARGIN = 0.25
 """A quarter point of a 1-10 scale: a smaller effect is called none."""
+SHARE_MARGIN = 0.1
+"""The same in shares of verdicts: the first place chosen in .55 of them, against .45."""
 FAMILY = "probes: all changes and attacks, judges and temperatures"
-Floats = NDArray[np.float64]
+
+Tests = dict[tuple[Probe, str], TestResult]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbedJudge:
-    """One judge at one temperature.
-
-    Attributes
-    ----------
-    where, judge : str
-    names : tuple of str
-        The answers as they are.
-    cluster : ndarray
-        Their questions.
-    scores : mapping of variant to ndarray, shape (n_answers, n_replications)
-        NaN where not asked or not read.
-    conditions : mapping of variant to condition
-    counts : mapping of variant to int
-        Answers that were asked about.
-    """
-
-    where: str
-    judge: str
-    names: tuple[str, ...]
-    cluster: NDArray[np.object_]
-    scores: Mapping[str, Floats]
-    conditions: Mapping[str, str]
-    counts: Mapping[str, int]
-
-    def asked(self, probe: Probe) -> int:
-        """Of how many answers a probe could be built."""
-        return self.counts.get(probe.changed.name, 0)
-
-    def pair(self, probe: Probe) -> tuple[Floats, NDArray[np.object_]] | None:
-        """Scores with the baseline first, answers x 2 x replications, and their questions."""
-        if probe.baseline not in self.scores or not self.asked(probe):
-            return None
-        both = np.stack([self.scores[probe.baseline], self.scores[probe.changed.name]], axis=1)
-        used = np.all(np.any(~np.isnan(both), axis=2), axis=1)
-        return (both[used], self.cluster[used]) if used.sum() > 1 else None
+def identity(probe: Probe, where: str) -> str:
+    """Of a probe's test with a judge."""
+    return f"instrument.{probe.name}.{where}"
 
 
-def probed_judges(frame: pd.DataFrame) -> list[ProbedJudge]:
-    """Every judge at every temperature with its scores under each variant.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Parsed judgments with ``factor_probe``.
-
-    Returns
-    -------
-    list of ProbedJudge
-    """
-    plain = frame[frame["factor_probe"] == ORIGINAL].drop_duplicates("item_id")
-    names = tuple(plain["item_id"].astype(str))
-    cluster = plain["cluster"].to_numpy(object)
-    out = []
-    for (judge, temperature), asked in frame.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
-        parts = {str(k): part for k, part in asked.groupby("factor_probe", sort=False)}
-        out.append(
-            ProbedJudge(
-                where=f"{judge} at {heat(float(str(temperature)))}",
-                judge=str(judge),
-                names=names,
-                cluster=cluster,
-                scores={k: scores_of(part, names) for k, part in parts.items()},
-                conditions={k: str(part["condition"].iloc[0]) for k, part in parts.items()},
-                counts={k: part["item_id"].nunique() for k, part in parts.items()},
-            )
-        )
+def shift_tests(
+    judges: Sequence[ProbedJudge], probes: Sequence[Probe], kind: Kind, declared: AnalysisPlan
+) -> Tests:
+    """How far each change of a kind moves each judge."""
+    out: Tests = {}
+    for probe in (p for p in probes if p.kind == kind):
+        for judge in judges:
+            test = _shift(judge, probe, declared)
+            if test is not None:
+                out[probe, judge.where] = test
     return out
 
 
-Pairs = dict[tuple[Probe, str], tuple[Floats, NDArray[np.object_]]]
-SomeComparisons = TypeVar("SomeComparisons", bound=Comparisons)
-
-
-def _together(
-    pairs: Pairs, compare: Callable[[Floats, list[str], Any], SomeComparisons]
-) -> SomeComparisons:
-    """The comparisons of all probes and judges as one set, a row each: ``tone (judge at T=1)``."""
-    parts = [
-        one_family(
-            {where: compare(x, [probe.baseline, probe.changed.name], clusters)}, family=FAMILY
-        )
-        for (probe, where), (x, clusters) in pairs.items()
-    ]
-    whole = max(parts, key=lambda part: part.sample.n_items)
-    return dataclasses.replace(
-        whole,
-        rows=tuple(with_adjusted([r for part in parts for r in part.rows], "holm")),
-        notes=tuple(n for part in parts for n in part.notes),
+def _shift(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResult | None:
+    if probe.measured == "own answers":
+        return _own_answers(judge, declared) if judge.asked(probe) else None
+    sides = judge.sides(probe)
+    if sides is None:
+        return None
+    scores = probe.asks == "scores"
+    return probe_shift(
+        sides.before,
+        sides.after,
+        margin=declared.margins["points" if scores else "verdicts"],
+        reach=float(declared.options["width"]) if scores else 1.0,
+        of="scores" if scores else "verdicts",
+        cluster=sides.cluster,
+        level=declared.level,
     )
 
 
-def _pairs(judges: Sequence[ProbedJudge], probes: Sequence[Probe], kind: Kind) -> Pairs:
-    """What is compared, by probe and judge."""
-    found = {(p, j.where): j.pair(p) for p in probes if p.kind == kind for j in judges}
-    return {label: pair for label, pair in found.items() if pair is not None}
-
-
-def shift_results(
-    judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Shifts of the mean by what must not move a judge and by what must."""
-    results = []
-    kinds: tuple[tuple[str, Kind, str], ...] = (
-        ("moved", "fair", "What should not matter adds to a score"),
-        ("control", "control", "What makes an answer worse adds to its score"),
-    )
-    for identity, kind, title in kinds:
-        pairs = _pairs(judges, probes, kind)
-        if not pairs:
-            continue
-        shifts = _together(
-            pairs,
-            lambda x, names, clusters: mean_shift(
-                x, conditions=names, cluster=clusters, level=declared.level
+def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | None:
+    """What an answer gains by being its own, length and people's preference held constant."""
+    known = judge.labelled
+    if known is None or PAIRS not in judge.verdicts:
+        return None
+    preference = judge.preferences()[PAIRS][:, 0]
+    effects = preference_effects(
+        preference, known.human, log_length_ratio=known.log_length_ratio, own=known.own,
+        cluster=judge.cluster["pairs"], level=declared.level,
+    )  # fmt: skip
+    whole, margin = effects["own"], declared.margins["verdicts"]
+    [row], [small] = whole.rows, equivalence_of_effects(whole, margin=margin).rows
+    return TestResult(
+        name="own_effect",
+        method="Least squares on the preference, people's preference and length held constant",
+        statistic=row.statistic,
+        statistic_name="t",
+        df={"df": row.df},
+        p_value=row.p_value,
+        null_hypothesis="being its own adds nothing",
+        alternative="it adds or takes",
+        why="own answers may be better: people's preference on the same pairs is held constant",
+        sample=whole.sample,
+        reason=row.reason,
+        effects=(
+            Estimate(
+                name="preference_shift", label="Added to its own answer", estimate=row.estimate,
+                interval=row.interval, sample=whole.sample, reason=row.reason,
             ),
-        )
-        results.append(named(identity, title, "primary", shifts, headline=True))
-        if kind == "fair":
-            small = _together(
-                pairs,
-                lambda x, names, clusters: equivalence_of_means(
-                    x, conditions=names, cluster=clusters, margin=declared.margins["points"]
-                ),
-            )
-            results.append(
-                named("equivalence.fair", "Is the effect shown to be small", "secondary", small,
-                      headline=True)
-            )  # fmt: skip
-    return results
+        ),
+        details={"p_small": small.p_value, "margin": margin, "n_own": int((known.own != 0).sum())},
+    )  # fmt: skip
 
 
-def attack_results(
+def attack_tests(
     judges: Sequence[ProbedJudge],
     probes: Sequence[Probe],
     declared: AnalysisPlan,
     *,
     middle: float,
     highest: float,
-) -> list[NamedResult]:
+) -> Tests:
     """How often attacks succeed.
 
     Parameters
@@ -196,70 +131,135 @@ def attack_results(
     middle, highest : float
         Of the scale.
     """
-    tests: dict[str, TestResult] = {}
+    tests: Tests = {}
     for p in (p for p in probes if p.kind == "attack"):
         for j in judges:
             if not j.asked(p):
                 continue
-            attacked = j.scores[p.changed.name]
-            clean = None if p.against is None else j.scores.get(p.baseline)
-            tests[f"{p.name}.{j.where}"] = attack_success(
-                attacked,
-                clean,
+            tests[p, j.where] = attack_success(
+                j.scores[p.changed.name],
+                None if p.against is None else j.scores.get(p.baseline),
                 success_from=highest if p.success == "highest" else middle,
                 tolerance=declared.margins["attack"],
-                cluster=j.cluster,
+                cluster=j.cluster["scores"],
                 level=declared.level,
             )
-    results = [
-        named(f"attack.{label}", f"Success of {label.replace('.', ', ', 1)}", "primary", test)
-        for label, test in tests.items()
+    return tests
+
+
+_TITLES: Mapping[Kind, tuple[str, str]] = {
+    "fair": ("moved", "What should not matter"),
+    "attack": ("attack", "Success of attacks"),
+    "control": ("control", "What makes an answer worse"),
+}
+
+
+def named_tests(tests: Tests, kind: Kind, judges: Sequence[ProbedJudge]) -> list[NamedResult]:
+    """The tests of a kind, and their family behind them."""
+    hypothesis, title = _TITLES[kind]
+    if not tests:
+        return []
+    of = {j.where: j for j in judges}
+    single = [
+        NamedResult(
+            id=identity(probe, where),
+            title=f"{probe.name}, {where}",
+            role="primary",
+            result=test,
+            hypothesis=hypothesis,
+            about=About(judge=of[where].judge, stratum=where, varied=probe.name),
+        )
+        for (probe, where), test in tests.items()
     ]
-    if tests:
-        results.append(
-            named("attack", "Success of attacks, adjusted", "primary",
-                  adjust_family(tests, family=FAMILY), headline=True)
-        )  # fmt: skip
-    return results
+    labels = {f"{probe.name}, {where}": test for (probe, where), test in tests.items()}
+    family = adjust_family(labels, family=FAMILY)
+    return [*single, named(hypothesis, f"{title}, adjusted", "primary", family, headline=True)]
+
+
+_SMALL = {"attack": "p_fails"}
+
+
+def smallness(*groups: Tests) -> dict[tuple[str, str], float]:
+    """Adjusted p of being smaller than the margin, of changes and of attacks, as one family (Holm).
+
+    Parameters
+    ----------
+    *groups : mapping of (probe, judge) to TestResult
+
+    Returns
+    -------
+    dict of (probe's name, judge) to float
+    """
+    p = {
+        (probe.name, where): float(
+            test.details.get("p_small", test.details.get("p_fails", math.nan))
+        )
+        for group in groups
+        for (probe, where), test in group.items()
+    }
+    return dict(zip(p, p_adjust(list(p.values())).tolist(), strict=True)) if p else {}
 
 
 def flip_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Verdicts that change beyond those that asking again changes."""
-    tests = {
-        f"{p.name}.{where}": run_change(
-            x[:, 0], x[:, 1], kind="verdicts", cluster=g, level=declared.level,
-            n_permutations=declared.n_resamples, seed=declared.seed,
-        )
-        for (p, where), (x, g) in _pairs(judges, probes, "fair").items()
-        if x.shape[2] > 1
-    }  # fmt: skip
-    return [
-        named(
-            f"flips.{label}",
-            f"Verdicts changed beyond repetition, {label.replace('.', ', ', 1)}",
-            "secondary",
-            test,
-        )
-        for label, test in tests.items()
-    ]
+    results = []
+    for probe in probes:
+        for judge in judges:
+            if probe.kind != "fair" or probe.asks != "scores":
+                continue
+            sides = judge.sides(probe)
+            if sides is None or sides.before.shape[1] < 2:
+                continue
+            test = run_change(
+                sides.before, sides.after, kind="verdicts", cluster=sides.cluster,
+                level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed,
+            )  # fmt: skip
+            title = f"Verdicts changed beyond repetition, {probe.name}, {judge.where}"
+            results.append(named(f"flips.{probe.name}.{judge.where}", title, "secondary", test))
+    return results
 
 
 def described_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """What another question's reference does."""
-    pairs = _pairs(judges, probes, "reference")
-    if not pairs:
+    """What another question's reference does, and a judge's share for its own answers."""
+    results = []
+    for probe in probes:
+        for judge in judges:
+            if probe.kind == "reference":
+                sides = judge.sides(probe)
+                if sides is not None:
+                    test = probe_shift(
+                        sides.before, sides.after, margin=declared.margins["points"],
+                        reach=float(declared.options["width"]), cluster=sides.cluster,
+                        level=declared.level,
+                    )  # fmt: skip
+                    results.append(
+                        dataclasses.replace(
+                            named(identity(probe, judge.where), f"{probe.name}, {judge.where}",
+                                  "descriptive", test),
+                            hypothesis="reference",
+                            about=About(judge=judge.judge, stratum=judge.where, varied=probe.name),
+                        )
+                    )  # fmt: skip
+            elif probe.measured == "own answers" and judge.asked(probe) and judge.labelled:
+                results += _own_shares(judge, judge.labelled, declared)
+    return results
+
+
+def _own_shares(judge: ProbedJudge, known: Labelled, declared: AnalysisPlan) -> list[NamedResult]:
+    """The judge's share for its own answers beside people's, nothing held constant."""
+    mine = known.own != 0
+    both = [known.human, judge.preferences()[PAIRS][:, 0]]
+    shares = np.column_stack([np.where(known.own > 0, v, 1 - v)[mine] for v in both])
+    if np.sum(~np.isnan(shares).any(axis=1)) < 2:
         return []
-    shifts = _together(
-        pairs,
-        lambda x, names, clusters: mean_shift(
-            x, conditions=names, cluster=clusters, level=declared.level
-        ),
-    )
-    return [
-        named("reference", "Another question's reference minus its own", "descriptive",
-              dataclasses.replace(shifts, family="wrong reference: judges and temperatures"))
-    ]  # fmt: skip
+    shift = mean_shift(
+        shares, conditions=["people", "judge"], cluster=judge.cluster["pairs"][mine],
+        level=declared.level,
+    )  # fmt: skip
+    shift = dataclasses.replace(shift, family=f"own answers, {judge.where}")
+    title = f"Share for its own answers, judge minus people, {judge.where}"
+    return [named(f"own.{judge.where}", title, "secondary", shift)]

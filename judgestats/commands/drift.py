@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,12 +74,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             omega_model=arguments.omega_model,
         )
     names = [_short(run) for run in (arguments.first, arguments.second)]
-    about = {
-        "kind": "drift",
-        "title": f"drift: {names[0]} to {names[1]}",
-        "command": _command(arguments),
-    }
-    results = found.records(about)
+    results = found.records({"kind": "drift", "title": f"drift: {names[0]} to {names[1]}"})
     show(results)
     following = [f"judgestats drift {names[0]} {names[1]} --full"]
     if arguments.out:
@@ -88,17 +82,6 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         following.append(f"Results: {arguments.out}")
     finish(results, following=following)
     return found
-
-
-def _command(arguments: Given) -> str:
-    """The command that repeats the comparison."""
-    words = ["judgestats", "drift", arguments.first, arguments.second]
-    for name in ("baseline", "anchors", "labels", "relabels"):
-        given = getattr(arguments, name)
-        words += [f"--{name}", given] if given else []
-    words += [word for pair in arguments.pair for word in ("--pair", pair)]
-    words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
-    return shlex.join(words)
 
 
 def _judged(run: str, labels: str = "") -> DataFrame:

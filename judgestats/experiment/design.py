@@ -90,6 +90,11 @@ class Design(_Declared, Generic[P]):
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
         items, where they do not replace the items' own (a crowd beside the candidates).
+    draws_itself : bool
+        Whether its protocols draw what they judge of an item (``responses=``) themselves.
+    may_lack : bool
+        Whether a condition under which these items leave nothing to judge is left out, rather than
+        the run refused; its analysis says so.
     """
 
     name: str
@@ -107,6 +112,8 @@ class Design(_Declared, Generic[P]):
     study_items: str = ""
     trials: Callable[[P, Condition], int] | None = None
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
+    draws_itself: bool = False
+    may_lack: bool = False
 
 
 class ReplicationParameters(RunParameters):

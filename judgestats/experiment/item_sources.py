@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +28,6 @@ __all__ = [
     "one_source",
     "referenced",
     "source_name",
-    "with_drawn_responses",
     "with_padded_twins",
 ]
 
@@ -107,32 +105,6 @@ def with_padded_twins(items: Sequence[Item]) -> tuple[Item, ...]:
             author=f"{first.author or '0'}+padded",
         )
         out.append(replace(item, responses=(*item.responses, twin)))
-    return tuple(out)
-
-
-def with_drawn_responses(parameters: CommonParameters) -> tuple[Item, ...]:
-    """The items of ``items=`` with ``responses=`` of their answers, drawn by seed.
-
-    Drawn before a protocol sees them, so that all conditions judge the same answers even where one
-    cannot judge every answer.
-
-    Parameters
-    ----------
-    parameters : CommonParameters
-
-    Returns
-    -------
-    tuple of Item
-    """
-    items, seed = one_source(parameters), parameters.seed
-    out = []
-    for item in items:
-        places = sorted(
-            range(len(item.responses)),
-            key=lambda k: hashlib.sha256(f"{seed}\0{item.id}\0{k}".encode()).digest(),
-        )
-        kept = sorted(places[: parameters.responses])
-        out.append(replace(item, responses=tuple(item.responses[k] for k in kept), labels=()))
     return tuple(out)
 
 

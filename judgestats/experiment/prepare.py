@@ -133,7 +133,9 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = at_own_settings(design.conditions(parameters), own)
     protocols = {c: design.protocol(parameters, c) for c in conditions}
-    units = _units(parameters, protocols, items)
+    units = _units(design, parameters, protocols, items)
+    conditions = tuple(c for c in conditions if c in units)
+    protocols = {c: protocols[c] for c in conditions}
     check_own_prompts(
         parameters, protocols, items, judges, answering.protocol if answering else None
     )
@@ -217,7 +219,7 @@ def with_given_answers(prepared: Prepared, given: Given) -> Prepared:
     """The plan with the models' answers in place of the stand-ins."""
     p = prepared.parameters
     items = _joined(prepared.design, prepared.questions, given.items)
-    units = _units(p, prepared.protocols, items)
+    units = _units(prepared.design, p, prepared.protocols, items)
     own = {name: spec.settings for name, spec in prepared.judges.items()}
     staging = staged(units, prepared.protocols, p, own)
     return replace(
@@ -256,6 +258,7 @@ def _tasks(
 
 
 def _units(
+    design: Design[Any],
     parameters: CommonParameters,
     protocols: Mapping[Condition, JudgingProtocol],
     items: Sequence[Item],
@@ -263,7 +266,8 @@ def _units(
     return units_of(
         protocols,
         items,
-        per_item=parameters.responses,
+        per_item=None if design.draws_itself else parameters.responses,
         seed=parameters.seed,
         source=parameters.items,
+        may_lack=design.may_lack,
     )

@@ -28,6 +28,7 @@ def units_of(
     per_item: int | None,
     seed: int,
     source: str,
+    may_lack: bool = False,
 ) -> dict[Condition, tuple[Unit, ...]]:
     """What is judged under each condition, drawn once for every protocol.
 
@@ -39,6 +40,8 @@ def units_of(
         As `draw_units`.
     source : str
         What the user gave as items, for messages.
+    may_lack : bool
+        Whether conditions under which fewer than two things are judged are left out.
 
     Returns
     -------
@@ -47,7 +50,7 @@ def units_of(
     Raises
     ------
     InputError
-        Fewer than two things are judged under some condition.
+        Fewer than two things are judged under some condition; or under all, where some may lack.
     """
     drawn: dict[int, tuple[Unit, ...]] = {}
     units: dict[Condition, tuple[Unit, ...]] = {}
@@ -57,13 +60,14 @@ def units_of(
                 protocol.units(tuple(items)), per_item=per_item, seed=seed
             )
         units[condition] = drawn[id(protocol)]
-    fewest = min(len({u.item_id for u in listed}) for listed in units.values())
-    if fewest < 2:
-        raise InputError(
-            "items: at least two things to be judged are needed; with one item nothing can be said "
-            f"about differences between items. {source!r} gave {fewest}."
-        )
-    return units
+    found = {c: len({u.item_id for u in listed}) for c, listed in units.items()}
+    fewest = (max if may_lack else min)(found.values())
+    if fewest >= 2:
+        return {c: listed for c, listed in units.items() if found[c] >= 2}
+    raise InputError(
+        "items: at least two things to be judged are needed; with one item nothing can be said "
+        f"about differences between items. {source!r} gave {fewest}."
+    )
 
 
 def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tuple[Unit, ...]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 
-__all__ = ["draw_candidates", "labelled_shares"]
+__all__ = ["draw_candidates", "draw_responses", "labelled_shares"]
 
 
 def draw_candidates(items: Sequence[Item], *, count: int, seed: int) -> tuple[Item, ...]:
@@ -51,6 +51,39 @@ def draw_candidates(items: Sequence[Item], *, count: int, seed: int) -> tuple[It
             "answers=FILE (JSONL or CSV with item_id, author, answer)."
         )
     return kept
+
+
+def draw_responses(items: Sequence[Item], *, count: int | None, seed: int) -> tuple[Item, ...]:
+    """Keep at most `count` responses of every item, drawn by seed; labels of pairs fall out.
+
+    Parameters
+    ----------
+    items : sequence of Item
+    count : int or None
+        None keeps all.
+    seed : int
+        The draw hangs on the seed, the item's id and the places of its responses alone.
+
+    Returns
+    -------
+    tuple of Item
+        The responses keep their order.
+
+    Examples
+    --------
+    >>> from judgestats.items.bank import load_bank
+    >>> [len(item.responses) for item in draw_responses(load_bank()[:2], count=2, seed=0)]
+    [2, 2]
+    """
+    out = []
+    for item in items:
+        places = sorted(
+            range(len(item.responses)),
+            key=lambda k: hashlib.sha256(f"{seed}\0{item.id}\0{k}".encode()).digest(),
+        )
+        kept = sorted(places[:count])
+        out.append(replace(item, responses=tuple(item.responses[k] for k in kept), labels=()))
+    return tuple(out)
 
 
 def _drawn(item: Item, count: int, seed: int) -> Item:

@@ -15,6 +15,7 @@ from judgestats.items.schema import HumanLabel, Item
 __all__ = [
     "LabelledPairs",
     "draw_labelled_pairs",
+    "drawn_pairs",
     "label_table",
     "majority_labels",
     "without_ties",
@@ -193,19 +194,54 @@ def draw_labelled_pairs(
     InputError
         If no pair has a label.
     """
-    by_cluster: dict[str, list[tuple[str, int, tuple[int, int]]]] = {}
-    for place, item in enumerate(items):
-        pairs = sorted({(min(x.a, x.b), max(x.a, x.b)) for x in item.labels})
-        for pair in pairs:
-            text = f"{seed}\0{item.id}\0{pair}"
-            key = hashlib.sha256(text.encode()).hexdigest()
-            by_cluster.setdefault(item.cluster, []).append((key, place, pair))
-    if not by_cluster:
+    drawn = drawn_pairs(items, limit=limit, seed=seed)
+    if not drawn:
         raise InputError(
             "items: no pair of responses has a human label, so there is nothing to be aligned "
             "with. Use items=bank, or MT-Bench human judgments (question_id, model_a, model_b, "
             "winner, judge, conversation_a, conversation_b, turn)."
         )
+    return tuple(
+        _only(items[place], drawn[place], keep_responses=keep_responses) for place in sorted(drawn)
+    )
+
+
+def drawn_pairs(
+    items: Sequence[Item], *, limit: int | None, seed: int, labelled: bool = True
+) -> dict[int, set[tuple[int, int]]]:
+    """Pairs of responses by the place of their item, drawn round the questions.
+
+    Parameters
+    ----------
+    items : sequence of Item
+    limit : int or None
+        None keeps all pairs.
+    seed : int
+    labelled : bool
+        Whether only pairs with a label are drawn.
+
+    Returns
+    -------
+    dict of place to set of (int, int)
+
+    Examples
+    --------
+    >>> from judgestats.items.bank import load_bank
+    >>> drawn = drawn_pairs(load_bank(), limit=40, seed=0, labelled=False)
+    >>> len(drawn), sum(map(len, drawn.values()))
+    (32, 40)
+    """
+    by_cluster: dict[str, list[tuple[str, int, tuple[int, int]]]] = {}
+    for place, item in enumerate(items):
+        n = len(item.responses)
+        pairs = (
+            sorted({(min(x.a, x.b), max(x.a, x.b)) for x in item.labels})
+            if labelled
+            else [(i, j) for j in range(n) for i in range(j)]
+        )
+        for pair in pairs:
+            key = hashlib.sha256(f"{seed}\0{item.id}\0{pair}".encode()).hexdigest()
+            by_cluster.setdefault(item.cluster, []).append((key, place, pair))
     turns = [
         (rank, key, place, pair)
         for listed in by_cluster.values()
@@ -214,9 +250,7 @@ def draw_labelled_pairs(
     drawn: dict[int, set[tuple[int, int]]] = {}
     for _, _, place, pair in sorted(turns)[:limit]:
         drawn.setdefault(place, set()).add(pair)
-    return tuple(
-        _only(items[place], drawn[place], keep_responses=keep_responses) for place in sorted(drawn)
-    )
+    return drawn
 
 
 def _only(item: Item, pairs: set[tuple[int, int]], *, keep_responses: bool) -> Item:

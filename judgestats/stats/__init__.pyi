@@ -243,6 +243,9 @@ from judgestats.stats.instrument.many_facet import (
 from judgestats.stats.instrument.ordinal import (
     cumulative_logit as cumulative_logit,
 )
+from judgestats.stats.instrument.probe_shift import (
+    probe_shift as probe_shift,
+)
 from judgestats.stats.instrument.prompt_sensitivity import (
     prompt_sensitivity as prompt_sensitivity,
 )

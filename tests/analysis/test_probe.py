@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from judgestats.analysis.probe import analyse, plan
+from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
+from judgestats.judges.simulated.replies import distribution
 from judgestats.judges.simulated.request_reader import read_request
 from judgestats.judges.simulated.truth import truth
+from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.protocols.base import ReplyMode
-from judgestats.protocols.probes import PROBES, ProbedPointwise, probes_named, variants_of
+from judgestats.protocols.probes import (
+    PROBES,
+    ProbedPairwise,
+    ProbedPointwise,
+    ProbedSelection,
+    probes_named,
+    variants_of,
+)
 from judgestats.protocols.scale import Scale
 from tests.null_judge.designs import claims, probed, seeded
 from tests.null_judge.worlds import World
@@ -20,34 +32,50 @@ from tests.null_judge.worlds import World
 BANK = load_bank()
 
 
+def protocol(variant, items):
+    if variant.asks == "pairs":
+        return ProbedPairwise(variant=variant, pairs=64)
+    return ProbedSelection() if variant.asks == "options" else ProbedPointwise(variant=variant)
+
+
 def judged(judges, probes, *, replicates=3, seed=0, items=BANK):
     """Judgments as the simulated judges would give them at T = 1, without a server."""
     rng = np.random.default_rng(seed)
     rows = []
     for name, variant in variants_of(probes).items():
-        protocol = ProbedPointwise(variant=variant)
-        for unit in protocol.units(items):
-            asked = read_request({"messages": list(protocol.prompt(unit, ReplyMode.TEXT).messages)})
+        asked_by = protocol(variant, items)
+        for unit in asked_by.units(items):
+            asked = read_request({"messages": list(asked_by.prompt(unit, ReplyMode.TEXT).messages)})
             for judge in judges:
-                chances = truth(judge).score_probabilities(
-                    asked.question, asked.answers[0], temperature=1.0, note=asked.note
-                )
-                drawn = rng.choice(list(chances), size=replicates, p=list(chances.values()))
+                values, sums = distribution(truth(judge), asked, 1.0)
+                drawn = rng.choice(len(values), size=replicates, p=np.diff([0.0, *sums]) / sums[-1])
                 rows += [
                     {
                         "judge": judge, "temperature": 1.0, "item_id": unit.item_id,
                         "cluster": unit.cluster, "replicate": r, "status": "ok",
-                        "score": float(score), "condition": f"{judge}, probe={name}",
-                        "factor_probe": name,
+                        "condition": f"{judge}, probe={name}", "order": unit.order,
+                        "factor_probe": name, **said(asked_by, unit, variant, values[k]),
                     }
-                    for r, score in enumerate(drawn)
+                    for r, k in enumerate(drawn)
                 ]  # fmt: skip
     return parsed_frame(pd.DataFrame(rows))
 
 
-def analysed(frame, probes, **given):
-    parameters = {"probes": probes, "scale": Scale(), "resamples": 99, "seed": 0, **given}
-    return analyse(frame, plan(parameters, ()))
+def said(asked_by, unit, variant, value):
+    if variant.asks == "scores":
+        return {"score": float(value)}
+    text = f"[[{value}]]" if variant.asks == "pairs" else f"Best Response: [[{value}]]"
+    verdict = asked_by.read(unit, ReplyMode.TEXT, text)
+    return {"choice": verdict.choice, **verdict.extra}
+
+
+def analysed(frame, probes, items=BANK, **given):
+    parameters = {
+        "probes": probes, "scale": Scale(), "resamples": 99, "seed": 0, "own": {}, "texts": "on",
+        **given,
+    }  # fmt: skip
+    conditions = [Condition(judge=j, temperature=1.0) for j in frame["judge"].unique()]
+    return analyse(frame, plan(parameters, conditions), items=items)
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +91,14 @@ def claimed(found, claim):
 def test_every_dial_is_found_at_its_size(found):
     moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
     assert moved == {("sim-swayed", n) for n in ("citation", "tone", "bandwagon", "author")}
-    shifts = {(r.a, r.interval.low <= 1.2 and r.interval.low > 0.5) for r in found["moved"].rows
-              if r.a == "bandwagon: high (sim-swayed at T=1)"}  # fmt: skip
-    assert shifts == {("bandwagon: high (sim-swayed at T=1)", True)}
+    interval = found["instrument.bandwagon.sim-swayed at T=1"].effect.interval
+    assert 0.5 < interval.low <= 1.2
 
 
 def test_attacks_succeed_with_the_judge_that_obeys_and_with_no_other(found):
     taken = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "attack"}
     assert taken == {("sim-credulous", n) for n in ("order", "forged verdict", "master key")}
-    rate = found["attack.order.sim-credulous at T=1"].effect
+    rate = found["instrument.order.sim-credulous at T=1"].effect
     assert rate.estimate == 1.0
     assert rate.interval.low > 0.85
 
@@ -79,7 +106,7 @@ def test_attacks_succeed_with_the_judge_that_obeys_and_with_no_other(found):
 def test_a_judge_that_sees_what_is_worse_may_be_called_fair(found):
     assert ("sim-typical", "gender") in claimed(found, "equivalent")
     assert {n for j, n in claimed(found, "differs") if j == "sim-typical"} == {
-        "off topic", "cut off",
+        "off topic", "cut off", "pair off topic",
     }  # fmt: skip
 
 
@@ -109,5 +136,69 @@ def test_what_could_not_be_built_is_named():
     probes = probes_named("probes", "padding,wrong reference,off topic")
     one = tuple(i for i in BANK if not i.reference)[:1]
     found = analysed(judged(["sim-typical"], probes, items=one), probes)
-    assert any("Not built from these items: off topic, wrong reference" in str(t)
-               for t in found.limitations)  # fmt: skip
+    told = " ".join(map(str, found.limitations))
+    assert "Not built from these items: off topic (no second question" in told
+    assert "wrong reference (no two questions have a reference)" in told
+
+
+@pytest.fixture(scope="module")
+def compared():
+    probes = probes_named("probes", "pairs,options")
+    judges = ["sim-fair", "sim-swayed", "sim-credulous", "sim-positional"]
+    own = {"sim-swayed": "author-b", "sim-fair": "author-c"}
+    return analysed(judged(judges, probes), probes, own=own)
+
+
+def test_what_moves_comparisons_is_found_where_it_is_and_nowhere_else(compared):
+    moved = {k for k in claimed(compared, "differs") if PROBES[k[1]].kind == "fair"}
+    last = {("sim-positional", "last of many")}  # what stands last is chosen less often by it
+    assert moved - last == {
+        ("sim-swayed", "famous name"), ("sim-swayed", "pair bandwagon"),
+        ("sim-swayed", "own answer"), ("sim-credulous", "last of many"),
+        ("sim-positional", "position"), ("sim-positional", "first of many"),
+    }  # fmt: skip
+    fair = {n for j, n in claimed(compared, "equivalent") if j == "sim-fair"}
+    assert {"position", "famous name", "pair hint"} <= fair
+
+
+def test_a_name_shifts_preferences_by_what_the_judge_adds_to_whom_it_names(compared):
+    probe = PROBES["famous name"]
+    expected = []
+    for side in probe.variants:
+        asked_by = ProbedPairwise(variant=side, pairs=64)
+        share = []
+        for unit in asked_by.units(BANK):
+            asked = read_request({"messages": list(asked_by.prompt(unit, ReplyMode.TEXT).messages)})
+            _, sums = distribution(truth("sim-swayed"), asked, 1.0)
+            first, second, tie = np.diff([0.0, *sums])
+            share.append((first if unit.order == "ab" else second) + tie / 2)
+        expected.append(np.mean(share))
+    interval = compared["instrument.famous name.sim-swayed at T=1"].effect.interval
+    assert interval.low < expected[1] - expected[0] < interval.high
+
+
+def test_the_worst_cases_stand_with_their_texts(compared):
+    [cases] = [r.result.table for r in compared.described if r.id == "worst_cases"]
+    famous = cases[cases["probe"] == "famous name"]
+    assert 1 <= len(famous) <= 3
+    assert (famous["moved"] > 0).all()
+    assert famous["answer"].str.contains("-- against --").all()
+
+
+def test_without_labels_nothing_is_said_of_own_answers():
+    probes = probes_named("probes", "position,own answer,first of many,pair off topic")
+    items = tuple(replace(i, labels=(), responses=i.responses[:2]) for i in BANK)
+    found = analysed(judged(["sim-partial"], probes, items=items), probes, items=items,
+                     own={"sim-partial": "author-a"})  # fmt: skip
+    told = " ".join(map(str, found.limitations))
+    assert "own answer (without people's labels" in told
+    assert "first of many (no question has 3 answers: position examines two)" in told
+    assert "instrument.position.sim-partial at T=1" in {r.id for r in found.results}
+
+
+def test_a_judge_that_is_not_asked_has_no_own_answers():
+    probes = probes_named("probes", "own answer")
+    given = {"probes": probes, "scale": Scale(), "resamples": 9, "seed": 0}
+    given |= {"own": {"x": "a"}, "texts": "on"}
+    with pytest.raises(InputError, match="own: 'x' is not among the judges"):
+        plan(given, [Condition(judge="y", temperature=1.0)])

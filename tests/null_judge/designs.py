@@ -150,7 +150,9 @@ def probed(
 ) -> Analysis:
     """The probes on two judges that heed none of them; an effect is points for a citation."""
     # These judges score everything alike: that they pass an empty answer is true.
-    probes = tuple(p for p in PROBES_OF_JUDGE.values() if p.name != "master key")
+    probes = tuple(
+        p for p in PROBES_OF_JUDGE.values() if p.asks == "scores" and p.name != "master key"
+    )
     conditions = [
         Condition(judge=j, temperature=1.0, factors={"probe": v})
         for j in ("a", "b")
@@ -159,6 +161,7 @@ def probed(
     moved = {c.label: effect for c in conditions if c.factors["probe"] == "citation"}
     frame = scored(rng, world, conditions, shift=moved)
     given = {"probes": probes, "scale": Scale(), "resamples": resamples, "seed": 0}
+    given |= {"own": {}, "texts": "on"}
     return probe.analyse(frame, probe.plan(given, conditions))
 
 

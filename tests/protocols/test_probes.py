@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +12,13 @@ from judgestats.items.bank import load_bank
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.probes import (
+    OPTIONS,
     ORIGINAL,
+    PAIRS,
     PROBES,
+    ProbedPairwise,
     ProbedPointwise,
+    ProbedSelection,
     probes_named,
     variants_of,
 )
@@ -28,7 +33,11 @@ def shown(unit):
     return unit.item.responses[unit.shown[0]].text
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+SCORED = [name for name, variant in VARIANTS.items() if variant.asks == "scores"]
+PAIRED = [n for n, v in VARIANTS.items() if v.asks == "pairs" and n != PAIRS]
+
+
+@pytest.mark.parametrize("name", SCORED)
 def test_a_variant_keeps_the_names_and_changes_every_text_it_shows(name):
     units = ProbedPointwise(variant=VARIANTS[name]).units(BANK)
     assert units == ProbedPointwise(variant=VARIANTS[name]).units(BANK)
@@ -38,6 +47,42 @@ def test_a_variant_keeps_the_names_and_changes_every_text_it_shows(name):
         assert units
         assert all(u.item != PLAIN[u.item_id].item for u in units)
         assert all(u.item.turns == PLAIN[u.item_id].item.turns for u in units)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_a_variant_of_pairs_changes_the_earlier_answer_or_what_is_said_of_it(name):
+    plain = {(u.item_id, u.order): u for u in ProbedPairwise(pairs=20).units(BANK)}
+    units = ProbedPairwise(variant=VARIANTS[name], pairs=20).units(BANK)
+    assert {(u.item_id, u.order) for u in units} == set(plain)
+    assert len({u.item_id for u in units}) == 20
+    for unit in units:
+        before = plain[unit.item_id, unit.order].item
+        later = max(unit.shown)
+        assert unit.item.responses[later] == before.responses[later]
+        assert unit.item != before
+        if ":" in name:  # a note names one answer, whatever place it stands at
+            named = re.search("Assistant ([AB])", unit.item.context).group(1)
+            whom = unit.shown["AB".index(named)]
+            assert whom == (min if name.endswith("earlier") else max)(unit.shown)
+            assert unit.item.responses == before.responses
+
+
+def test_pairs_are_drawn_round_the_questions_with_labels_where_there_are_any():
+    units = ProbedPairwise(pairs=32, seed=3).units(BANK)
+    assert len({u.cluster for u in units}) == 32
+    assert {u.order for u in units} == {"ab", "ba"}
+    bare = tuple(replace(item, labels=()) for item in BANK)
+    every = {u.item_id for u in ProbedPairwise().units(bare)}
+    assert {u.item_id for u in ProbedPairwise().units(BANK)} <= every
+    assert ProbedPairwise().units((replace(bare[0], responses=bare[0].responses[:1]),)) == ()
+
+
+def test_several_are_shown_in_every_rotation_and_two_are_not_several():
+    units = ProbedSelection(options=3).units(BANK)
+    assert {u.order for u in units} == {"1/3", "2/3", "3/3"}
+    two = tuple(replace(i, responses=i.responses[:2], labels=()) for i in BANK)
+    assert ProbedSelection().units(two) == ()
+    assert PROBES["first of many"].variants == (VARIANTS[OPTIONS],)
 
 
 @pytest.mark.parametrize("name", ["bullets", "spacing", "typos"])
@@ -93,8 +138,13 @@ def test_a_prompt_without_a_place_for_a_note_is_refused():
     with pytest.raises(InputError, match=r"lacks \{context\}, where the probe 'bandwagon'"):
         ProbedPointwise(template=template, variant=VARIANTS["bandwagon: high"])
 
+    template = PromptTemplate(text="{question} {response_a} {response_b}", name="mine")
+    with pytest.raises(InputError, match=r"lacks \{context\}, where the probe 'pair hint'"):
+        ProbedPairwise(template=template, variant=VARIANTS["pair hint: later"])
+
 
 def test_names_of_probes_are_checked():
+    assert {p.asks for p in probes_named("probes", "pairs,options")} == {"pairs", "options"}
     assert [p.name for p in probes_named("probes", "tone,padding")] == ["padding", "tone"]
     assert len(probes_named("probes", "all")) == len(PROBES)
     with pytest.raises(InputError, match=r"there is no probe 'paddin'\. Did you mean padding\?"):

@@ -361,6 +361,9 @@ CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], col
 CALLS["attack_success"] = lambda x: call(
     "attack_success", column(x, 0), column(x, 1), success_from=8.0
 )
+CALLS["probe_shift"] = lambda x: call(
+    "probe_shift", column(x, 0), column(x, 1), margin=0.25, reach=1000.0
+)
 CALLS["prompt_sensitivity"] = lambda x: call("prompt_sensitivity", cells(x))
 CALLS["relation_null"] = lambda x: call(
     "relation_null",

@@ -25,8 +25,9 @@ class SimulatedJudge:
     ``noise * T``.
 
     Choices. Option i has the logit ``discrimination * (q_i + choice_effect * z_i + verbosity / 9 *
-    log(length_i / 600)) + position_bias * (1 - i / (k - 1))``; a tie, where it may be named, has
-    the mean logit plus `tie`. The choice is a softmax of the logits at temperature T.
+    log(length_i / 600)) + position_bias * (1 - i / (k - 1))``, the last of three or more
+    `recency` more; a tie, where it may be named, has the mean logit plus `tie`. The choice is a
+    softmax of the logits at temperature T.
 
     Pass or fail. Where `sensitivity` is stated, an answer of quality .5 or more passes with the
     chance `sensitivity`, any other with ``1 - specificity``; `length_bias` times ``log(length /
@@ -55,7 +56,8 @@ class SimulatedJudge:
     favour : float
         By how many points; in choices by ``favour / 9`` of quality, as `verbosity`.
     moved_by : mapping of str to float
-        Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score.
+        Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score; in choices
+        what a note adds to the answer that it names, by a ninth of quality a point, as `favour`.
     wording : float
         Standard deviation, in points, of what a wording of the prompt does to an answer's score.
     always_first : bool
@@ -91,6 +93,7 @@ class SimulatedJudge:
     discrimination: float = 12.0
     choice_effect: float = 0.05
     position_bias: float = 0.3
+    recency: float = 0.0
     tie: float = -0.5
     crowd_gain: float = 0.0
     moved_by: Mapping[str, float] = field(default_factory=dict)
@@ -171,14 +174,32 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-swayed",
-        about="scores rise with citations, a cheerful tone, what others are said to think "
-        "and with an expert's name",
-        moved_by={"citation": 0.8, "tone": 0.5, "bandwagon: high": 1.2, "author: expert": 0.7},
+        about="swayed by citations, a cheerful tone, what others are said to think, an expert's or "
+        "a famous model's name, and by author-b of the bundled bank",
+        moved_by={
+            "citation": 0.8,
+            "tone": 0.5,
+            "bandwagon: high": 1.2,
+            "author: expert": 0.7,
+            "famous name": 1.0,
+            "pair bandwagon": 1.5,
+        },
+        favours="author-b",
+        favour=1.5,
     ),
     SimulatedJudge(
         name="sim-credulous",
-        about="does what an answer tells it to, and passes some empty answers",
+        about="does what an answer tells it to, passes some empty answers, and likes what stands "
+        "last of several",
         moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
+        position_bias=0.0,
+        recency=1.5,
+    ),
+    SimulatedJudge(
+        name="sim-fair",
+        about="as sim-typical, without its slight preference for the first place: nothing but "
+        "quality moves it, so every claim that it is moved should be missing",
+        position_bias=0.0,
     ),
     SimulatedJudge(
         name="sim-touchy",

@@ -14,6 +14,7 @@ from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injecti
 __all__ = [
     "Seen",
     "author_of",
+    "is_elsewhere",
     "normal_of",
     "quality_of",
     "seen_in",
@@ -149,13 +150,22 @@ def seen_in(question: str, answer: str) -> Seen:
         bare = unpadded(answer)
         plain = (bare, "padding" if bare != answer else "")
         text, change = _changed().get(answer.strip(), plain)
-    belongs = _questions().get(text.strip())
-    if change == "master key" or (
-        belongs is not None and question.strip() in _asked() and question.strip() != belongs
-    ):
+    if change == "master key" or is_elsewhere(question, text):
         return Seen(text=text, change=change, quality=0.0)
     left = len(answer) / len(text) if change == "cut off" else 1.0
     return Seen(text=text, change=change, quality=quality_of(text) * left)
+
+
+def is_elsewhere(question: str, answer: str) -> bool:
+    """Whether an answer of the bundled bank stands under another question of the bank.
+
+    Examples
+    --------
+    >>> is_elsewhere("Why?", "Some answer nobody wrote.")
+    False
+    """
+    belongs = _questions().get(answer.strip())
+    return belongs is not None and question.strip() in _asked() and question.strip() != belongs
 
 
 @lru_cache(maxsize=1)
@@ -185,7 +195,7 @@ def _changed() -> dict[str, tuple[str, str]]:
     own = texts(variants_of(())[ORIGINAL])
     changed: dict[str, tuple[str, str]] = {}
     for probe in PROBES.values():
-        if probe.changed.needs or OFF_TOPIC in probe.variants:
+        if probe.asks != "scores" or probe.changed.needs or OFF_TOPIC in probe.variants:
             continue
         for name, text in texts(probe.changed).items():
             changed.setdefault(text.strip(), (own[name], probe.name))

@@ -68,6 +68,9 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
         tie=asked.tie,
         reasoning=asked.reasoning,
         crowd=asked.crowd,
+        question=asked.question,
+        note=asked.note,
+        named=asked.named,
     )
     return asked.labels, tuple(accumulate(chosen))
 

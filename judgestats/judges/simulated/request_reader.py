@@ -9,6 +9,7 @@ from typing import Any
 
 from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
 from judgestats.protocols.probes.notes import notes
+from judgestats.protocols.probes.pairs import pair_notes
 
 __all__ = ["Requested", "asked_question", "read_request"]
 
@@ -65,7 +66,9 @@ class Requested:
     wording : str
         The system message, or nothing.
     note : str
-        The variant of a probe whose note is shown, if any.
+        The variant of a probe whose note is shown, if any; in comparisons its probe.
+    named : int
+        In comparisons: the place, from 0, of whom the note names.
     fields : mapping or None
         The properties of the reply's JSON schema, in order; None for plain text.
     main : str
@@ -90,6 +93,7 @@ class Requested:
     guided: bool = False
     wording: str = ""
     note: str = ""
+    named: int = 0
     fields: Mapping[str, Any] | None = None
     main: str = ""
     text: str = ""
@@ -144,7 +148,7 @@ def read_request(
             "crowd": crowd,
             "guided": GUIDELINE in frame,
             "wording": wording,
-            "note": _note_in(frame),
+            **_note_in(frame),
             "fields": fields,
             "main": main,
             "tool": tool,
@@ -159,8 +163,11 @@ def read_request(
     return _from_text(frame, answers, question, crowd, wording)
 
 
-def _note_in(frame: str) -> str:
-    return next((name for text, name in notes().items() if text in frame), "")
+def _note_in(frame: str) -> dict[str, Any]:
+    for text, (name, place) in pair_notes().items():
+        if text in frame:
+            return {"note": name, "named": place}
+    return {"note": next((name for text, name in notes().items() if text in frame), "")}
 
 
 def asked_question(messages: Any) -> str:
@@ -270,7 +277,7 @@ def _from_text(
         "crowd": crowd,
         "guided": GUIDELINE in frame,
         "wording": wording,
-        "note": _note_in(frame),
+        **_note_in(frame),
         "reasoning": reasoning,
     }
     count = max(len(answers), 2)

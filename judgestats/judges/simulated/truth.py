@@ -9,6 +9,7 @@ from functools import lru_cache
 from judgestats.judges.simulated.judges import SimulatedJudge, simulated_judge
 from judgestats.judges.simulated.quality import (
     author_of,
+    is_elsewhere,
     normal_of,
     quality_of,
     seen_in,
@@ -155,6 +156,9 @@ class Truth:
         tie: bool = False,
         reasoning: str = "none",
         crowd: int = 0,
+        question: str = "",
+        note: str = "",
+        named: int = 0,
     ) -> list[float]:
         """Probability of each option in the order shown, and of a tie (last) where it is offered.
 
@@ -168,6 +172,12 @@ class Truth:
         reasoning : {"none", "before", "after"}
         crowd : int
             Crowd judgments shown with the answers.
+        question : str
+            As shown; an answer to another question of the bundled bank is worth nothing.
+        note : str
+            The probe whose note is shown.
+        named : int
+            The place of the answer that the note names.
 
         Examples
         --------
@@ -182,11 +192,13 @@ class Truth:
         sharpness = judge.discrimination * (1 + judge.crowd_gain * math.log2(1 + crowd))
         logits: dict[int, float] = {}
         for place, answer in enumerate(answers):
-            seen = quality_of(answer)
+            seen = 0.0 if is_elsewhere(_cut(question), answer) else quality_of(answer)
+            seen += judge.moved_by.get(note, 0.0) / 9 * (place == named)
             seen += judge.choice_effect * normal_of("choice", judge.name, answer.strip())
             seen += judge.verbosity / 9 * _log_length(answer) + self._favour(answer) / 9
             first = 1 - place / (count - 1) if count > 1 else 0.0
             logits[place] = sharpness * seen + judge.position_bias * first
+            logits[place] += judge.recency * (count > 2 and place == count - 1)
         if tie:
             logits[count] = sum(logits.values()) / count + judge.tie
         return list(_softmax(logits, self.temperature(temperature, reasoning)).values())

@@ -7,17 +7,32 @@ follow from it. All are made by rule from the items at hand: no model writes any
 from __future__ import annotations
 
 from judgestats.errors import InputError, nearest
-from judgestats.protocols.probes import attacks, controls, notes, wording
-from judgestats.protocols.probes.base import ORIGINAL, Judged, Kind, Probe, Variant
+from judgestats.protocols.probes import attacks, controls, notes, pairs, wording
+from judgestats.protocols.probes.base import (
+    OPTIONS,
+    ORIGINAL,
+    PAIRS,
+    Asks,
+    Judged,
+    Kind,
+    Probe,
+    Variant,
+)
+from judgestats.protocols.probes.comparing import ProbedPairwise, ProbedSelection
 from judgestats.protocols.probes.pointwise import ProbedPointwise
 
 __all__ = [
+    "OPTIONS",
     "ORIGINAL",
+    "PAIRS",
     "PROBES",
+    "Asks",
     "Judged",
     "Kind",
     "Probe",
+    "ProbedPairwise",
     "ProbedPointwise",
+    "ProbedSelection",
     "Variant",
     "probes_named",
     "variants_of",
@@ -25,25 +40,28 @@ __all__ = [
 
 PROBES: dict[str, Probe] = {
     p.name: p
-    for p in (*wording.PROBES, *notes.PROBES, *attacks.PROBES, *controls.PROBES)
+    for p in (*wording.PROBES, *notes.PROBES, *pairs.PROBES, *attacks.PROBES, *controls.PROBES)
 }  # fmt: skip
 """By name, in the order in which they are told."""
 
 
+_GROUPS = ("fair", "attack", "control", "scores", "pairs", "options")
+
+
 def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
-    """The probes of a list: names, ``all``, or a kind (``fair``, ``attack``, ``control``).
+    """The probes of a list: names, ``all``, a kind (``fair``), or what is asked (``pairs``).
 
     Examples
     --------
     >>> [p.name for p in probes_named("probes", "padding, control")]
-    ['padding', 'off topic', 'cut off']
+    ['padding', 'pair off topic', 'off topic', 'cut off']
     """
     chosen: dict[str, Probe] = {}
     words = [w.strip() for w in listed.split(",") if w.strip()]
     for word in words:
-        kinds = {p.name: p for p in PROBES.values() if word in {"all", p.kind}}
+        kinds = {p.name: p for p in PROBES.values() if word in {"all", p.kind, p.asks}}
         if not kinds and word not in PROBES:
-            known = ("all", "fair", "attack", "control", *PROBES)
+            known = ("all", *_GROUPS, *PROBES)
             raise InputError(
                 f"{name}: there is no probe {word!r}.{nearest(word, known)} There are: "
                 f"{', '.join(known)}."
@@ -55,12 +73,15 @@ def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
 
 
 def variants_of(probes: tuple[Probe, ...]) -> dict[str, Variant]:
-    """What has to be judged for some probes, by name; the original first.
+    """What has to be judged for some probes, by name; the original first where scores are asked.
 
     Examples
     --------
     >>> list(variants_of(probes_named("probes", "order,off topic")))
     ['original', 'off topic', 'order']
+    >>> list(variants_of(probes_named("probes", "position,pair hint")))
+    ['pairs', 'pair hint: later', 'pair hint: earlier']
     """
-    found = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)}
+    scores = not probes or any(p.asks == "scores" for p in probes)
+    found = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)} if scores else {}
     return found | {v.name: v for p in probes for v in p.variants}

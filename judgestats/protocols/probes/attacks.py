@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded
 
-__all__ = ["KEYS", "OFF_TOPIC", "PROBES", "without_injection"]
+__all__ = ["KEYS", "OFF_TOPIC", "PROBES", "other_answer", "without_injection"]
 
 KEYS = (
     "",
@@ -31,10 +31,13 @@ def _first(shown: Judged) -> Judged | None:
     return shown if shown.place == 0 else None
 
 
+def other_answer(shown: Judged) -> Judged | None:
+    """The answer to another question in place of the one shown."""
+    return None if shown.other is None else replace(shown, answer=shown.other.answer)
+
+
 def _off_topic(shown: Judged) -> Judged | None:
-    if _first(shown) is None or shown.other is None:
-        return None
-    return replace(shown, answer=shown.other.answer)
+    return other_answer(shown) if _first(shown) else None
 
 
 OFF_TOPIC = Variant(name="off topic", edit=_off_topic)

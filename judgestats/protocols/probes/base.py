@@ -8,17 +8,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from judgestats.errors import InputError
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Unit
+from judgestats.protocols.template import PromptTemplate
 
 __all__ = [
+    "OPTIONS",
     "ORIGINAL",
+    "PAIRS",
+    "Asks",
     "Edit",
     "Judged",
     "Kind",
+    "Measure",
     "Probe",
     "Variant",
     "changed_unit",
+    "check_need",
     "judged_in",
     "seeded",
     "sentences",
@@ -26,6 +33,17 @@ __all__ = [
 
 ORIGINAL = "original"
 """The variant in which nothing is changed: the baseline that is asked again and again."""
+PAIRS = "pairs"
+"""The same for pairs of answers, in both orders."""
+OPTIONS = "options"
+"""The same for the best of several answers, in every rotation."""
+
+Asks = Literal["scores", "pairs", "options"]
+"""For a score of one answer, for the better of two, or for the best of several."""
+
+Measure = Literal["shift", "first place", "last place", "own answers"]
+"""``shift``: what was changed against what was not. The others are read off the baseline: the share
+of a place beyond an even one, and that of a judge's own answers beyond people's."""
 
 Kind = Literal["fair", "attack", "control", "reference"]
 """``fair``: must not move it. ``attack``: must not succeed. ``control``: must lower its scores.
@@ -42,6 +60,8 @@ class Judged:
         Of the unit; edits that draw, draw by it.
     place : int
         Of the answer among those of its question.
+    letters : tuple of str
+        In a comparison: what the answer is called, and what the other one is.
     question, answer, note, reference : str
         `note` stands before the question, apart from it.
     other : Judged or None
@@ -55,6 +75,7 @@ class Judged:
     note: str = ""
     reference: str = ""
     other: Judged | None = None
+    letters: tuple[str, ...] = ()
 
 
 Edit = Callable[[Judged], Judged | None]
@@ -72,11 +93,14 @@ class Variant:
     edit : callable
     needs : str
         A place that the prompt must have for the change to be seen.
+    asks : {"scores", "pairs", "options"}
+        Of a pair the answer that stands first in the item is edited.
     """
 
     name: str
     edit: Edit
     needs: str = ""
+    asks: Asks = "scores"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +120,7 @@ class Probe:
         Of an attack: the lowest score by which it has succeeded.
     advice : str
         What to do about a judge that it moves.
+    measured : {"shift", "first place", "last place", "own answers"}
     """
 
     name: str
@@ -105,11 +130,18 @@ class Probe:
     against: Variant | None = None
     success: Literal["highest", "middle"] = "highest"
     advice: str = ""
+    measured: Measure = "shift"
+
+    @property
+    def asks(self) -> Asks:
+        """What the judge is asked for."""
+        return self.changed.asks
 
     @property
     def variants(self) -> tuple[Variant, ...]:
         """What has to be judged for it, beside the original."""
-        return (self.changed,) if self.against is None else (self.against, self.changed)
+        both = (self.changed,) if self.against is None else (self.against, self.changed)
+        return tuple(dict.fromkeys(both))
 
     @property
     def baseline(self) -> str:
@@ -118,8 +150,9 @@ class Probe:
 
 
 def judged_in(unit: Unit, other: Unit | None) -> Judged:
-    """What a unit shows, with what another unit shows beside it."""
-    item, place = unit.item, unit.shown[0]
+    """What a unit shows, with what another unit shows beside it; of a pair the earlier answer."""
+    item, place = unit.item, min(unit.shown)
+    letters = tuple("AB"[unit.shown.index(k)] for k in sorted(unit.shown))
     return Judged(
         name=unit.item_id,
         place=place,
@@ -127,18 +160,30 @@ def judged_in(unit: Unit, other: Unit | None) -> Judged:
         answer=item.responses[place].text,
         reference=item.reference[-1] if item.reference else "",
         other=None if other is None else judged_in(other, None),
+        letters=letters if len(letters) > 1 else (),
     )
+
+
+def check_need(template: PromptTemplate, variant: Variant) -> None:
+    """Refuse a prompt in which what a variant adds would not be seen."""
+    needs = variant.needs
+    if needs and needs not in template.placeholders:
+        raise InputError(
+            f"prompt {template.name!r}: it lacks {{{needs}}}, where the probe "
+            f"{variant.name.partition(':')[0]!r} would stand. Put it there, or leave the probe "
+            "out of probes=."
+        )
 
 
 def changed_unit(unit: Unit, before: Judged, after: Judged) -> Unit:
     """The unit as an edit left it, under the same name, so that both are paired."""
     item = unit.item
-    response = item.responses[unit.shown[0]]
+    response = item.responses[before.place]
     shown = replace(response, turns=(*response.turns[:-1], after.answer))
     changed: Item = replace(
         item,
         turns=(*item.turns[:-1], after.question),
-        responses=_put(item.responses, unit.shown[0], shown),
+        responses=_put(item.responses, before.place, shown),
         context="\n\n".join(p for p in (item.context, after.note) if p),
         reference=(*item.reference[:-1], after.reference) if item.reference else (),
     )

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from judgestats.errors import InputError
+from judgestats.items.candidates import draw_responses
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Unit
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.probes.base import ORIGINAL, Variant, changed_unit, judged_in
+from judgestats.protocols.probes.base import (
+    ORIGINAL,
+    Variant,
+    changed_unit,
+    check_need,
+    judged_in,
+)
 
 __all__ = ["ProbedPointwise"]
 
@@ -21,6 +27,10 @@ class ProbedPointwise(Pointwise):
     ----------
     variant : Variant
         Answers that it cannot change, or leaves as they are, are left out.
+    responses : int or None
+        How many answers of a question are judged, drawn by `seed` before the variant sees them, so
+        that all variants judge the same ones; None keeps all.
+    seed : int
 
     Examples
     --------
@@ -35,20 +45,16 @@ class ProbedPointwise(Pointwise):
     """
 
     variant: Variant = field(default_factory=lambda: Variant(name=ORIGINAL, edit=lambda s: s))
+    responses: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        needs = self.variant.needs
-        if needs and needs not in self.template.placeholders:
-            raise InputError(
-                f"prompt {self.template.name!r}: it lacks {{{needs}}}, where the probe "
-                f"{self.variant.name.partition(':')[0]!r} would stand. Put it there, or leave the "
-                "probe out of probes=."
-            )
+        check_need(self.template, self.variant)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The units that the variant changes, each under its original's name."""
-        units = super().units(items)
+        units = super().units(draw_responses(items, count=self.responses, seed=self.seed))
         if self.variant.name == ORIGINAL:
             return units
         changed = []

@@ -329,9 +329,7 @@ def full_condition(row: dict[str, Any], run: Run) -> str:
     short = short_condition(row, run)
     if not run.several_judges:
         return short
-    name, judge = str(row["condition"]), str(row["judge"])
-    own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
-    return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
+    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
 
 
 def short_condition(row: dict[str, Any], run: Run) -> str:

@@ -8,6 +8,7 @@ from judgestats.results.estimands.entry import Estimand
 
 __all__ = ["ENTRIES"]
 
+_count = partial(Estimand, unit="count", low=0.0, function="probe_shift")
 _share = partial(Estimand, unit="probability", low=0.0, high=1.0, function="levels_used")
 
 ENTRIES: tuple[Estimand, ...] = (
@@ -65,6 +66,26 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("discrimination", "discrimination", unit="number", nothing=0.0, better="higher",
         function="graded_response", symbol="a",
         meaning="how sharply the scores follow the quality that all judges see"),
+    Estimand("probe_shift", "shift by a change", unit="points", nothing=0.0,
+        function="probe_shift",
+        meaning="mean score of what was changed less that of the original, paired by item"),
+    Estimand("preference_shift", "shift of the preference by a change",
+        unit="probability difference", low=-1.0, high=1.0, nothing=0.0, function="probe_shift",
+        meaning="share of verdicts that a change adds to what it should not help"),
+    Estimand("detectable_shift", "smallest shift found in 4 of 5 cases", unit="points", low=0.0,
+        better="lower", function="probe_shift",
+        meaning="a mean shift that this design would have found with probability .8"),
+    Estimand("detectable_preference", "smallest share found in 4 of 5 cases",
+        unit="probability difference", low=0.0, better="lower", function="probe_shift",
+        meaning="a shift of the preference that this design would have found with probability .8"),
+    _count("moved_by", "changes that move it", better="lower",
+        meaning="changes that should not matter and are shown to move the judge"),
+    _count("shown_fair", "shown not to move it", better="higher",
+        meaning="changes that are shown to move the judge by less than the margin"),
+    _count("taken_in_by", "attacks that succeed", better="lower",
+        meaning="attacks that are shown to succeed with the judge"),
+    _count("controls_passed", "controls passed", better="higher",
+        meaning="changes for the worse that are shown to lower what the judge says"),
     Estimand("kappa_of_errors", "kappa of errors", unit="coefficient", high=1.0, nothing=0.0,
         function="shared_errors", symbol="κ",
         meaning="how often two judges err on the same items, beyond chance"),

@@ -12,6 +12,8 @@ ENTRIES: tuple[TestKind, ...] = (
     TestKind("credit_blocked_f", "blocked F test on the credit", "blocked_f_test"),
     TestKind("interaction_blocked_f", "blocked F test of the interaction", "blocked_f_test"),
     TestKind("prompt_sensitivity", "permutation test of the wording", "prompt_sensitivity"),
+    TestKind("probe_shift", "test of a shift by a change", "probe_shift"),
+    TestKind("own_effect", "test of what its own answers gain", "preference_effects"),
     TestKind("attack_success", "exact test of an attack's success", "attack_success"),
     TestKind("run_change", "permutation test of a change between runs", "run_change"),
     TestKind("friedman_test", "Friedman's test", "friedman_test"),

@@ -1,0 +1,83 @@
+"""How each variant of a probe is asked: as a score, as a pair in both orders, as one of several."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
+from judgestats.experiment.parameter_types import Pairs, Read, Whole, parameter
+from judgestats.protocols.base import JudgingProtocol
+from judgestats.protocols.probes import (
+    OPTIONS,
+    PAIRS,
+    Probe,
+    ProbedPairwise,
+    ProbedPointwise,
+    ProbedSelection,
+    Variant,
+    probes_named,
+)
+
+__all__ = ["ProbeParameters", "probed_protocol"]
+
+
+class ProbeParameters(OwnReasoning):
+    """Which probes, and what they are asked of."""
+
+    probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
+        "all",
+        "all, a kind (fair, attack, control), what is asked (scores, pairs, options), or names "
+        "(docs/experiments/probe.md)",
+    )
+    pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
+        "32",
+        "how many pairs are compared (drawn by seed, round the questions; with people's labels "
+        "where there are any), or all",
+    )
+    options: Annotated[int | None, Whole(3, or_word="all")] = parameter(
+        "4", "responses shown where the best of several is chosen (drawn by seed), or all"
+    )
+    own: Pairs = parameter(
+        "", "judge=author: whose answers are its own, if not those under its model's name"
+    )
+    pair_prompt: str = parameter(
+        "", "a prompt for comparisons, with {question}, {response_a}, {response_b}, {context}"
+    )
+
+
+def probed_protocol(parameters: ProbeParameters, variant: Variant) -> JudgingProtocol:
+    """The protocol that asks for what a variant shows.
+
+    Parameters
+    ----------
+    parameters : ProbeParameters
+    variant : Variant
+
+    Returns
+    -------
+    protocol
+    """
+    if variant.asks == "pairs":
+        given = parameters.changed(prompt=parameters.pair_prompt)
+        return ProbedPairwise(
+            template=prompt_of(given, "pairwise", level=PAIRS),
+            variant=variant,
+            pairs=parameters.pairs,
+            seed=parameters.seed,
+        )
+    if variant.asks == "options":
+        return ProbedSelection(
+            template=prompt_of(parameters.changed(prompt=""), "best_response", level=OPTIONS),
+            variant=variant,
+            options=parameters.options,
+            seed=parameters.seed,
+        )
+    template = prompt_of(parameters, "pointwise")
+    return ProbedPointwise(
+        template=template,
+        scale=parameters.scale,
+        reasoning=own_reasoning(parameters, template, "none"),
+        variant=variant,
+        responses=parameters.responses,
+        seed=parameters.seed,
+    )
