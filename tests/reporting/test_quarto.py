@@ -133,6 +133,42 @@ def test_the_stand_in_refuses_what_quarto_fails_on(
     assert any(words in line for line in found), found
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "html", "--output", "x.html", "--self-contained"], "Unknown option"),
+        (["--to", "html", "--output", "sub/x.html"], "takes a name, not a path"),
+        (["--to", "html", "--output", "x.html", "-P", "run:1"], "papermill package is required"),
+        (["--execute-params", "p.yml", "--to", "html", "--output", "x.html"], "papermill package"),
+    ],
+)
+def test_the_stand_in_refuses_calls_that_quarto_refuses(
+    document: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    from tests.reporting import quarto_stand_in
+
+    header = yaml.safe_load((document.parent / "_metadata.yml").read_text()) | {"title": "T"}
+    (document.parent / "x.qmd").write_text(quarto_source("# One {#sec-one}\n", header))
+    monkeypatch.chdir(document.parent)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    found = quarto_stand_in.problems(["render", "x.qmd", *arguments])
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_the_title_is_the_copy_s_own_whatever_stands_beside_it(
+    quarto: Path, document: Path, tmp_path: Path
+) -> None:
+    """Quarto takes the header's title before those of `_metadata.yml` and of a metadata file."""
+    shared = document.parent / "_metadata.yml"
+    shared.write_text(f"title: Shared\n{shared.read_text()}", encoding="utf-8")
+    made = render(document, params={"run": 1}, metadata={"title": "Own"}, out_dir=tmp_path / "out")
+    for kind in ("html", "pdf"):
+        told = made_by_stand_in(made[kind])
+        assert told["header"]["title"] == "Own"
+        assert not any(a in {"-M", "--metadata", "--metadata-file"} for a in told["arguments"])
+
+
 def test_without_a_fault_the_stand_in_is_content(document: Path) -> None:
     from tests.reporting import quarto_stand_in
 
