@@ -237,7 +237,8 @@ def rewardbench_section(data: Path) -> str:
     frame = rewardbench(data)
     full, mini, nano = (f"gpt-5.4{n}, T=1" for n in ("", "-mini", "-nano"))
     counts = status_table(frame).reset_index()
-    counts["unread_share"] = counts["unread_share"].map("{:.5f}".format)
+    for share in ("unread_share", "unanswered_share"):
+        counts[share] = counts[share].map("{:.5f}".format)
     why = frame.loc[frame.status != "ok", "reason"].str.slice(0, 60).value_counts()
     reasons = "; ".join(f"{reason}: {count}" for reason, count in why.items())
     pairs = [(mini, full), (nano, full), (nano, mini)]

@@ -251,10 +251,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *fewer_pairs(declared, pairs),
         ),
         recommendation=recommended,
-        metrics={
-            "quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum()),
-            **({"agreement/people": ceiling.estimate} if ceiling else {}),
-        },
+        metrics={"agreement/people": ceiling.estimate} if ceiling else {},
         condition_metrics={
             str(r["condition"]): metrics_of(r, _METRICS)
             for r in [*rows, *(row for row, _ in beside)]

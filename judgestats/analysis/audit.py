@@ -366,7 +366,6 @@ def _audit_once(
         name: {k: v for k, v in values.items() if k in _ONCE_METRICS}
         for name, values in described.metrics.items()
     }
-    unread = float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
     return Analysis(
         experiment="audit",
         question=declared.question,
@@ -388,7 +387,6 @@ def _audit_once(
             score_rows(table["condition"])[-1],
             *people_rows(table["condition"], true_row(table["condition"], "greg")),
         ),
-        metrics={"quality/unread_share": unread},
         condition_metrics=_and_people(metrics, table, results),
     )
 
@@ -415,8 +413,8 @@ def _and_people(
 
 _ONCE_METRICS = frozenset(
     {
-        "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share", "cost/usd",
-        "cost/latency_s", "cost/tokens_out",
+        "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share",
+        "quality/unanswered_share", "cost/usd", "cost/latency_s", "cost/tokens_out",
     }
 )  # fmt: skip
 
@@ -505,9 +503,7 @@ _ANSWERS = {"ranks": "spread", "posthoc": "spread", "distance": "ratio"}
 
 def _metrics(described: ScoreConditions, compared: SpreadResult | None) -> dict[str, float]:
     table = described.table
-    out = {
-        "quality/unread_share": float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
-    }
+    out: dict[str, float] = {}
     if len(table) == 1:
         out |= described.metrics[table["condition"].iloc[0]]
     if compared is not None:

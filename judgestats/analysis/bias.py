@@ -228,7 +228,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         rows=_rows(
             [p.where for p in found], list(dict.fromkeys(s for p in found for s in p.scores))
         ),
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics=described.metrics,
         arrays=cell_arrays(described.array) if described.array is not None else {},
     )

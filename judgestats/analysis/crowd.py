@@ -146,7 +146,6 @@ def analyse(
         results=tuple(results),
         limitations=tuple(limits_of(frame, pipelines, table, items)),
         recommendation=recommended(judges, table, gains, declared),
-        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=_rows(table, gains),

@@ -32,7 +32,7 @@ _SAYS: Mapping[Claim, str] = {
     "open": "no change is shown: {}",
     "undefined": "not tested: {}",
 }
-UNREAD = "not read in both runs"
+UNREAD = "no verdict in one of the runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
 
@@ -225,6 +225,6 @@ def _counted(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:
     ]
     unread = max(_sample(t).excluded.get(UNREAD, 0) for t in tests)
     if unread:
-        lost.append(f"up to {unread} of them not read in both")
+        lost.append(f"up to {unread} of them without a verdict in one")
     text = f"compared by item on the {counts['matched']} items that both runs judged"
     return f"{text} ({', '.join(lost)})" if lost else text

@@ -220,7 +220,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         limitations=(*_limits(frame, table, found), *unanswered(results, declared)),
         recommendation=_recommend(table, headlines),
         rows=_rows(table["condition"]),
-        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
 

@@ -166,7 +166,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             ),
             *choice_rows(table["condition"]),
         ),
-        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
 

@@ -21,6 +21,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scale_use import mean_deviations
 from judgestats.analysis.scores import condition_metrics, condition_row, described_line
+from judgestats.analysis.unread import lost_metrics
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.results import About
 from judgestats.stats.comparison.blocked_f import blocked_f_test
@@ -80,9 +81,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
     headlines = audit_headlines([*results, *compared])
-    metrics = {
-        "quality/unread_share": float((table["unread_share"] * table["n"]).sum() / table["n"].sum())
-    }
+    metrics = lost_metrics(table)
     by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
     if len(rows) == 1:
         metrics |= by_condition[labels[0]]

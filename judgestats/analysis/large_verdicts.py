@@ -12,11 +12,14 @@ from judgestats.analysis.asked_rows import verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.large_parts import left_out, named, whole_counts
+from judgestats.analysis.limits import lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import FAIL, PASS, pass_rate
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.unread import lost_metrics
 from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
+from judgestats.judgments.shapes import lost_shares
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
@@ -119,14 +122,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             "Left out: results on position and, where there are several orders, repetitions in all "
             "but the first: they pair each judgment with its swapped twin."
         )
-    worst = table_of.sort_values("unread_share").iloc[-1]
-    if worst["unread_share"] > 0:
-        limits.insert(
-            0,
-            f"Up to {100 * worst['unread_share']:.3g} % of the verdicts of a condition "
-            f"({worst['condition']}) could not be read; they count neither for nor against it.",
-        )
-    total = table_of["n"].sum()
+    limits[:0] = lost_limits(table_of, "could not be read; they count neither for nor against it.")
     return Analysis(
         experiment="audit",
         question=declared.question,
@@ -137,9 +133,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         results=tuple(results),
         rows=verdict_rows(table_of["condition"]),
         limitations=tuple(limits),
-        metrics={
-            "quality/unread_share": float((table_of["unread_share"] * table_of["n"]).sum() / total)
-        },
+        metrics=lost_metrics(table_of),
         condition_metrics={str(r["condition"]): verdict_metrics(r) for r in rows},
     )
 
@@ -173,5 +167,5 @@ def _verdict_row(
         "n_items": int(asked.sum()),
         "n_clusters": int(np.unique(cluster).size),
         **{f"n_{status}": count for status, count in statuses.items()},
-        "unread_share": 1 - statuses["ok"] / n,
+        **lost_shares(statuses),
     }

@@ -147,19 +147,11 @@ def limits_of_conditions(
         limits.append(simulated_judges(simulated))
     if n_clusters < 50:
         limits.append(few_questions(n_clusters))
-    worst = cells["unread_share"].to_numpy(float)
-    if np.any(worst > 0):
-        at = int(np.argmax(worst))
-        limits.append(
-            Limit(
-                f"Up to {100 * worst[at]:.3g} % of the judgments of a condition "
-                f"({cells['condition'].iloc[at]}) could not be read. They are reported as such "
-                "and enter no number as a score; if a judge fails on hard items, what is left "
-                "flatters it.",
-                code="unread",
-                short=f"up to {100 * worst[at]:.3g} % unread ({cells['condition'].iloc[at]})",
-            )
-        )
+    limits += lost_limits(
+        cells,
+        "could not be read. They are reported as such and enter no number as a score; if a judge "
+        "fails on hard items, what is left flatters it.",
+    )
     still = cells.loc[(cells["temperature"] == 0) & (cells["constant_share"] > 0.95), "judge"]
     if len(still):
         limits.append(
@@ -193,4 +185,45 @@ def limits_of_conditions(
                 short="high scores scatter less: read spread with the mean",
             )
         )
+    return limits
+
+
+def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
+    """That judgments of a condition were not read, and that others were not answered.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition, with ``unread_share`` and ``unanswered_share``.
+    unread : str
+        How the sentence on the unread goes on.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> rows = [{"condition": "a", "unread_share": 0.1, "unanswered_share": 0.0},
+    ...         {"condition": "b", "unread_share": float("nan"), "unanswered_share": 1.0}]
+    >>> [limit.code for limit in lost_limits(pd.DataFrame(rows), "were not read.")]
+    ['unread', 'unanswered']
+    """
+    gone = (
+        "were not answered or never asked, and are in no number. Where a server fails on long or "
+        "hard items, what is left flatters the judge."
+    )
+    limits: list[str] = []
+    for code, end in (("unread", unread), ("unanswered", gone)):
+        shares = np.nan_to_num(table[f"{code}_share"].to_numpy(float))
+        at = int(np.argmax(shares))
+        if shares[at] > 0:
+            share, where = f"{100 * shares[at]:.3g} %", table["condition"].iloc[at]
+            limits.append(
+                Limit(
+                    f"Up to {share} of the judgments of a condition ({where}) {end}",
+                    code=code,
+                    short=f"up to {share} {code} ({where})",
+                )
+            )
     return limits

@@ -213,7 +213,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             "over questions.",
         ),
         rows=card_rows(where, shown),
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics=scored.metrics if scored else {},
         arrays=cell_arrays(array) if array is not None else {},
         described=tuple(

@@ -149,7 +149,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             "(0: none).",
         ),
         rows=_rows(list(tests)),
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics=described.metrics,
         arrays=cell_arrays(array),
     )

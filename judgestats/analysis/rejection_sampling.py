@@ -260,7 +260,6 @@ def analyse(
                 table["condition"],
             ),
         ),
-        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         files=files,
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.scale_use import mean_deviations
-from judgestats.judgments.shapes import ScoreArray
+from judgestats.judgments.shapes import ScoreArray, lost_shares
 from judgestats.results import About, Condition, Figure
 from judgestats.results.values import plain
 from judgestats.stats.inference.result import Estimate
@@ -329,7 +329,7 @@ def condition_row(
         "n_replications": line.sample.n_replications,
         "n_ok": 0,
         **{f"n_{status}": int(count) for status, count in statuses.items()},
-        "unread_share": 1 - int(statuses.get("ok", 0)) / n,
+        **lost_shares(statuses),
         "mean": line.mean.estimate,
         "sd_between": math.sqrt(max(line.between_item_variance.estimate, 0.0))
         if not math.isnan(line.between_item_variance.estimate)
@@ -366,6 +366,7 @@ _METRIC_OF = {
     "icc1": "reliability/icc1",
     "omega": "reliability/omega_total",
     "unread_share": "quality/unread_share",
+    "unanswered_share": "quality/unanswered_share",
     "cost_usd": "cost/usd",
     "latency_mean_s": "cost/latency_s",
     "tokens_out_mean": "cost/tokens_out",

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.limits import Limit, few_questions, simulated_judges
+from judgestats.analysis.limits import Limit, few_questions, lost_limits, simulated_judges
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
+from judgestats.judgments.shapes import lost_shares
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.inference.result import Estimate, Result
@@ -161,7 +162,7 @@ def condition_row(condition: str, asked: pd.DataFrame) -> dict[str, Any]:
         "n_clusters": int(asked["cluster"].nunique()),
         "n_replications": int(asked["replicate"].nunique()),
         "n_ok": ok,
-        "unread_share": 1 - ok / len(asked),
+        **lost_shares(asked["status"].value_counts().to_dict()),
         "cost_usd": float(cost),
     }
 
@@ -198,7 +199,8 @@ def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:
 def metrics_of(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
     """Metrics of a condition for the MLflow UI, bounds under ``ci/``."""
     out: dict[str, float] = {}
-    for column, metric in {"unread_share": "quality/unread_share", **names}.items():
+    lost = {f"{name}_share": f"quality/{name}_share" for name in ("unread", "unanswered")}
+    for column, metric in {**lost, **names}.items():
         if column in row:
             out[metric] = float(row[column])
         if f"{column}_low" in row:
@@ -227,17 +229,11 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
         limits.append(simulated_judges(simulated))
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
-    worst = table.iloc[int(np.argmax(table["unread_share"].to_numpy(float)))]
-    if worst["unread_share"] > 0:
-        limits.append(
-            Limit(
-                f"Up to {100 * worst['unread_share']:.3g} % of the judgments of a condition "
-                f"({worst['condition']}) gave no verdict. They are shown as missing and as a "
-                "category of their own; where the two differ, failures carry the result.",
-                code="unread",
-                short=f"up to {100 * worst['unread_share']:.3g} % unread ({worst['condition']})",
-            )
-        )
+    limits += lost_limits(
+        table,
+        "gave no verdict. They are shown as missing and as a category of their own; where the two "
+        "differ, failures carry the result.",
+    )
     cold = sorted(set(table.loc[table["temperature"] == 0, "judge"]))
     if cold:
         limits.append(

@@ -22,6 +22,7 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
+from judgestats.analysis.unread import lost_shares_of
 from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
@@ -236,7 +237,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *fewer_pairs(declared, pairs),
         ),
         recommendation=recommended,
-        metrics={"quality/unread_share": float((frame["status"] != "ok").mean())},
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in [*every, *beside]},
         rows=_rows([one.name for one in [*every, *beside]]),
     )
@@ -371,8 +371,8 @@ def _panels(
             "judge": " + ".join(one.judge for one in judges),
             "n": sum(int(r["n"]) for r in singles),
             "n_ok": sum(int(r["n_ok"]) for r in singles),
+            **lost_shares_of(singles),
         }
-        base["unread_share"] = 1 - base["n_ok"] / base["n"]
         panel = described(
             base,
             aggregate_replications(stacked.reshape(len(answers.names), -1), k=size, how="mean"),

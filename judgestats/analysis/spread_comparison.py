@@ -41,7 +41,6 @@ __all__ = [
     "spread_metrics",
     "spread_questions",
     "spread_results",
-    "unread_share",
 ]
 
 FAMILY = "spread.family"
@@ -470,13 +469,6 @@ def _direction(found: SpreadResult) -> Literal["", "higher", "lower"]:
     return "lower" if high < low else ""
 
 
-def unread_share(cells: pd.DataFrame) -> float:
-    """Share of all judgments that could not be read."""
-    return float((cells["unread_share"] * cells["n"]).sum() / cells["n"].sum())
-
-
-def spread_metrics(found: Mapping[str, SpreadResult], cells: pd.DataFrame) -> dict[str, float]:
-    """For the MLflow UI: the primary p of each stratum and what could not be read."""
-    out = {f"spread/p_value/{name}": s.p_value for name, s in found.items()}
-    out["quality/unread_share"] = unread_share(cells)
-    return out
+def spread_metrics(found: Mapping[str, SpreadResult]) -> dict[str, float]:
+    """For the MLflow UI: the primary p of each stratum."""
+    return {f"spread/p_value/{name}": s.p_value for name, s in found.items()}

@@ -225,7 +225,7 @@ class LevelComparison:
             ),
             limitations=tuple(common_limits(found.frame, cells, found.array)),
             recommendation=recommended,
-            metrics=spread_metrics(questions[0].spreads, cells),
+            metrics=spread_metrics(questions[0].spreads),
             condition_metrics=found.described.metrics,
             arrays=arrays,
         )

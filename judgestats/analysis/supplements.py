@@ -23,7 +23,7 @@ from judgestats.analysis.sensitivity import (
     left_out_primary,
     left_out_variances,
 )
-from judgestats.analysis.unread import with_unread_shares
+from judgestats.analysis.unread import with_lost_shares
 from judgestats.stats.inference.result import Result
 
 __all__ = ["Rows", "supplemented"]
@@ -63,7 +63,7 @@ def supplemented(
     -------
     Analysis
     """
-    analysis = with_unread_shares(analysis, frame, level=level)
+    analysis = with_lost_shares(analysis, frame, level=level)
     verdicts = frame[frame["stage"] == "final"] if "stage" in frame else frame
     scored = on_one_scale(verdicts, analysis.conditions, scale)
     of_scores = "score" in frame and bool(verdicts["score"].notna().any())

@@ -24,7 +24,6 @@ from judgestats.analysis.spread_comparison import (
     spread_headlines,
     spread_questions,
     spread_results,
-    unread_share,
 )
 from judgestats.analysis.spread_plan import (
     BLOCKS,
@@ -171,7 +170,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         limitations=tuple(common_limits(frame, cells, array)),
         recommendation=recommended,
-        metrics=_metrics(spreads, described),
+        metrics=_metrics(spreads),
         condition_metrics=described.metrics,
         curves=_curves(strata_of(cells, vary="temperature"), cells),
         arrays=arrays,
@@ -247,7 +246,7 @@ def _extremes(
     return told
 
 
-def _metrics(spreads: Mapping[str, SpreadResult], described: ScoreConditions) -> dict[str, float]:
+def _metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:
     out: dict[str, float] = {}
     for judge, found in spreads.items():
         out[f"spread/p_value/{judge}"] = found.blocked_f.p_value
@@ -255,7 +254,6 @@ def _metrics(spreads: Mapping[str, SpreadResult], described: ScoreConditions) ->
         for row in widest:
             if {row.a, row.b} == {found.conditions[0], found.conditions[-1]}:
                 out[f"spread/variance_ratio/{judge}"] = row.estimate
-    out["quality/unread_share"] = unread_share(described.table)
     return out
 
 

@@ -144,9 +144,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         steady += steady_results(name, asked, declared)
         row = condition_row(name, asked) | estimates_of([f for f in found if _one_number(f)])
         rows.append(row)
-        metrics[name] = {
-            **validity_metrics(found), "quality/unread_share": row["unread_share"],
-        }  # fmt: skip
+        metrics[name] = validity_metrics(found)
         if set(asked["choice"]) - {""}:
             agreement[name] = _credit(asked)
             results += slice_results(name, asked, texts, declared)
@@ -167,7 +165,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         rows=(*_rows(table), *steady_rows(steady)),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
-        metrics={"quality/unread_share": float(1 - table["n_ok"].sum() / table["n"].sum())},
         condition_metrics=metrics,
     )
     return marked_as_tuned(analysis, labelled)

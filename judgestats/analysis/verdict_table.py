@@ -28,6 +28,7 @@ def verdict_row(
         "n_clusters": int(asked["cluster"].nunique()),
         "n_ok": int(asked["status"].eq("ok").sum()),
         "unread_share": float(counts["unread_share"]),
+        "unanswered_share": float(counts["unanswered_share"]),
     }
     return row | estimates_of(found)
 
@@ -58,6 +59,7 @@ _METRIC_OF = {
     "sensitivity": "people/sensitivity",
     "specificity": "people/specificity",
     "unread_share": "quality/unread_share",
+    "unanswered_share": "quality/unanswered_share",
 }
 
 

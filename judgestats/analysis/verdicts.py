@@ -14,7 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, share_rows, true_row, ve
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
-from judgestats.analysis.limits import Limit, few_questions
+from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import (
     in_pass_and_fail,
@@ -256,11 +256,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         recommendation=repetition(frame, verdicts=True)
         if all(once.values())
         else recommend_by_labels(results, frame),
-        metrics={
-            "quality/unread_share": float(
-                (table["unread_share"] * table["n"]).sum() / table["n"].sum()
-            )
-        },
         condition_metrics={
             str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
         },
@@ -435,16 +430,7 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
         )
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
-    worst = table.sort_values("unread_share").iloc[-1]
-    if worst["unread_share"] > 0:
-        limits.append(
-            Limit(
-                f"Up to {100 * worst['unread_share']:.3g} % of the verdicts of a condition "
-                f"({worst['condition']}) could not be read; they count neither for nor against it.",
-                code="unread",
-                short=f"up to {100 * worst['unread_share']:.3g} % unread ({worst['condition']})",
-            )
-        )
+    limits += lost_limits(table, "could not be read; they count neither for nor against it.")
     if len(set(frame["order"].unique())) > 1 and "fleiss_kappa" in table:
         limits.append(
             "Repetitions are compared within the order named in the title; the other order is used "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from judgestats.experiment.common_parameters import FORMATS
 from judgestats.experiment.folder import file_name, session, write_json, write_results
 from judgestats.experiment.showing import Links, finish, show, working
 from judgestats.judgments.readers.item_texts import TEXTS
+from judgestats.judgments.schemas import BECAME
+from judgestats.protocols.base import NO_REPLY
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
@@ -281,7 +284,9 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     if labelled is not None:
         found = with_labelled(found, labelled, **choices)
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
-    unread = reduced.n_rows - sum(c.statuses.get("ok", 0) for c in reduced.columns)
+    counts: Counter[str] = Counter()
+    for column in reduced.columns:
+        counts.update(column.statuses)
     return _Judged(
         declared=plan_for_reduced(reduced, **choices),
         found=found,
@@ -289,8 +294,7 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
             f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
             f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
-            + (f"; {unread:,} not read as a verdict." if unread else ".")
-            + "".join(f"\n{said}" for said in reduced.understood)
+            f"{_lost(counts)}." + "".join(f"\n{said}" for said in reduced.understood)
         ),
         reader="table",
         judges=judges,
@@ -329,14 +333,27 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _lost(statuses: Mapping[str, int]) -> str:
+    """Judgments without a verdict: replies that were not read, and what has no reply.
+
+    Examples
+    --------
+    >>> _lost({"ok": 5, "refused": 2, "failed": 1})
+    '; not read as a verdict: 2 refused; 1 not answered'
+    """
+    gone = {status.value: BECAME[status] for status in NO_REPLY}
+    unread = [f"{n:,} {s}" for s, n in statuses.items() if n and s != "ok" and s not in gone]
+    said = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
+    return said + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))
+
+
 def _read_lines(path: Path, frame: pd.DataFrame) -> str:
-    statuses = frame["status"].value_counts()
-    unread = ", ".join(f"{n} {s}" for s, n in statuses.items() if s != "ok")
+    statuses = {str(s): int(n) for s, n in frame["status"].value_counts().items()}
     told = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
         f"{frame['cluster'].nunique()} clusters by "
         f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
-        f"({frame.attrs['reader']})" + (f"; not read as a verdict: {unread}." if unread else ".")
+        f"({frame.attrs['reader']}){_lost(statuses)}."
     )
     understood = frame.attrs.get("understood", [])
     return "\n".join([told, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])

@@ -279,6 +279,7 @@ def check_command(arguments: Given) -> int:
             left.setdefault(name)
     with console.showing(console.asked_for(arguments)):
         _say(arguments.run, findings, left=list(left), still=still)
+        _say_unanswered(runs, demands)
     return int(any(not f.passed for f in findings))
 
 
@@ -325,6 +326,28 @@ def _say(run: str, findings: Sequence[Finding], *, left: list[str], still: list[
                 "order of a single response), name the conditions meant: --condition NAME."
             )
         )
+
+
+_UNANSWERED = "quality/unanswered_share"
+
+
+def _say_unanswered(runs: Mapping[str, Mapping[str, float]], demands: Sequence[Demand]) -> None:
+    """That judgments are in no number, where nobody demanded anything of how many."""
+    named = {demand.metric for demand in demands}
+    shares = {name: m.get(_UNANSWERED, 0.0) for name, m in runs.items() if name != WHOLE_RUN}
+    worst = max(shares, key=lambda name: shares[name], default="")
+    if worst and shares[worst] > 0 and _UNANSWERED not in named and not _as_json():
+        console.say(
+            *console.wrapped(
+                f"Not demanded: up to {100 * shares[worst]:.3g} % of the judgments of a condition "
+                f"({worst}) were not answered or never asked, and are in no number. --max "
+                f"{_UNANSWERED}=.05 says how many may be."
+            )
+        )
+
+
+def _as_json() -> bool:
+    return console.shown_as().form == "json"
 
 
 def _line(found: Finding, width: int) -> str:

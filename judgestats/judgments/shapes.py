@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
+from judgestats.protocols.base import NO_REPLY, Status
 
-__all__ = ["ScoreArray", "complete_items", "score_array", "several_orders", "status_table"]
+__all__ = [
+    "ScoreArray",
+    "complete_items",
+    "lost_shares",
+    "score_array",
+    "several_orders",
+    "status_table",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,25 +161,47 @@ def complete_items(frame: pd.DataFrame) -> pd.DataFrame:
     >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "status": ["ok", "failed", "ok"]})
     >>> kept = complete_items(f)
     >>> kept["item_id"].tolist(), kept.attrs["excluded_items"]
-    (['y'], {'an unread judgment': 1})
+    (['y'], {'a judgment without a verdict': 1})
     """
     unread = set(frame.loc[frame["status"] != "ok", "item_id"])
     kept = frame[~frame["item_id"].isin(unread)].copy()
-    kept.attrs["excluded_items"] = {"an unread judgment": len(unread)} if unread else {}
+    kept.attrs["excluded_items"] = {"a judgment without a verdict": len(unread)} if unread else {}
     return kept
 
 
 def status_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts of each status by condition, with the share that was not read.
+    """Counts of each status by condition, with the shares that were not read and not answered.
 
     Examples
     --------
     >>> f = pd.DataFrame({"condition": ["a"] * 4, "status": ["ok", "ok", "refused", "failed"]})
-    >>> status_table(f).loc["a", "unread_share"]
-    np.float64(0.5)
+    >>> status_table(f).loc["a", ["unread_share", "unanswered_share"]].round(3).tolist()
+    [0.333, 0.25]
     """
     table = pd.crosstab(frame["condition"], frame["status"])
     table = table.reindex(list(frame["condition"].unique()))
-    ok = table.get("ok", pd.Series(0, index=table.index))
-    total = table.sum(axis=1)
-    return table.assign(n=total, unread_share=1 - ok / total)
+    shares = [lost_shares(counts) for counts in table.to_dict("records")]
+    return table.assign(n=table.sum(axis=1), **pd.DataFrame(shares, index=table.index))
+
+
+def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
+    """Of counts by status: the share of replies not read, and of judgments without a reply.
+
+    Two different failures: a reply that cannot be read is the judge's, a judgment that was not
+    answered (or never asked, since the model refuses its condition) the server's. Where nothing was
+    answered, it is not known how much would have been read (NaN).
+
+    Examples
+    --------
+    >>> lost_shares({"ok": 3, "refused": 1, "failed": 1})
+    {'unread_share': 0.25, 'unanswered_share': 0.2}
+    >>> lost_shares({"failed": 1})
+    {'unread_share': nan, 'unanswered_share': 1.0}
+    """
+    total = sum(counts.values())
+    answered = total - sum(counts.get(status.value, 0) for status in NO_REPLY)
+    read = counts.get(Status.OK.value, 0)
+    return {
+        "unread_share": 1 - read / answered if answered else math.nan,
+        "unanswered_share": 1 - answered / total if total else math.nan,
+    }

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from judgestats.items.schema import Item
 
 __all__ = [
+    "NO_REPLY",
     "WRITTEN_MODES",
     "JudgingProtocol",
     "Prompted",
@@ -37,6 +38,10 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
     FAILED = "failed"
     INVALID = "invalid_condition"
+
+
+NO_REPLY = frozenset({Status.FAILED, Status.INVALID})
+"""Of a judgment that was not answered, or never asked: there is nothing that could be read."""
 
 
 class ReplyMode(StrEnum):

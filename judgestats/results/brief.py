@@ -426,6 +426,7 @@ _GRAVE = (
     "incomplete",
     "not_repeated",
     "unread",
+    "unanswered",
     "few_questions",
     "no_sampling",
     "few_repeats",

@@ -101,7 +101,7 @@ def test_items_without_a_counterpart_and_unread_ones_are_told():
     before, after = choices(seed=1, items=32), choices(seed=2, items=5)
     after.loc[after["item_id"] == "i0", ["status", "choice"]] = ["refused", ""]
     found = drift(before, after, n_resamples=99)
-    left = "27 only in the first run left out, up to 1 of them not read in both"
+    left = "27 only in the first run left out, up to 1 of them without a verdict in one"
     assert f"on the 5 items that both runs judged ({left})" in found.sentence
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.unread import with_unread_shares
+from judgestats.analysis.unread import with_lost_shares
 from judgestats.commands.check import chosen, judge_run, read_demands
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.errors import InputError
@@ -180,7 +180,7 @@ def test_a_share_is_decided_on_the_end_of_its_interval():
         experiment="x", question="?", sentence="", results=(), conditions=pd.DataFrame(),
         condition_metrics={"a": {"quality/unread_share": 0.0}},
     )  # fmt: skip
-    analysis = with_unread_shares(bare, pd.DataFrame(rows), level=0.95)
+    analysis = with_lost_shares(bare, pd.DataFrame(rows), level=0.95)
     table = found(analysis.condition_metrics, most=["quality/unread_share=.02"])
     assert table["a"].estimate == 0
     assert table["a"].decided_on == pytest.approx(1 - 0.025 ** (1 / 8))  # Clopper and Pearson

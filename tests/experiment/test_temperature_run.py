@@ -183,7 +183,8 @@ def test_a_temperature_that_is_refused_without_a_reason_ends_no_other(workplace,
         }
         outcome = run_experiment(load_design("temperature"), given)
     mute = outcome.analysis.condition_metrics[f"sim-typical@{url}, T=2"]
-    assert mute["quality/unread_share"] == 1.0  # a gate must not overlook it
+    assert np.isnan(mute["quality/unread_share"])  # undefined: a gate does not overlook it
+    assert mute["quality/unanswered_share"] == 1.0
     assert not np.isnan(outcome.analysis[f"spread.sim-typical@{url}"].p_value)
     refused = f"No judgment was answered under sim-typical@{url}, T=2: bad_request ("
     assert any(text.startswith(refused) for text in outcome.analysis.limitations)

@@ -85,11 +85,12 @@ def test_complete_items_records_the_loss():
     frame = long([("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]).assign(status=["ok", "failed"])
     kept = complete_items(frame)
     assert kept["item_id"].tolist() == ["a"]
-    assert kept.attrs["excluded_items"] == {"an unread judgment": 1}
+    assert kept.attrs["excluded_items"] == {"a judgment without a verdict": 1}
 
 
 def test_status_table_counts_by_condition():
     frame = long([("c", "a", 0, 1.0), ("c", "b", 0, 1.0), ("d", "a", 0, 1.0)])
-    table = status_table(frame.assign(status=["ok", "refused", "ok"]))
+    table = status_table(frame.assign(status=["ok", "refused", "failed"]))
     assert table.loc["c", "unread_share"] == 0.5
-    assert table.loc["d", "unread_share"] == 0.0
+    assert np.isnan(table.loc["d", "unread_share"])
+    assert table["unanswered_share"].tolist() == [0.0, 1.0]

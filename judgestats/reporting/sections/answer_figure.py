@@ -12,7 +12,14 @@ from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of
-from judgestats.reporting.sections.measures import heading, measured, measures, with_unit
+from judgestats.reporting.sections.measures import (
+    LOST,
+    any_of,
+    heading,
+    measured,
+    measures,
+    with_unit,
+)
 from judgestats.reporting.show import Captioned
 from judgestats.reporting.shown import Measured
 from judgestats.results import (
@@ -162,7 +169,7 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
             x_label=with_unit(run, key) if not drawing.rows else key,
             points=tuple(_point(r.values[k]) for r in rows),
             chance=tuple(r.values[k].chance for r in rows),
-            percent=key in {"unread_share"},
+            percent=key in LOST,
         )
         for k, key in enumerate(keys)
     ]
@@ -196,7 +203,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
             for e, n in zip(kept, names, strict=True)
         ]
         return rows, [entry.label[:1].upper() + entry.label[1:]]
-    keys = [k for k in measures(run, drawing.estimands) if k != "unread_share" or _any(run, k)]
+    keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
     strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
     compared = {str(r.get("condition")) for r in run.compared}
@@ -211,16 +218,11 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     return rows, keys
 
 
-def _any(run: Run, key: str) -> bool:
-    """Whether a share is more than 0 anywhere."""
-    return any(measured(run, i, key).value > 0 for i in range(len(run.table(CONDITIONS))))
-
-
 def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Row]:
     """The best first, within each group of rows that are compared; else as they stand."""
     if not keys or drawing.rows:
         return rows
-    low = keys[0] in {"sem", "flip_rate", "unread_share"}
+    low = keys[0] in {"sem", "flip_rate", *LOST}
     order = list(dict.fromkeys(r.stratum for r in rows))
 
     def place(row: _Row) -> tuple[int, float]:

@@ -11,7 +11,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.sections.disagreements import linked
 from judgestats.reporting.sections.estimate_tables import subject_of
-from judgestats.reporting.sections.measures import heading, measured, measures
+from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import (
     NOTHING,
@@ -107,18 +107,16 @@ def by_condition(run: Run) -> Table | None:
     told = questions(run)
     above = {str(cell) for row in (told.rows if told else ()) for cell in row.values()}
     scores = ["mean", "sem", "icc1", "omega"]
-    keys = [k for k in (*scores, *coefficients_of(run), "unread_share") if k in run.conditions]
+    keys = [k for k in (*scores, *coefficients_of(run), *LOST) if k in run.conditions]
     keys = [k for k in measures(run, keys) if not _stands_above(run, k, above)]
-    keys = [
-        *[k for k in keys if k != "unread_share"][:4],
-        *[k for k in keys if k == "unread_share"],
-    ]
+    lost = [k for k in LOST if k in keys and (k == LOST[0] or any_of(run, k))]
+    keys = [*[k for k in keys if k not in LOST][:4], *lost]
     kept = {str(r["condition"]) for r in run.compared}
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if str(r["condition"]) in kept]
     rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
     for key in keys:
         values = [measured(run, i, key) for i, _ in listed]
-        share = key == "unread_share"
+        share = key in LOST
         texts = [label(run.records, m.at[0], share=True) for m in values] if share else []
         for cells, text in zip(rows, texts or column(values), strict=True):
             cells[key] = text

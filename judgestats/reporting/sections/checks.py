@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from judgestats.judgments.shapes import status_table
 from judgestats.protocols.reading import is_cut
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import integer, number, percent
@@ -39,18 +40,23 @@ def checks(run: Run) -> Table:
 def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
     frame, table = run.judgments, run.conditions
     if not frame.empty:
-        unread = 1 - frame["status"].eq("ok").groupby(frame["condition"], sort=False).mean()
-        worst = float(unread.max())
-        spread = worst - float(unread.min())
-        yield (
-            "Judgments that could not be read",
-            f"at most {percent(worst)} of a condition" if worst > 0 else "none",
-            "no number below leaves anything out"
-            if worst == 0
-            else "conditions lose unequally: compare them with care"
-            if spread > 0.02
-            else "too few to move the results much; both are counted",
-        )
+        shares = status_table(frame)
+        for key, what, always in (
+            ("unread_share", "Replies that could not be read", True),
+            ("unanswered_share", "Judgments that were not answered, or never asked", False),
+        ):
+            worst = float(shares[key].max())
+            spread = worst - float(shares[key].min())
+            if always or worst > 0:
+                yield (
+                    what,
+                    f"at most {percent(worst)} of a condition" if worst > 0 else "none",
+                    "no number below leaves any of them out"
+                    if worst == 0
+                    else "conditions lose unequally: compare them with care"
+                    if spread > 0.02
+                    else "too few to move the results much; both are counted",
+                )
         fingerprints = frame.loc[frame["fingerprint"].ne(""), ["judge", "fingerprint"]]
         most = int(fingerprints.groupby("judge")["fingerprint"].nunique().max() or 0) if len(
             fingerprints

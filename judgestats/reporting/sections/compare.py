@@ -10,7 +10,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.sections.held import Pair, files, in_short, paired, pairs, shifts
-from judgestats.reporting.sections.measures import heading, measured
+from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.shown import (
     NOTHING,
@@ -195,7 +195,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
             {
                 "group": f"{name}: {run.title}",
                 "what": str(row.get("condition", "")),
-                "unread": _unread(run, i).within(_file(name)),
+                **{key: _lost(run, i, key).within(_file(name)) for key in LOST},
                 "run": run,
                 "file": _file(name),
                 "at": i,
@@ -207,9 +207,11 @@ def conditions(runs: Sequence[Run]) -> Table | None:
     if not shown:  # made before analyses declared their rows
         keys = ("mean", *COEFFICIENTS)
         shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
+    gone = any(any_of(run, "unanswered_share") for run in runs)
     columns = [
         Column(key="what", label="Condition"),
-        Column(key="unread", label="Not read", align="right"),
+        Column(key="unread_share", label="Not read", align="right"),
+        *([Column(key="unanswered_share", label="Not answered", align="right")] if gone else []),
     ]
     for short, values in shown:
         head = f"{short[:1].upper()}{short[1:]}"
@@ -228,9 +230,9 @@ def conditions(runs: Sequence[Run]) -> Table | None:
     )
 
 
-def _unread(run: Run, row: int) -> Shown:
-    """The share of judgments of a condition that were not read."""
-    known = measured(run, row, "unread_share")
+def _lost(run: Run, row: int, key: str) -> Shown:
+    """The share of judgments of a condition that were not read, or not answered."""
+    known = measured(run, row, key)
     return label(run.records, known.at[0], share=True) if known.known else NOTHING
 
 

@@ -65,6 +65,7 @@ def descriptives(run: Run) -> Table | Markdown:
                 "median": _number(row, "median"),
                 "max": _number(row, "max"),
                 "unread": _number(row, "unread_share") if once else math.nan,
+                "unanswered": (_number(row, "unanswered_share") or math.nan) if once else math.nan,
                 "var": _number(row, "within_variance"),
                 "var_ci": positive_interval(
                     _number(row, "within_variance_low"), _number(row, "within_variance_high"),
@@ -86,6 +87,7 @@ def descriptives(run: Run) -> Table | Markdown:
         Column(key="median", label="Median", format="number:2"),
         Column(key="max", label="Highest", format="number:2"),
         Column(key="unread", label="Not read", format="percent:1"),
+        Column(key="unanswered", label="Not answered", format="percent:1"),
         Column(key="sd", label="SD between items", format="number:2"),
         Column(key="var", label="Within-item variance", format="number:3"),
         Column(key="var_ci", label=percent, align="right"),

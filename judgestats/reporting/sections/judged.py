@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pandas as pd
 
+from judgestats.judgments.shapes import lost_shares
 from judgestats.protocols.base import Status
 from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
@@ -121,7 +121,7 @@ def exclusions(run: Run) -> Table | Markdown:
         total = int(line.sum())
         row: dict[str, Any] = {"condition": str(condition), "n": total}
         row |= {s: int(line.get(s, 0)) for s in statuses}
-        row["unread"] = 1 - row["ok"] / total if total else math.nan
+        row |= lost_shares({str(s): int(n) for s, n in line.items()})
         rows.append(row)
     return Table(
         columns=(
@@ -135,12 +135,12 @@ def exclusions(run: Run) -> Table | Markdown:
                 Column(key=s, label=_STATUS_LABELS.get(s, s.replace("_", " ")), format="integer")
                 for s in statuses
             ),
-            Column(key="unread", label="Not read", format="percent"),
+            Column(key="unread_share", label="Not read of those answered", format="percent"),
         ),
         rows=tuple(rows),
         caption=(
-            "Judgments by condition and status. One that was not read has a status and no score; "
-            "it is in no mean and no variance below."
+            "Judgments by condition and status. One that was not read, not answered or never asked "
+            "has a status and no score; it is in no mean and no variance below."
         ),
         label="tbl-exclusions",
     )

@@ -10,7 +10,7 @@ from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.shown import Measured, address
 from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
 
-__all__ = ["heading", "measured", "measures", "with_unit"]
+__all__ = ["LOST", "any_of", "heading", "measured", "measures", "with_unit"]
 
 _COLUMNS = {
     "icc1": "icc_1_1",
@@ -23,6 +23,7 @@ _LABELS = {
     "sem": "SEM: moves when asked again",
     "icc1": "Reliability of one score, ICC(1,1)",
     "unread_share": "Not read",
+    "unanswered_share": "Not answered",
     "mean": "Mean score",
     "pearson": "Correlation with people, r",
     "vote_share": "Reliability of one verdict",
@@ -38,7 +39,7 @@ _LABELS = {
     "win_rate_people": "Win rate by people",
     "win_rate_judge": "Win rate by the judge",
 }
-_SHARES = frozenset({"unread_share", "tie_share"})
+_SHARES = frozenset({"unread_share", "unanswered_share", "tie_share"})
 _BOUNDED = frozenset(
     {
         *("alignment", "accuracy", "pearson", "printed_omega", "published_omega"),
@@ -47,6 +48,13 @@ _BOUNDED = frozenset(
         *("people_who_pass", "pass_without_margin"),
     }
 )
+LOST = ("unread_share", "unanswered_share")
+"""Shares of judgments without a verdict: a reply that could not be read, and no reply."""
+
+
+def any_of(run: Run, key: str) -> bool:
+    """Whether a share is more than 0 anywhere."""
+    return any(measured(run, i, key).value > 0 for i in range(len(run.table(CONDITIONS))))
 
 
 def measured(run: Run, row: int, key: str) -> Measured:

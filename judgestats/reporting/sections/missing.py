@@ -55,8 +55,8 @@ def _score_policies(rows: Sequence[Mapping[str, Any]]) -> Table:
         columns=tuple(columns),
         rows=tuple(rows),
         caption=(
-            "Two policies for unread judgments: every score that was read, and only items of which "
-            "every judgment was read in every condition."
+            "Two policies for judgments without a score: every score that was read, and only items "
+            "of which every judgment was read in every condition."
         ),
         label="tbl-missing",
     )
@@ -68,7 +68,7 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
-            Column(key="unread", label="Not read", format="integer"),
+            Column(key="unread", label="No verdict", format="integer"),
             *(
                 Column(key=key, label=label, format="coefficient:3")
                 for key, label in (
@@ -84,8 +84,8 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "Two policies for unread verdicts: left out, and as a category of their own (which "
-            "agrees with nothing that people said)."
+            "Two policies for judgments without a verdict (not read, or not answered): left out, "
+            "and as a category of their own (which agrees with nothing that people said)."
         ),
         label="tbl-missing",
     )

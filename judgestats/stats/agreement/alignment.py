@@ -115,7 +115,7 @@ def labelled_pairs(
         )
     used = (a >= 0) & (b >= 0)
     excluded = {
-        "judge's verdict not read": int(np.sum((a < 0) & (b >= 0))),
+        "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
         "no human label": int(np.sum(b < 0)),
     }
     sample = Sample(

@@ -194,7 +194,7 @@ def accuracy_by_slot(
         n_items=int(np.unique(items).size),
         n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
         n_excluded=lost,
-        excluded={"judgments not read": lost} if lost else {},
+        excluded={"judgments without a verdict": lost} if lost else {},
     )
     result = TestResult(
         name=where,

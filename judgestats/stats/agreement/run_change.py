@@ -103,7 +103,7 @@ def run_change(
         n_replications=min(split, pooled.shape[1] - split),
         n_replications_max=max(split, pooled.shape[1] - split),
         n_excluded=n_dropped,
-        excluded={"not read in both runs": n_dropped} if n_dropped else {},
+        excluded={"no verdict in one of the runs": n_dropped} if n_dropped else {},
     )
     result = TestResult(
         name=where,

@@ -91,7 +91,7 @@ def win_rates(
                 sample=Sample(
                     n_items=int(took_part.sum()),
                     n_excluded=unread,
-                    excluded={"not read": unread} if unread else {},
+                    excluded={"no verdict": unread} if unread else {},
                 ),
                 reason="no comparison was read",
                 where=where,
@@ -110,6 +110,6 @@ def win_rates(
             n_items=int(np.sum(codes >= 0)),
             n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
             n_excluded=lost,
-            excluded={"not read": lost} if lost else {},
+            excluded={"no verdict": lost} if lost else {},
         ),
     )

@@ -142,7 +142,7 @@ def bradley_terry(
     names = tuple(covariates or {})
     pairs, unread = _read(verdicts, system_a, system_b, covariates or {}, inference["cluster"])
     n_ties = int(np.sum(pairs.outcome == 2))
-    excluded = {"not read": unread} if unread else {}
+    excluded = {"no verdict": unread} if unread else {}
     notes = []
     if ties == "drop":
         pairs = pairs.kept(pairs.outcome < 2)

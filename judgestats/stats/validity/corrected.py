@@ -210,7 +210,7 @@ def corrected_rate(
         notes += _unlike(test, labels_drawn)
     if unread:
         message = (
-            f"{unread} of {items.n_items} verdicts could not be read: they are a class of "
+            f"{unread} of {items.n_items} items have no verdict of the judge: they are a class of "
             "their own, weighted like the others."
         )
         notes.append(Note(code="unread_class", message=message))

@@ -149,8 +149,8 @@ def corrected_differences(
     unread = int(np.sum(np.isnan(f)))
     if unread:
         message = (
-            f"{unread} outputs of the judge could not be read; a pair is compared on the items "
-            "read for both."
+            f"{unread} outputs have no verdict of the judge; a pair is compared on the items "
+            "that have one for both."
         )
         notes.append(Note(code="unread_left_out", message=message))
     return Comparisons(

@@ -45,7 +45,7 @@ def test_alignment_clusters_exclusions_and_null() -> None:
     judge[::8] = None
     out = alignment_score(judge, human, cluster=np.repeat(range(16), 5), n_permutations=199)
     assert out.estimate == 1.0
-    assert out.sample.excluded == {"judge's verdict not read": 10, "no human label": 20}
+    assert out.sample.excluded == {"no verdict of the judge": 10, "no human label": 20}
     assert out.sample.n_clusters == 16
     assert out.null.p_value < 0.001
     assert "of 15.4 effective clusters" in out.null.p_method  # leaving one out changes nothing
