@@ -51,7 +51,9 @@ def confidence_results(
     list of (str, str, Result)
         Empty where no confidence stands beside 20 labelled verdicts, or they are no chances.
     """
-    stated = next((c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked), "")
+    stated = next(
+        (c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()), ""
+    )
     if not stated:
         return []
     own = asked[(asked["label"] != "") & (asked["choice"] != "") & asked[stated].notna()]

@@ -14,6 +14,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.ratings import ratings_of
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_labels import designed_scores
+from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.judgments.readers.labels import with_labels
@@ -103,7 +104,7 @@ def with_people_error(
         return analysis
     scored = frame[frame["score"].notna() | frame["choice"].eq("")]
     try:
-        ratings = _ratings(scored, items, people, scale)
+        ratings, labelled = _ratings(scored, items, people, scale)
     except InputError as error:  # the judgments are paid for: they are kept, and this is said
         return replace(analysis, limitations=(*analysis.limitations, f"people: {error}"))
     if ratings.empty:
@@ -149,15 +150,18 @@ def with_people_error(
         role="descriptive",
         result=ErrorByK(table=pd.DataFrame(rows)),
     )
-    return replace(
+    analysis = replace(
         analysis,
         described=(*analysis.described, *found, table),
         condition_metrics=metrics,
     )
+    return marked_as_tuned(analysis, [labelled])
 
 
-def _ratings(frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Scale) -> pd.Series:
-    """People's scores by item."""
+def _ratings(
+    frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Scale
+) -> tuple[pd.Series, pd.DataFrame]:
+    """People's scores by item, and the judgments with their labels."""
     if people != "designed":
         joined = with_labels(Path("what was judged"), frame, Path(people))
         ratings, words = ratings_of(joined)
@@ -165,5 +169,5 @@ def _ratings(frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Sca
             raise InputError(
                 f"people: the labels of {people} are words; people's scores are numbers."
             )
-        return ratings
-    return pd.Series(designed_scores(items, scale.low, scale.high), dtype=float)
+        return ratings, joined
+    return pd.Series(designed_scores(items, scale.low, scale.high), dtype=float), frame

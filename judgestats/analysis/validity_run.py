@@ -77,6 +77,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "labelled": str(parameters["labelled"] or "all"),
             "pass_from": f"{pass_from:.10g}",
             "scale": f"{scale.low} {scale.high}",
+            "mix": str(parameters["mix"]),
         },
         hypotheses=(
             Hypothesis(

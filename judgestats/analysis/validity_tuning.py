@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.judgments.readers.labels import PART
 
 __all__ = ["TUNED_ON", "marked_as_tuned", "tuning_digest"]
@@ -54,14 +54,16 @@ def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analy
         f"Agreement is {_ON_TUNING} (digest {digest}): a prompt chosen among ten equal ones on 100 "
         "labels looks .065 too accurate there. Hold the judge to the validation part."
     )
-    results = tuple(
-        replace(r, title=f"{r.title}, {_ON_TUNING}") if r.id.startswith(("people.", "related."))
-        else r
-        for r in analysis.results
-    )  # fmt: skip
     return replace(
         analysis,
-        results=results,
+        results=tuple(map(_marked, analysis.results)),
+        described=tuple(map(_marked, analysis.described)),
         limitations=(said, *analysis.limitations),
         params={**analysis.params, TUNED_ON: digest},
     )
+
+
+def _marked(named: NamedResult) -> NamedResult:
+    """A result that rests on the labels, with that in its title."""
+    held = named.id.startswith(("people.", "related.", "error."))
+    return replace(named, title=f"{named.title}, {_ON_TUNING}") if held else named

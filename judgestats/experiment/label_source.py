@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from judgestats.analysis.drawn import read_mix
 from judgestats.errors import InputError
 from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.item_sources import one_source
@@ -34,6 +35,14 @@ def _table_or_designed(name: str, value: str) -> str:
     return value
 
 
+def _shares(name: str, value: str) -> str:
+    try:
+        read_mix(value)
+    except InputError as error:
+        raise InputError(str(error).replace("mix:", f"{name}:", 1)) from None
+    return value
+
+
 class LabelParameters(CommonParameters):
     """Of an experiment that holds a judge to labels."""
 
@@ -44,6 +53,11 @@ class LabelParameters(CommonParameters):
     )
     labels_drawn: Annotated[str, Choice("", *LABELS_DRAWN)] = parameter(
         "", f"how the labelled answers were chosen: {', '.join(LABELS_DRAWN)}"
+    )
+    mix: Annotated[str, Read(_shares)] = parameter(
+        "",
+        "shares of the items' categories in the traffic that corrected rates and means are for, as "
+        "in chat=.8,code=.2",
     )
     labelled: Annotated[int | None, Whole(1, or_word="all")] = parameter(
         "100", "of designed labels: how many answers keep theirs (drawn by seed), or all"

@@ -9,13 +9,17 @@ import pandas as pd
 
 from judgestats.judgments.schemas import validate_parsed, validate_raw
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Status, Unit, Verdict
+from judgestats.protocols.correctness import PassFail
 from judgestats.protocols.reading.weighted import LEAST_MASS, weighted_score, without_logprobs
+from judgestats.protocols.reading.word_chances import word_chance
 from judgestats.protocols.scale import Scale
 
 __all__ = ["WEIGHTED", "parse_judgments", "read_judgment", "reader_of"]
 
 WEIGHTED = ("scale_mass", "weighted_score")
 """Columns of numbers beside the score, where log-probabilities were told."""
+CHANCES = ("verdict_mass", "pass_probability")
+"""The same beside a verdict of two words: the probability on them, and the chance of the first."""
 
 
 def parse_judgments(
@@ -41,7 +45,8 @@ def parse_judgments(
         that the judge could not run (a refused temperature) has ``invalid_condition``. What a
         protocol says beyond the verdict (``Verdict.extra``, as the position preferred) stands in
         text columns of its own; a score weighted by its tokens' probabilities, and the share of
-        them that lies on the scale, in columns of numbers (`WEIGHTED`).
+        them that lies on the scale, in columns of numbers (`WEIGHTED`); so does the chance of a
+        pass (`CHANCES`).
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
@@ -82,7 +87,7 @@ def parse_judgments(
     )
     further = {key for v in verdicts for key in v.extra} - set(parsed.columns)
     for name in sorted(further):
-        if name in WEIGHTED:
+        if name in {*WEIGHTED, *CHANCES}:
             parsed[name] = [float(v.extra.get(name, "nan")) for v in verdicts]
         else:
             parsed[name] = [str(v.extra.get(name, "")) for v in verdicts]
@@ -130,6 +135,15 @@ def read_judgment(
         return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
     reply, places = without_logprobs(text)
     verdict = reader.read(unit, ReplyMode.TEXT, reply, finish_reason=finish_reason)
+    words = getattr(reader, "words", None)
+    if verdict.choice and words == PassFail.words:
+        chance = word_chance(places, verdict.choice, PassFail.words)
+        if chance is None:
+            return verdict
+        said = {"verdict_mass": chance.mass}
+        if chance.mass >= LEAST_MASS:
+            said["pass_probability"] = chance.first
+        return replace(verdict, extra={**verdict.extra, **said})
     scale = getattr(reader, "scale", None)
     if verdict.score is None or not isinstance(scale, Scale):
         return verdict

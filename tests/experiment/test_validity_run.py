@@ -201,3 +201,47 @@ def test_squared_error_is_split_by_condition_and_k(workplace):
         assert r["mean_squared_error_low"] < r["mean_squared_error"]
     with pytest.raises(InputError, match="no file"):
         prepare(load_design("temperature"), {"people": "nowhere.csv"})
+
+
+def test_probabilities_of_the_verdicts_tokens_are_held_to_labels(workplace):
+    given = {**SMALL, "judges": "sim-typical", "verdicts": "pass_fail", "replicates": "1",
+             "labelled": "all", "reply": "logprobs"}  # fmt: skip
+    outcome = run_experiment(load_design("validity"), given)
+    found = {r.id.rpartition(".sim")[0]: r.result for r in outcome.analysis.results}
+    brier = found["people.brier"]
+    stated = truth("sim-typical")
+    chances = [stated.pass_probability(r.text, temperature=None) for *_, r in ANSWERS]
+    true = np.mean([(p - (r.quality >= 0.5)) ** 2 for p, (*_, r) in zip(chances, ANSWERS)])  # noqa: B905
+    assert brier.sample.n_items > 100
+    assert brier.interval.low < true < brier.interval.high
+    assert "people.reliability_diagram" in found
+
+
+def test_rates_are_weighted_to_a_stated_mix_of_traffic(judged):
+    categories = sorted({item.category for item in load_bank()})
+    mix = ",".join(f"{c}={9 if i == 0 else 1}" for i, c in enumerate(categories))
+    found = {
+        name: next(r for r in analysed(judged("sim-stated"), **given).results
+                   if r.id.startswith("people.corrected"))
+        for name, given in (("mix", {"mix": mix, "labelled": "120"}), ("own", {"labelled": "120"}))
+    }  # fmt: skip
+    assert "for the mix" in found["mix"].title
+    assert found["mix"].result.estimate != found["own"].result.estimate
+    with pytest.raises(InputError, match="mix: expected CATEGORY=SHARE"):
+        prepare(load_design("validity"), {**SMALL, "mix": "chat"})
+
+
+def test_people_who_were_tuned_on_mark_the_error_against_them(workplace):
+    rows = [
+        {"item_id": name, "label": round(1 + 9 * r.quality, 1), "labels_part": "tuning:abc123"}
+        for name, _, r in ANSWERS
+    ]
+    pd.DataFrame(rows).to_csv("people.csv", index=False)
+    given = {**SMALL, "judges": "sim-typical", "temperatures": "0.3,1", "limit": "16",
+             "replicates": "3", "people": "people.csv"}  # fmt: skip
+    outcome = run_experiment(load_design("temperature"), given)
+    held = [r for r in outcome.analysis.described if r.id.startswith("error.")]
+    assert held
+    assert all(r.title.endswith("on the labels used for tuning") for r in held)
+    assert outcome.analysis.params["labels/tuning"] == "abc123"
+    assert "digest abc123" in outcome.analysis.limitations[0]

@@ -1,7 +1,8 @@
 """Scores weighted by the probabilities of their tokens, where a server tells them (G-Eval).
 
 A reply whose log-probabilities were asked for is kept as one JSON object: the text, and of every
-token with a digit its place, the token before it, itself, and the likeliest tokens in its stead.
+token with a digit, or that begins a verdict's word, its place, the token before it, itself, and the
+likeliest tokens in its stead.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from judgestats.protocols.reading.word_chances import begins_verdict
 
 __all__ = [
     "LEAST_MASS",
@@ -28,7 +31,7 @@ LEAST_MASS = 0.5
 """Below this share of the probability on the scale there is no weighted score."""
 
 _KEPT = 8
-"""Tokens with a digit that are kept from the start of a reply, and as many from its end."""
+"""Tokens of either kind that are kept from the start of a reply, and as many from its end."""
 _LONGEST = 24
 _BEFORE = 4
 """Characters kept of the token before: too few to hold a part of a secret that is worth one."""
@@ -73,19 +76,25 @@ def kept_reply(text: str, logprobs: Any) -> str:
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list):
         return text
-    places: list[Place] = []
+    numbers: list[Place] = []
+    words: list[Place] = []
     before = ""
     for place, entry in enumerate(content):
         token = entry.get("token") if isinstance(entry, Mapping) else None
         if not isinstance(token, str):
             return text
-        if any(c.isdigit() for c in token) and len(token) <= _LONGEST:
-            places.append((place, before[-_BEFORE:], token, _likeliest(entry)))
+        digit = any(c.isdigit() for c in token)
+        if (digit or begins_verdict(token)) and len(token) <= _LONGEST:
+            kept = numbers if digit else words
+            kept.append((place, before[-_BEFORE:], token, _likeliest(entry)))
         before = token
-    if len(places) > 2 * _KEPT:
-        places = [*places[:_KEPT], *places[-_KEPT:]]
+    places = sorted([*_ends(numbers), *_ends(words)], key=lambda p: p[0])
     whole = {"reply": text, "logprobs": places}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+def _ends(places: list[Place]) -> list[Place]:
+    return places if len(places) <= 2 * _KEPT else [*places[:_KEPT], *places[-_KEPT:]]
 
 
 def _likeliest(entry: Mapping[str, Any]) -> dict[str, float]:
