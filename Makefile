@@ -29,6 +29,8 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_replies.py --check
 	$(BIN)/python docs/build_studies.py --check
 	$(BIN)/python docs/build_findings.py --check
+	$(BIN)/python docs/build_glossary.py --check
+	$(BIN)/python docs/build_screens.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
@@ -38,6 +40,9 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_replies.py
 	$(BIN)/python docs/build_studies.py
 	$(BIN)/python docs/build_findings.py
+	$(BIN)/python docs/build_glossary.py
+	$(BIN)/python docs/build_screens.py
+	$(BIN)/python docs/build_notebooks.py
 	$(BIN)/python docs/build_gallery.py
 
 # Every warning is an error: a page or a link that is gone, a docstring that does not parse.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-GUIDE = "first-minute which-number items collection reports gallery"
+GUIDE = "first-minute which-number glossary items collection reports gallery"
 STATISTICS = (
-    "how-computed examples/scores examples/verdicts validation simulations/index simulated-judges"
+    "how-computed examples/scores examples/verdicts validation/index simulations/index "
+    "simulated-judges"
 )
 REFERENCE = (
     "reliability verdicts spread ranks people validity instrument order planning judgments items "
@@ -17,12 +18,15 @@ CONTENTS: dict[str, dict[str, list[str]]] = {
     "index": {
         "Guide": GUIDE.split(),
         "Findings": ["findings/index"],
+        "Notebooks": ["notebooks/index"],
         "Experiments": ["experiments/index"],
         "Statistics": STATISTICS.split(),
         "Reference": ["api/index", "benchmarks/index", "contributing"],
     },
     "experiments/index": {"": ["*"]},
     "findings/index": {"": ["*"]},
+    "notebooks/index": {"": ["*"]},
+    "validation/index": {"": ["*"]},
     "simulations/index": {"": ["*"]},
     "benchmarks/index": {"": ["*"]},
     "api/index": {"": REFERENCE.split()},

@@ -21,7 +21,7 @@ from judgestats.analysis.verdict_words import outcomes
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
-from judgestats.results import About, Row
+from judgestats.results import About, Drawing, Row
 from judgestats.results.records import Role
 from judgestats.stats import adjust_family, run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
@@ -223,9 +223,21 @@ def drift(
         ),
         limitations=limits,
         condition_metrics=metrics,
-        rows=_rows(list(dict.fromkeys(r.about.stratum for r in tests))),
+        rows=_rows(names := list(dict.fromkeys(r.about.stratum for r in tests))),
+        drawing=_drawing(names, scored=scored),
     )  # fmt: skip
     return with_labelled(found, before, after, chosen, level=level)
+
+
+def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
+    """The change of every condition: of its mean score, or of its verdicts."""
+    kind, aspect = ("shift", "change_of_scores") if scored else ("flips", "change_of_verdicts")
+    what = "Shift of the mean score" if scored else "Verdicts changed beyond repetition"
+    return Drawing(
+        kind="dots",
+        rows=tuple(f"{kind}.{name}/{aspect}" for name in names),
+        caption=f"{what}, from the first run to the second, with intervals.",
+    )
 
 
 def _rows(names: Sequence[str]) -> tuple[Row, ...]:

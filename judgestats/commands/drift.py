@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,12 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             omega_model=arguments.omega_model,
         )
     names = [_short(run) for run in (arguments.first, arguments.second)]
-    results = found.records({"kind": "drift", "title": f"drift: {names[0]} to {names[1]}"})
+    about = {
+        "kind": "drift",
+        "title": f"drift: {names[0]} to {names[1]}",
+        "command": _command(arguments),
+    }
+    results = found.records(about)
     show(results)
     following = [f"judgestats drift {names[0]} {names[1]} --full"]
     if arguments.out:
@@ -82,6 +88,17 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         following.append(f"Results: {arguments.out}")
     finish(results, following=following)
     return found
+
+
+def _command(arguments: Given) -> str:
+    """The command that repeats the comparison."""
+    words = ["judgestats", "drift", arguments.first, arguments.second]
+    for name in ("baseline", "anchors", "labels", "relabels"):
+        given = getattr(arguments, name)
+        words += [f"--{name}", given] if given else []
+    words += [word for pair in arguments.pair for word in ("--pair", pair)]
+    words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
+    return shlex.join(words)
 
 
 def _judged(run: str, labels: str = "") -> DataFrame:

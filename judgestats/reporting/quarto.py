@@ -38,6 +38,11 @@ _SILENT = re.compile(
     r"|Could not convert image)[^\n]*"
 )
 _FALLBACK = re.compile(r"^::::: \{\.js-fallback\}\n.*?^:::::$\n?", re.MULTILINE | re.DOTALL)
+_NARROW = re.compile(
+    r"^(?P<float>:{3,} \{#fig-[a-z0-9-]+\}\n\n)?!\[\]\((?P<wide>[^)\s]+)\)"
+    r'\{(?P<alt>fig-alt="[^"]*") narrow="(?P<narrow>[^"]+)"\}$',
+    re.MULTILINE,
+)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<title>.*?)(?: \{(?P<attributes>[^{}]*)\})?\s*$")
 _SECTION = re.compile(r"(?<![\w\\@])@(sec-[a-z0-9-]*[a-z0-9])")
@@ -108,7 +113,20 @@ def quarto_source(markdown: str, header: Mapping[str, Any]) -> str:
     for name in ("execute", "jupyter", "params"):
         plain.pop(name, None)
     head = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-    return f"---\n{head}---\n\n{_lettered(_FALLBACK.sub('', markdown))}"
+    return f"---\n{head}---\n\n{_lettered(_NARROW.sub(_both, _FALLBACK.sub('', markdown)))}"
+
+
+def _both(picture: re.Match[str]) -> str:
+    """A figure, and in HTML its narrow variant: `report.css` shows one of them by the screen.
+
+    The variant stands before the float, of which Quarto keeps one picture.
+    """
+    begin, wide, alt, narrow = picture.group("float", "wide", "alt", "narrow")
+    small = f"![]({narrow}){{{alt} .js-narrow}}"
+    return (
+        f'::: {{.content-visible when-format="html"}}\n\n{small}\n\n:::\n\n'
+        f"{begin or ''}![]({wide}){{{alt} .js-wide}}"
+    )
 
 
 def _lettered(markdown: str) -> str:

@@ -1,8 +1,9 @@
 """The abstract as a screen: at most 24 lines of at most 100 columns, whatever was judged.
 
 `screen_of` gives lines of spans, a text and its style, which the terminal's writer turns into
-colours or leaves plain. Few conditions are columns, many become rows; what does not fit is cut, and
-the cut says so.
+colours or leaves plain. Few conditions are columns, many become rows. Sentences and notes break
+between words and stand whole; what finds no room is left out whole, which is said. Only names of
+hundreds of letters are cut.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def screen_of(
     for share in _SHARES:
         head, tail = _head(brief, width), _tail(brief, share, width, more)
         left = height - closing - len(head) - len(tail)
-        notes = _notes(brief, width)[: share.notes]
+        notes = _notes(brief, width, share.notes)
         if wide is not None and len(wide) + len(notes) <= left:
             return [*head, *wide, *notes, *tail]
         if wide is None and len(brief.columns) + 1 + len(notes) <= left:
@@ -112,7 +113,7 @@ def _head(brief: Brief, width: int) -> Lines:
         head = [[Span(first, "bold")]]
     out: Lines = [*head, *([Span(text)] for text in rest)]
     if brief.read:
-        out += _labelled("READ", _fitted(_clean(" ".join(brief.read)), width - _LABEL, 2))
+        out += _labelled("READ", _whole([_clean(r) for r in brief.read], " ", width - _LABEL, 2))
     return [*out, []]
 
 
@@ -126,10 +127,7 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         if room < 1:
             answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
             break
-        lines = _whole(_clean(answer.text).split("; "), "; ", width - 1, room, indent=3)
-        if not lines:
-            answers.append([Span(_more(len(brief.answers) - i, "answer", more), "dim")])
-            break
+        lines = _whole(_parts(_clean(answer.text)), "; ", width - 1, room, indent=3)
         answers += [[Span(f" {line}" if j == 0 else line)] for j, line in enumerate(lines)]
     if brief.lines and answers:
         out.append([])
@@ -138,7 +136,7 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
         out += [[]] if out or brief.lines else []
     if brief.thresholds:
         told = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
-        out += _labelled("MARKS", _fitted(_clean(told), width - _LABEL, 1))
+        out += _labelled("MARKS", _wrapped(_clean(told), width - _LABEL, 0))
     for label, parts, sign, most in (
         ("USE", brief.use, _sign(brief.use), share.use), ("MIND", brief.mind, " · ", share.mind)
     ):  # fmt: skip
@@ -152,19 +150,35 @@ def _sign(parts: Sequence[str]) -> str:
     return " " if parts and parts[0].endswith((".", "!", "?")) else "; "
 
 
+def _parts(text: str) -> list[str]:
+    """What stands between semicolons, but for those within brackets.
+
+    Examples
+    --------
+    >>> _parts("it moves: a (2 [1, 3]; few items); b")
+    ['it moves: a (2 [1, 3]; few items)', 'b']
+    """
+    out = [""]
+    for piece in text.split("; "):
+        inside = out[-1].count("(") > out[-1].count(")")
+        if out[-1] and not inside:
+            out.append(piece)
+        else:
+            out[-1] += f"; {piece}" if out[-1] else piece
+    return out
+
+
 def _whole(parts: Sequence[str], sign: str, width: int, most: int, *, indent: int = 0) -> list[str]:
     """Whole parts in at most so many lines: the last, least ones are left out, which is said.
 
-    The first stands whole in twice as many lines rather than cut; what is longer than that (a name
-    of hundreds of letters in it) is cut with three dots.
+    The first stands whole in twice as many lines rather than not at all.
     """
     for kept in range(len(parts), 0, -1):
         left = f" ({len(parts) - kept} more: {_SHOW})" if kept < len(parts) else ""
         lines = _wrapped(sign.join(parts[:kept]) + left, width, indent)
-        if len(lines) <= most:
+        if len(lines) <= most or (kept == 1 and len(lines) <= 2 * most):
             return lines
-    lines = _wrapped(parts[0], width, indent)
-    return lines if len(lines) <= 2 * most else _fitted(parts[0], width, most, indent=indent)
+    return [f"in {len(' '.join(parts).split()):,} words: {_SHOW}"]
 
 
 def _wrapped(text: str, width: int, indent: int) -> list[str]:
@@ -178,28 +192,14 @@ def _labelled(label: str, lines: Sequence[str]) -> Lines:
     ]
 
 
-def _fitted(text: str, width: int, most: int, *, indent: int = 0) -> list[str]:
-    """Text in at most so many lines, cut with three dots."""
-    return textwrap.wrap(
-        text,
-        width=width,
-        max_lines=max(1, most),
-        placeholder=" ...",
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-    )
-
-
 def _joined(parts: Sequence[str], width: int, most: int) -> list[str]:
-    """Parts with points between them, broken between parts where that is possible."""
+    """Parts with points between them, in so many lines; those that find no room are left out."""
     lines: list[str] = []
     for part in parts:
         if lines and len(lines[-1]) + 3 + len(part) <= width:
             lines[-1] += f" · {part}"
-        else:
-            lines.append(part)
-    if len(lines) > most or any(len(line) > width for line in lines):
-        return _fitted(" · ".join(parts), width, most)
+        elif len(lines) < most:
+            lines.append(_name(part, width))
     return lines
 
 
@@ -253,15 +253,15 @@ def _by_question(brief: Brief, width: int) -> Lines | None:
     return lines
 
 
-def _notes(brief: Brief, width: int) -> Lines:
-    """What holds for a whole row: chance, ceilings, baselines."""
-    out: Lines = []
+def _notes(brief: Brief, width: int, most: int) -> Lines:
+    """What holds for a whole row (chance, ceilings, baselines): whole notes in so many lines."""
+    out: list[str] = []
     for line in brief.lines:
         if line.beside:
             told = ", ".join(f"{b.words} {b.number}" for b in line.beside)
-            text = f"   {line.ask}: {told}"
-            out.append([Span(_fitted(text, width, 1)[0], "dim")])
-    return out
+            note = [f"   {part}" for part in _wrapped(f"{line.ask}: {told}", width - 3, 2)]
+            out += note if len(out) + len(note) <= most else []
+    return [[Span(text, "dim")] for text in out]
 
 
 def _by_condition(brief: Brief, width: int, most: int, more: str) -> Lines:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
+from pathlib import Path
 
 import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results
-from judgestats.results.brief import brief_of
-from tests.reporting.record_numbers import faults
+from tests.cli.test_screens import table
+from tests.reporting.pages import held, held_screen
 
 SMALL = ("--limit", "6", "--resamples", "99", "--report", "html,pdf,md")
 """Few items: what is held is the form."""
@@ -29,48 +28,6 @@ OWN: dict[str, tuple[str, ...]] = {
     "crowd": (),
     "rejection_sampling": (),
 }
-_SHOWN = re.compile(
-    r'<span data-record="[^"]*#(?:estimate|interval\.\w+|rows\.[^"]*)">([^<]+)</span>'
-)
-
-
-def in_order(numbers, text):
-    """The first number that does not follow the one before it, or nothing."""
-    at = 0
-    for number in numbers:
-        found = text.find(number, at)
-        if found < 0:
-            return f"{number!r} after {text[max(0, at - 80) : at]!r}"
-        at = found
-    return ""
-
-
-def held(folder, said):
-    """Hold a run's screen and its report to what both promise."""
-    lines = said.splitlines()
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 100
-    assert "..." not in said
-    page = folder / "report.html"
-    found = read_results(folder / "results.json")
-    assert faults(page, found) == []
-    pdf = subprocess.run(
-        ["pdftotext", "-layout", str(page.with_suffix(".pdf")), "-"],
-        capture_output=True, check=True, timeout=30,
-    ).stdout.decode()  # fmt: skip
-    pages = pdf.split("\f")[:-1]
-    assert len(pages) <= 8
-    assert "Figure 1" in pages[0] or "Table 1" in pages[0]
-    for answer in brief_of(found).answers[:1]:  # the screen's first answer heads page one
-        said_first = " ".join(answer.text.split()[:4])
-        assert said_first in " ".join(said.split())
-        assert said_first in " ".join(pages[0].split())
-    numbers = [" ".join(n.split()) for n in _SHOWN.findall(page.read_text("utf-8"))]
-    assert len(numbers) > 5
-    text = page.with_suffix(".md").read_text("utf-8").replace("\\", "")
-    assert in_order(numbers, text) == ""
-
-
 QUICK = ("validity", "omega")
 """Of verdicts with scores, and of choices; the others are held by `make study`."""
 
@@ -80,5 +37,42 @@ QUICK = ("validity", "omega")
 )
 def test_an_experiment_keeps_to_one_screen_and_to_its_records(workplace, capsys, name):
     assert main(["run", name, *SMALL, *OWN[name]]) == 0
-    [folder] = [p.parent for p in workplace.glob("mlruns/*/*/artifacts/report.html")]
-    held(folder, capsys.readouterr().out)
+    [page] = workplace.glob("mlruns/*/*/artifacts/report.html")
+    held(page, read_results(page.with_name("results.json")), capsys.readouterr().out)
+
+
+def test_audits_drift_and_comparisons_keep_to_one_screen_and_to_their_records(
+    workplace, capsys, tmp_path
+):
+    runs = {}
+    for name, shift in (("a", 0.0), ("b", 0.6)):
+        file = table(tmp_path / f"{name}.csv", 3, shift=shift)
+        words = ("--scale", "1-10", "--resamples", "99", "--report", "html,pdf,md")
+        assert main(["analyze", str(file), *words]) == 0
+        said = capsys.readouterr().out
+        [page] = set(workplace.glob("mlruns/*/*/artifacts/report.html")) - set(runs.values())
+        runs[name] = page
+        held(page, read_results(page.with_name("results.json")), said)
+    files = [str(tmp_path / f"{name}.csv") for name in runs]
+    assert main(["drift", *files, "--resamples", "99", "--out", "moved/results.json"]) == 0
+    said = capsys.readouterr().out
+    assert main(["report", "moved", "--to", "html,pdf,md", "--out", "moved"]) == 0
+    held(Path("moved/report.html"), read_results(Path("moved/results.json")), said)
+    capsys.readouterr()
+    folders = [str(page.parent) for page in runs.values()]
+    assert main(["report", *folders, "--to", "html,pdf,md", "--out", "both"]) == 0
+    beside = Path("both/tables/run-2-against-run-1.json")
+    found = {
+        f"run-{i}": read_results(Path(folder) / "results.json")
+        for i, folder in enumerate(folders, start=1)
+    }
+    held_screen(said := capsys.readouterr().out)
+    page = Path("both/comparison.html")
+    held(page, found | {beside.stem: read_results(beside)}, said.partition("Report (")[0])
+
+
+def test_a_replication_keeps_to_one_screen_and_to_its_records(workplace, capsys):
+    words = ("--study", "schroeder2024", "--report", "html,pdf,md")
+    assert main(["run", "replicate", *words]) == 0
+    [page] = workplace.glob("mlruns/*/*/artifacts/report.html")
+    held(page, read_results(page.with_name("results.json")), capsys.readouterr().out)

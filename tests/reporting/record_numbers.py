@@ -42,6 +42,7 @@ class Page(HTMLParser):
     stack: list[tuple[str, str, str]] = field(default_factory=list)
     marked: list[tuple[str, str]] = field(default_factory=list)
     bare: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -54,6 +55,8 @@ class Page(HTMLParser):
         self.stack.append((tag, kind, given.get("data-record", "")))
         if given.get("data-record"):
             self.marked.append((given["data-record"], ""))
+            if any(name == "td" for name, _, _ in self.stack):
+                self.cells.append(given["data-record"])
 
     def handle_endtag(self, tag: str) -> None:
         while self.stack:
@@ -95,6 +98,14 @@ def faults(page: Path, found: Results | Mapping[str, Results]) -> list[str]:
         if not _same(" ".join(text.split()), value):
             out.append(f"{where}: shows {text!r}, is {value!r}")
     return out
+
+
+def said_twice(page: Path) -> list[str]:
+    """Numbers that stand in two cells of tables, by their records."""
+    read = Page()
+    read.feed(page.read_text(encoding="utf-8"))
+    ends = [where for where in read.cells if where.endswith(("#estimate", "#p_adjusted", "#p"))]
+    return sorted({where for where in ends if ends.count(where) > 1})
 
 
 def _same(text: str, value: object) -> bool:

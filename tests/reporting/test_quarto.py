@@ -80,6 +80,19 @@ def test_every_document_keeps_the_contract(quarto: Path, run_folder: Path, tmp_p
     assert page["header"]["engine"] == "markdown"
 
 
+def test_quarto_gets_the_narrow_figure_beside_the_wide_one() -> None:
+    figure = '![](figures/a.svg){fig-alt="a {b}" narrow="figures/a-narrow.svg"}'
+    text = quarto_source(f":::: {{#fig-a}}\n\n{figure}\n\nA.\n\n::::\n", {"title": "T"})
+    body = text.partition("\n---\n\n")[2]
+    before, _, within = body.partition(":::: {#fig-a}")  # Quarto keeps one picture of a float
+    assert '![](figures/a-narrow.svg){fig-alt="a {b}" .js-narrow}' in before
+    assert 'when-format="html"' in before
+    assert '![](figures/a.svg){fig-alt="a {b}" .js-wide}' in within
+    assert "narrow=" not in body
+    css = (REPORTS / "report.css").read_text("utf-8")
+    assert "img.js-narrow{display:none}" in css
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -8,7 +8,7 @@ from judgestats.results import Results
 from judgestats.results.answers import number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
-from judgestats.results.numbers import apa_p, bounds_of, column_decimals
+from judgestats.results.numbers import adjusted_p, bounds_of, column_decimals
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.wording import hangs_on
 
@@ -34,6 +34,8 @@ def assert_screen(found: Results) -> Brief:
         lines = screen_of(brief, width=width, more="judgestats show 01234567", closing=2)
         text = plain_text([*lines, *next_line(["judgestats show 01234567", "mlflow ui"], width)])
         assert len(text.splitlines()) <= HEIGHT, text
+        assert " ..." not in text, text  # sentences and notes stand whole or not at all
+        assert text.count("(") == text.count(")"), text
         assert max(map(len, text.splitlines())) <= width, text
     return brief
 
@@ -49,7 +51,7 @@ def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found
     for headline in found.headlines:
         if headline.id in headlines:
             about = headline.about
-            known += [headline.says, headline.reason, apa_p(headline.p_adjusted)]
+            known += [headline.says, headline.reason, f"p {adjusted_p(headline)}"]
             known += [about.stratum, about.judge, *about.conditions]
             known += headline.id.rpartition("/")[2].split(":")  # a pair's names
             known.append(name_of(headline.estimand) if headline.estimand else "")

@@ -18,7 +18,17 @@ from judgestats.results import (
     Results,
     Row,
 )
-from judgestats.results.brief import Brief, Cell, Column, Line, brief_of, shown, told_apart
+from judgestats.results.brief import (
+    Answer,
+    Beside,
+    Brief,
+    Cell,
+    Column,
+    Line,
+    brief_of,
+    shown,
+    told_apart,
+)
 from judgestats.results.screen import HEIGHT, next_line, plain_text, screen_of
 from judgestats.results.thresholds import Threshold, read_thresholds
 
@@ -98,20 +108,50 @@ def test_any_number_of_judges_fits(n: int, width: int) -> None:
         assert "more" not in text
 
 
-def test_long_names_and_texts_are_cut_and_say_so() -> None:
+def test_only_names_are_cut_and_what_is_left_out_is_said() -> None:
     found = results_of(2)
     brief = brief_of(
         replace(
             found,
             title="x" * 300,
-            limitations=tuple(Note(code="l", message="word " * 90) for _ in range(5)),
+            limitations=tuple(Note(code="l", message=f"{k} " + "word " * 300) for k in range(2)),
             recommendation=Recommendation(text="word " * 200),
         )
     )
     lines = plain_text(screen_of(brief)).splitlines()
     assert len(lines) < HEIGHT
     assert max(map(len, lines)) <= 100
-    assert any(line.endswith("...") for line in lines)
+    assert "xxx...xxx" in lines[0]
+    assert not any(line.endswith("...") for line in lines)
+    assert "USE    in 200 words: judgestats show" in lines
+    assert any(line.startswith("MIND   in 60") for line in lines)
+
+
+def test_notes_of_rows_stand_whole_or_not_at_all() -> None:
+    brief = brief_of(results_of(2))
+    [first, *rest] = brief.lines
+    noted = replace(
+        first,
+        beside=(
+            Beside(words="95 % of what chance alone gives: below", record="r", number=".11"),
+            Beside(words="people among themselves, of all pairs", record="r", number=".81"),
+        ),
+    )
+    brief = replace(brief, lines=(noted, *rest))
+    said = " ".join(plain_text(screen_of(brief, width=60)).split())
+    assert "below .11, people among themselves, of all pairs .81" in said
+    small = plain_text(screen_of(brief, width=60, height=6))
+    assert "chance alone" not in small
+
+
+def test_an_answer_breaks_between_subjects_not_within_brackets() -> None:
+    text = "It moves: a (2.0 [1.0, 3.0]; 2 effective clusters); " + "; ".join(
+        f"judge {k} (2.0 [1.0, 3.0]; 3 effective clusters)" for k in range(12)
+    )
+    brief = replace(brief_of(results_of(2)), answers=(Answer(claim="differs", text=text),))
+    said = plain_text(screen_of(brief, height=14))
+    assert said.count("(2.0 [1.0, 3.0];") == said.count("effective clusters)")
+    assert "more: judgestats show)" in said
 
 
 def test_a_threshold_is_kept_by_the_interval() -> None:

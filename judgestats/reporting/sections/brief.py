@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import coefficients_of, full_condition
-from judgestats.reporting.sections.disagreements import linked
 from judgestats.reporting.sections.estimate_tables import subject_of
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
+from judgestats.reporting.sections.page_one import above
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import (
     NOTHING,
@@ -33,9 +32,8 @@ from judgestats.results import (
     Test,
     estimand_of,
 )
-from judgestats.results import Table as TableRecord
 
-__all__ = ["asked", "by_condition", "files", "limits", "pairs", "results", "setting"]
+__all__ = ["asked", "by_condition", "limits", "pairs", "results", "setting"]
 
 _MOST_ROWS = 24
 _MOST_PAIRS = 24
@@ -102,13 +100,10 @@ def asked(run: Run) -> Table | None:
 
 def by_condition(run: Run) -> Table | None:
     """What describes the conditions and does not stand on page one."""
-    from judgestats.reporting.sections.page_one import questions
-
-    told = questions(run)
-    above = {str(cell) for row in (told.rows if told else ()) for cell in row.values()}
+    on_page_one = above(run)
     scores = ["mean", "sem", "icc1", "omega"]
     keys = [k for k in (*scores, *coefficients_of(run), *LOST) if k in run.conditions]
-    keys = [k for k in measures(run, keys) if not _stands_above(run, k, above)]
+    keys = [k for k in measures(run, keys) if not _stands_above(run, k, on_page_one)]
     lost = [k for k in LOST if k in keys and (k == LOST[0] or any_of(run, k))]
     keys = [*[k for k in keys if k not in LOST][:4], *lost]
     kept = {str(r["condition"]) for r in run.compared}
@@ -147,15 +142,16 @@ def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
     return bool(rows) and 2 * sum(r[key] is not NOTHING for r in rows) >= len(rows)
 
 
-def _stands_above(run: Run, key: str, above: set[str]) -> bool:
-    """Whether page one shows these numbers, of the first condition that has one."""
-    shown = (measured(run, i, key) for i in range(len(run.table(CONDITIONS))))
-    first = next((m for m in shown if m.known), None)
-    return first is not None and "[" in (text := str(first.shown())) and text in above
+def _stands_above(run: Run, key: str, told: set[str]) -> bool:
+    """Whether page one shows these numbers, of the conditions that it has room for."""
+    numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
+    return any({m.at[0], str(m.shown())} & told for m in numbers if m.known)
 
 
 def results(run: Run) -> list[Showable]:
     """Primary and secondary results, a table each of tests and of estimates; then the pairs."""
+    if run.records.kind == "drift":  # page one has them
+        return []
     listed = run.of_role("primary", "secondary")
     shown_above = {e for c in run.records.conditions for e in c.estimates.values()}
     tests = [r for r in listed if isinstance(r, Test)]
@@ -320,7 +316,8 @@ def pairs(run: Run) -> Table | None:
         key: line for key, line in lines.items()
         if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
     }  # fmt: skip
-    rows = [_pair(run, key[0], line) for key, line in kept.items() if any(line.values())]
+    first = above(run)
+    rows = [_pair(run, key[0], line, first) for key, line in kept.items() if any(line.values())]
     if not rows:
         return None
     rows.sort(key=lambda r: (r["of"], r["group"]))
@@ -351,7 +348,10 @@ def pairs(run: Run) -> Table | None:
     )
 
 
-def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
+_SAID = Shown((("on page one", ""),))
+
+
+def _pair(run: Run, where: str, line: dict[str, Any], told: set[str]) -> dict[str, Any]:
     size, same = line["size"] or line["same"], line["same"]
     level = run.records.family(size.family).level if size.family else 0.05
 
@@ -368,7 +368,7 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
         "group": where,
         "pair": f"{size.a} against {size.b}",
         "of": estimand_of(size.estimand).label,
-        "size": effect.shown(),
+        "size": _SAID if effect.at[0] in told else effect.shown(),
         "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
     }
@@ -391,73 +391,3 @@ def limits(run: Run) -> Markdown:
         return Markdown("The data gave cause for no limitation beyond those of the design.")
     shown = listed[:_FEW]
     return Markdown("\n".join(f"- {text}" for text in shown))
-
-
-_CSV = {
-    "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
-    "pairs": "every pair, with interval, p and adjusted p",
-    "estimates": "every estimate, with interval and what chance gives",
-    "conditions": "everything that describes the conditions, at full precision",
-    "flagged_without": "results with and without the texts that address the judge",
-    "disagreements": "every item on which judge and people differ, the widest gap first",
-}
-
-
-def files(run: Run) -> Markdown:
-    """The tables that the report leaves out, as CSV beside it, with links."""
-    folder = Path("tables")
-    folder.mkdir(exist_ok=True)
-    made = {name: text for name, text in _written(run).items() if text}
-    for name, text in made.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    there = ["disagreements"] if linked(run) else []
-    there += ["flagged_without"] if run.table("flagged_without") else []
-    here = [*made, *there]
-    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
-    lines.append("- results.json: all records; `judgestats report RUN detail=full` shows them.")
-    return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
-
-
-def _written(run: Run) -> dict[str, str]:
-    out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
-    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
-    for record in run.records.results:
-        common = {
-            "id": record.id, "hypothesis": record.hypothesis, "role": record.role,
-            "title": record.title,
-        }  # fmt: skip
-        interval = getattr(record, "interval", None)
-        ends = {"low": interval.low, "high": interval.high} if interval else {}
-        if isinstance(record, Test):
-            kinds["tests"].append(
-                common | {
-                    "method": record.method, "statistic": record.statistic.symbol,
-                    "value": record.statistic.value,
-                    "df": "; ".join(f"{k} {v:g}" for k, v in record.statistic.df.items()),
-                    "p": record.p, "p_adjusted": record.p_adjusted,
-                }
-            )  # fmt: skip
-        elif isinstance(record, Comparison):
-            kinds["pairs"].append(
-                common | {
-                    "a": record.a, "b": record.b, "estimand": record.estimand,
-                    "estimate": record.estimate, "low": math.nan, "high": math.nan, **ends,
-                    "p": record.p, "p_adjusted": record.p_adjusted,
-                }
-            )  # fmt: skip
-        elif isinstance(record, Estimate):
-            null = record.null
-            kinds["estimates"].append(
-                common | {
-                    "estimand": record.estimand, "estimate": record.estimate, "low": math.nan,
-                    "high": math.nan, **ends, "chance_mean": null.mean if null else math.nan,
-                    "chance_95": null.q95 if null else math.nan,
-                }
-            )  # fmt: skip
-        elif isinstance(record, TableRecord) and record.id == CONDITIONS:
-            kinds["conditions"] = run.table(CONDITIONS)
-    for name, rows in kinds.items():
-        if rows:
-            columns = tuple(Column(key=k) for k in rows[0])
-            out[name] = Table(columns=columns, rows=tuple(rows)).to_csv()
-    return out

@@ -331,7 +331,9 @@ def full_condition(row: dict[str, Any], run: Run) -> str:
     short = short_condition(row, run)
     if not run.several_judges:
         return short
-    return f"{row['judge']}, {short}" if run.by_judge else str(row["condition"])
+    name, judge = str(row["condition"]), str(row["judge"])
+    own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
+    return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
 
 
 def short_condition(row: dict[str, Any], run: Run) -> str:

@@ -6,18 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from judgestats.analysis.drift import drift
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.answers import told
+from judgestats.reporting.sections.changes import changes, number_at
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.show import Captioned, Markdown, Showable
-from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, label, named
-from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, Estimate, Results, Test, write_results
+from judgestats.reporting.shown import NOTHING, Shown, address, label, named
+from judgestats.reporting.tables import Table
+from judgestats.results import Results, Test, write_results
 
 __all__ = ["Pair", "files", "in_short", "paired", "pairs", "shifts"]
 
@@ -63,7 +63,7 @@ class Pair:
         """The comparison, a row a condition."""
         if self.found is None:
             raise InputError(f"{self.title} has no table: {self.refused}")
-        return _paired_table(self, self.found)
+        return changes(self.found, first="Run 1", second=f"Run {self.number}", file=self.file)
 
 
 def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Pair]:
@@ -154,53 +154,6 @@ def _items(found: Results) -> Shown:
     return label(found, address(test.id, "sample.n_items"))
 
 
-_TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
-"""A row of drift's screen, and the test of it, by the beginning of its id."""
-_HEADS = {"shift": "Mean moved", "spread": "Variance x", "verdicts": "Changed"}
-
-
-def _paired_table(pair: Pair, found: Results) -> Table:
-    names = list(dict.fromkeys(name for row in found.rows for name in row.cells))
-    rows: list[dict[str, Any]] = [{"condition": name} for name in names]
-    columns = [Column(key="condition", label="Condition")]
-    for asked in found.rows:
-        numbers = [_number(found, asked.cells.get(name, "")) for name in names]
-        for row, text in zip(rows, column(numbers), strict=True):
-            row[asked.key] = text.within(pair.file)
-            row[f"{asked.key}_p"] = _p(found, f"{_TESTS[asked.key]}.{row['condition']}").within(
-                pair.file
-            )
-        columns += [
-            Column(key=asked.key, label=_HEADS[asked.key], align="right"),
-            Column(key=f"{asked.key}_p", label="p, adjusted", align="right"),
-        ]
-    undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        caption=(
-            f"Run {pair.number} against Run 1, paired by item. Mean moved: Run {pair.number} minus "
-            "Run 1, in points. Variance x: its within-item variance over that of Run 1; the p is "
-            "that of the test of spread. Changed: verdicts, or scores, beyond repetition. "
-            "p-values are adjusted in one family."
-        ),
-        note="– undefined: a variance of 0 in one of the runs." if undefined else "",
-        label=f"tbl-paired-{pair.number}",
-    )
-
-
-def _number(found: Results, where: str) -> Measured:
-    record = found[where] if where else None
-    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
-
-
-def _p(found: Results, test: str) -> Shown:
-    if test not in found:
-        return NOTHING
-    bound = found.get(test, Test).p_bound
-    return label(found, address(test, "p_adjusted"), p=True, bound=bound)
-
-
 def _verdict(found: Results, test: str) -> plots.Verdict:
     if test not in found or math.isnan(found.get(test, Test).p_adjusted):
         return ""
@@ -210,10 +163,10 @@ def _verdict(found: Results, test: str) -> plots.Verdict:
 
 def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
     found = pair.found
-    rows = [row for row in found.rows if row.key == "shift"] if found is not None else []
     if found is None:
         return []
-    numbers = [(name, _number(found, i)) for row in rows for name, i in row.cells.items()]
+    moved = [row.cells for row in found.rows if row.key == "shift"]
+    numbers = [(name, number_at(found, i)) for cells in moved for name, i in cells.items()]
     return [
         plots.EffectRow(
             label=name, estimate=m.value, low=m.low, high=m.high, group=pair.title,

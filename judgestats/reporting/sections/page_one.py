@@ -9,19 +9,20 @@ from typing import Any
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
 from judgestats.reporting.sections.answers import answers
+from judgestats.reporting.sections.changes import changes
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
 from judgestats.reporting.sections.opinion import warned
-from judgestats.reporting.show import Markdown, Showable
+from judgestats.reporting.show import Captioned, Markdown, Showable
 from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, resolve, words
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import CONDITIONS, Comparison, Estimate, Row
 from judgestats.results.brief import told_apart
 from judgestats.results.screen import shared_out
 
-__all__ = ["page_one", "questions"]
+__all__ = ["above", "page_one", "questions"]
 
-_MOST_ROWS, _FEWER_ROWS = 18, 6
+_MOST_ROWS, _FEWER_ROWS = 18, 10
 _HIGH = 3.0
 """Inches of a figure beside which page one has room for fewer rows."""
 _QUESTIONS: dict[str, tuple[str, ...]] = {
@@ -58,8 +59,27 @@ def page_one(run: Run) -> list[Showable]:
     advice = found.recommendation
     if advice is not None and advice.text:
         parts.append(Markdown(_advised(run)))
+    if found.kind == "drift":  # one verdict a change: its size beside the p of its test
+        return [*parts, changes(found, first="the first run", second="the second run")]
+    return [*parts, questions(run, most=_room(figure))]
+
+
+def above(run: Run) -> set[str]:
+    """The addresses of the numbers that page one's table shows, and those with intervals as texts.
+
+    An analysis may keep one number in two records: for a condition, and as a result.
+    """
+    told = questions(run, most=_room(answer_figure(run)))
+    cells = [cell for row in (told.rows if told else ()) for cell in row.values()]
+    shown = [cell for cell in cells if isinstance(cell, Shown)]
+    texts = {str(cell) for cell in shown if "[" in str(cell)}
+    return texts | {where for cell in shown for _, where in cell.parts if where}
+
+
+def _room(figure: Captioned | None) -> int:
+    """Rows that page one has room for beside its figure."""
     high = figure.figure.size[1] if figure is not None else 0.0
-    return [*parts, questions(run, most=_FEWER_ROWS if high > _HIGH else _MOST_ROWS)]
+    return _FEWER_ROWS if high > _HIGH else _MOST_ROWS
 
 
 def _advised(run: Run) -> str:
@@ -105,7 +125,7 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
     missing = [q for q in (*_QUESTIONS, "Price?") if not any(q in c.label for c in columns)]
     notes = []
     if missing:
-        asked = " and ".join(m.rstrip("?").lower() for m in missing)
+        asked = ", ".join(m.rstrip("?").lower() for m in missing)
         notes.append(f"Not examined by this run: {asked}.")
     if len(cells) > most:
         notes.append("Further conditions stand in tables/conditions.csv.")

@@ -1,0 +1,81 @@
+"""What changed from one run to another, a row a condition: the records of `drift`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from judgestats.reporting.shown import NOTHING, Measured, Shown, address, column, label
+from judgestats.reporting.tables import Column, Table
+from judgestats.results import Comparison, Estimate, Results, Test
+
+__all__ = ["changes", "number_at"]
+
+_TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
+"""A row of drift's screen, and the test of it, by the beginning of its id."""
+_HEADS = {"shift": "Mean moved", "spread": "Variance x", "verdicts": "Changed"}
+
+
+def changes(found: Results, *, first: str, second: str, file: str = "") -> Table:
+    """Shift of the mean, ratio of variances, verdicts changed; each with the p of its test.
+
+    Parameters
+    ----------
+    found : Results
+        Of `drift`.
+    first, second : str
+        What the runs are called.
+    file : str
+        The name of the results file, where several stand on one page.
+    """
+    names = list(dict.fromkeys(name for row in found.rows for name in row.cells))
+    rows: list[dict[str, Any]] = [{"condition": name} for name in names]
+    columns = [Column(key="condition", label="Condition")]
+    asked = [row for row in found.rows if row.key in _TESTS]
+
+    def placed(shown: Shown) -> Shown:
+        return shown.within(file) if file else shown
+
+    for one in asked:
+        numbers = [number_at(found, one.cells.get(name, "")) for name in names]
+        for row, text in zip(rows, column(numbers), strict=True):
+            row[one.key] = placed(text)
+            row[f"{one.key}_p"] = placed(_p(found, f"{_TESTS[one.key]}.{row['condition']}"))
+        columns += [
+            Column(key=one.key, label=_HEADS[one.key], align="right"),
+            Column(key=f"{one.key}_p", label="p, adjusted", align="right"),
+        ]
+    undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
+    told = {
+        "shift": f"Mean moved: {second} minus {first}, in points.",
+        "spread": f"Variance x: within items, that of {second} over that of {first}; "
+        "its p is that of the test of spread.",
+        "verdicts": "Changed: verdicts, or scores, beyond repetition.",
+    }
+    slug = re.sub(r"[^a-z0-9]+", "-", second.lower()).strip("-")
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        caption=" ".join(
+            [
+                f"{second[:1].upper()}{second[1:]} against {first}, paired by item.",
+                *(told[one.key] for one in asked),
+                "p-values are adjusted in one family.",
+            ]
+        ),
+        note="– undefined: a variance of 0 in one of the runs." if undefined else "",
+        label=f"tbl-changes-{slug}",
+    )
+
+
+def number_at(found: Results, record_id: str) -> Measured:
+    """The number of a record; nothing where there is none."""
+    record = found[record_id] if record_id else None
+    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+
+
+def _p(found: Results, test: str) -> Shown:
+    if test not in found:
+        return NOTHING
+    bound = found.get(test, Test).p_bound
+    return label(found, address(test, "p_adjusted"), p=True, bound=bound)
