@@ -21,15 +21,21 @@ def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
 
 
-def named(kind: str, title: str, condition: str, result: Result) -> NamedResult:
+_LEADING = {"icc1", "omega", "fleiss_kappa", "ac1", "vote_share", "flip_rate"}
+"""What an audit in memory tells of every condition; what else counts give stands beside."""
+
+
+def named(
+    kind: str, title: str, condition: str, result: Result, about: About | None = None
+) -> NamedResult:
     """A reliability of one condition under its name; the leading coefficients are headlines."""
     return NamedResult(
         id=f"reliability.{kind}.{condition}",
         title=f"{title} ({condition})",
-        role="primary",
+        role="primary" if kind in _LEADING else "secondary",
         result=result,
-        about=About(conditions=(condition,)),
-        headline=kind in {"icc1", "omega", "fleiss_kappa", "ac1", "vote_share", "flip_rate"},
+        about=about or About(conditions=(condition,)),
+        headline=kind in _LEADING,
     )
 
 
@@ -40,7 +46,8 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
             f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
             "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
             "models, which read every judgment many times (the jackknife over clusters "
-            "and the F intervals stand in for the bootstrap)."
+            "and the F intervals stand in for the bootstrap), and the judge as an instrument "
+            "(severity, levels used, fit)."
         )
     ]
     if reduced.board is None:

@@ -20,10 +20,15 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scale_use import mean_deviations
-from judgestats.analysis.scores import condition_metrics, condition_row, described_line
+from judgestats.analysis.scores import (
+    OMEGA_TITLE,
+    condition_metrics,
+    condition_row,
+    described_line,
+    subject_of,
+)
 from judgestats.analysis.unread import lost_metrics
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
-from judgestats.results import About
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.layouts.cell_statistics import Cells
@@ -72,10 +77,13 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
                 omega=found["omega"],
             )
         )
-        subject = About(judge=column.judge, conditions=(name,))
+        factors = {factor: str(level) for factor, level in column.factors.items()}
+        subject = subject_of(name, column.judge, column.temperature, factors)
         described += described_line(name, summary[name], single, subject)
-        results.append(named("icc1", "Reliability of one judgment", name, single))
-        results += [named(kind, _TITLES[kind], name, value) for kind, value in found.items()]
+        results.append(named("icc1", "Reliability of one judgment", name, single, subject))
+        results += [
+            named(kind, _TITLES[kind], name, value, subject) for kind, value in found.items()
+        ]
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = _compared(reduced, cells, declared)
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
@@ -112,7 +120,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
 
 
 _TITLES = {
-    "omega": "Reliability of the mean of all replications",
+    "omega": OMEGA_TITLE,
     "omega_tau-equivalent": "The same under the tau-equivalent model",
     "omega_congeneric": "The same under the congeneric model",
     "icc2": "ICC(2,1), replications as judges whose level matters",

@@ -18,8 +18,10 @@ from judgestats.analysis.pass_fail import FAIL, PASS, pass_rate
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.unread import lost_metrics
 from judgestats.analysis.verdict_table import estimates_of, verdict_metrics, verdict_sentence
+from judgestats.analysis.verdicts import verdicts_needed
 from judgestats.judgments.large.reduced import Column, ReducedJudgments
 from judgestats.judgments.shapes import lost_shares
+from judgestats.results import About
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
@@ -78,6 +80,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     """Agreement, flips and reliability of verdicts by condition."""
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
+    described: list[NamedResult] = []
     done: dict[str, str] = {}
     for place, column in enumerate(reduced.columns):
         if column.label in done:  # the first order of presentation, as in memory
@@ -102,6 +105,11 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             named(kind.split(".", 1)[1], title, column.label, result)
             for kind, title, result in found
         ]
+        described += [
+            verdicts_needed(column.label, value)
+            for kind, _, value in found
+            if kind == "reliability.vote_share" and isinstance(value, Estimate)
+        ]
         if set(reduced.values) <= {PASS, FAIL}:
             rate = _pass_rate(reduced, [reduced.columns.index(c) for c in same], declared)
             found.insert(0, ("verdicts.pass_rate", "How many pass", rate))
@@ -112,6 +120,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
                     role="primary",
                     result=rate,
                     headline=True,
+                    about=About(conditions=(column.label,)),
                 )
             )
         rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(found))
@@ -131,6 +140,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),
+        described=tuple(described),
         rows=verdict_rows(table_of["condition"]),
         limitations=tuple(limits),
         metrics=lost_metrics(table_of),

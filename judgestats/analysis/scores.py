@@ -25,6 +25,7 @@ from judgestats.stats.reliability.one_factor import Model
 from judgestats.stats.spread.condition_summary import ConditionRow, condition_summary
 
 __all__ = [
+    "OMEGA_TITLE",
     "ScoreConditions",
     "cell_arrays",
     "cell_figures",
@@ -33,6 +34,7 @@ __all__ = [
     "described_line",
     "omega_declared",
     "score_conditions",
+    "subject_of",
 ]
 
 MOST_PERMUTED = 10_000_000
@@ -150,11 +152,7 @@ def score_conditions(
             )
             for kind, title, value in (
                 ("icc1", "Reliability of one judgment", reliability),
-                (
-                    "omega",
-                    "Reliability of the mean of all replications (Cronbach's alpha)",
-                    omega,
-                ),
+                ("omega", OMEGA_TITLE, omega),
                 *further,
             )
         ]
@@ -190,6 +188,10 @@ def score_conditions(
         estimates=tuple(estimates),
         conditions=tuple(conditions),
     )
+
+
+OMEGA_TITLE = "Reliability of the mean of all replications (Cronbach's alpha)"
+"""Of parallel omega, which is raw alpha."""
 
 
 def described_line(
@@ -259,14 +261,24 @@ def omega_declared(
 def _subject(name: str, asked: pd.DataFrame) -> About:
     """A condition as the subject of a result: its judge and the levels of its factors."""
     first = asked.iloc[0]
-    temperature = float(first["temperature"])
-    factors: dict[str, str | float | None] = {
-        "temperature": None if math.isnan(temperature) else temperature
+    factors = {
+        column.removeprefix("factor_"): str(first[column])
+        for column in asked.columns
+        if column.startswith("factor_")
     }
-    for column in asked.columns:
-        if column.startswith("factor_"):
-            factors[column.removeprefix("factor_")] = str(first[column])
-    return About(judge=str(first["judge"]), conditions=(name,), factors=factors)
+    return subject_of(name, str(first["judge"]), float(first["temperature"]), factors)
+
+
+def subject_of(
+    name: str, judge: str, temperature: float | None, factors: Mapping[str, str]
+) -> About:
+    """A condition of this judge, temperature and levels as the subject of a result."""
+    known = temperature is not None and not math.isnan(temperature)
+    return About(
+        judge=judge,
+        conditions=(name,),
+        factors={"temperature": temperature if known else None, **factors},
+    )
 
 
 def affordable(n_permutations: int, n_scores: int) -> int:

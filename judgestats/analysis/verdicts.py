@@ -63,7 +63,7 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
 from judgestats.stats.inference.result import Comparisons, Estimate, Result
 
-__all__ = ["audit_verdicts", "verdict_plan"]
+__all__ = ["audit_verdicts", "verdict_plan", "verdicts_needed"]
 
 _QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
 
@@ -198,13 +198,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             for kind, title, result in found
         ]
         described += [
-            NamedResult(
-                id=f"repeats.needed.{name}",
-                title="Verdicts for a reliability of .90",
-                role="descriptive",
-                result=repeats_needed(value),
-                about=About(conditions=(name,)),
-            )
+            verdicts_needed(name, value)
             for kind, _, value in found
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
@@ -418,6 +412,17 @@ def _compare(
         NamedResult(id=identity, title=title, role="secondary", result=found, headline=True)
         for identity, title, found in told
     ]
+
+
+def verdicts_needed(name: str, reliability: Estimate) -> NamedResult:
+    """How many verdicts of a condition reach a reliability of .90."""
+    return NamedResult(
+        id=f"repeats.needed.{name}",
+        title="Verdicts for a reliability of .90",
+        role="descriptive",
+        result=repeats_needed(reliability),
+        about=About(conditions=(name,)),
+    )
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:

@@ -278,3 +278,60 @@ def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
         reduce_parquet(tmp_path / "codes.parquet")
     coded = reduce_parquet(tmp_path / "codes.parquet", codes={"0": "a", "1": "b"})
     assert coded.values == ("a", "b")
+
+
+def _passes() -> pd.DataFrame:
+    frame = _verdicts().query("order == 'ab'")
+    return frame.assign(passed=frame["winner"] == "model_a").drop(columns=["order", "winner"])
+
+
+# Counts give these for nothing; memory computes them where they are asked for.
+COUNTED = {"alpha", "lambda2", "icc2", "icc3", "brennan_prediger", "percent_agreement", "entropy"}
+# What a stream says that it leaves out: what reads judgments many times, pairs them, or needs
+# each of them, and parts of an omega.
+NOT_COUNTED = {"instrument", "order", "omega", "fleiss_kappa_unread"}
+SAME = ("title", "about", "estimand", "hypothesis", "role", "estimate", "std_error", "symbol", "p",
+        "p_adjusted", "family", "a", "b", "reason")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [_scores(clustered=False), _scores(clustered=True), _verdicts(), _passes()],
+    ids=["scores", "scores in clusters", "verdicts", "pass and fail"],
+)
+def test_the_records_of_a_stream_are_those_of_memory(tmp_path, frame) -> None:
+    file = tmp_path / "j.parquet"
+    frame.to_parquet(file, index=False)
+    streamed = audit_reduced(reduce_parquet(file), n_resamples=99).records({})
+    memory = audit(js.read_judgments(file), n_resamples=99).records({})
+    ours, theirs = ({r.id: r for r in found.results} for found in (streamed, memory))
+    assert {i.split(".")[1] for i in ours.keys() - theirs.keys()} <= COUNTED
+    left_out = theirs.keys() - ours.keys()
+    assert all(NOT_COUNTED & set(i.split("/")[0].split(".")[:2]) for i in left_out)
+    shared = [i for i in theirs if i in ours and i != "conditions"]
+    assert len(shared) >= 9
+    for identity in shared:
+        one, other = ours[identity], theirs[identity]
+        assert type(one) is type(other)
+        # Clusters are numbers in a stream and names in memory: their permutations are others.
+        drawn = "permutation_pairs" in identity
+        for field in SAME:
+            a, b = getattr(one, field, None), getattr(other, field, None)
+            if isinstance(b, float):
+                near = 0.15 if drawn and field.startswith("p") else 1e-10
+                assert a == pytest.approx(b, rel=1e-10, abs=near, nan_ok=True), (identity, field)
+            else:
+                assert a == b, (identity, field)
+        if statistic := getattr(other, "statistic", None):
+            assert one.statistic.symbol == statistic.symbol
+            assert one.statistic.value == pytest.approx(statistic.value, rel=1e-8, nan_ok=True)
+        for bound in ("low", "high"):
+            a, b = (getattr(r.interval, bound, None) if hasattr(r, "interval") else None
+                    for r in (one, other))  # fmt: skip
+            # Parallel omega over clusters has a jackknife here and a bootstrap in memory.
+            assert a == pytest.approx(b, abs=0.05 if ".omega." in identity else 1e-8), identity
+    claims = {h.id: (h.claim, h.about, h.estimand) for h in memory.headlines}
+    for headline in streamed.headlines:
+        assert claims[headline.id] == (headline.claim, headline.about, headline.estimand)
+    missing = claims.keys() - {h.id for h in streamed.headlines}
+    assert all(NOT_COUNTED & set(i.split(".")[1:3]) for i in missing)

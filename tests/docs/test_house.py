@@ -6,6 +6,7 @@ import graphlib
 import importlib
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -38,6 +39,24 @@ def house() -> Iterator[ModuleType]:
         sys.path.remove(str(BENCHMARKS))
         for name in ("house", "checkout"):
             sys.modules.pop(name, None)
+
+
+def test_the_list_of_rooms_is_the_package_in_the_order_of_imports() -> None:
+    page = (REPOSITORY / "docs" / "contributing.md").read_text(encoding="utf-8")
+    block = page.split("```")[1]
+    names = [line.split("  ")[0].strip() for line in block.splitlines() if line[:1].strip()]
+    listed = [*block.split()[:3], *(n.rstrip("/") for n in names[1:])]
+    package = REPOSITORY / "judgestats"
+    found = {p.stem for p in package.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert set(listed) == found - {"__init__", "__main__"}
+    contracts = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+    rooms, of_stats = (c["layers"] for c in contracts["contracts"][:2])
+    upwards = [n.split(".")[1] for layer in reversed(rooms) for n in layer.split(" | ")]
+    assert sorted(upwards[:3]) == sorted(listed[:3])
+    assert upwards[3:] == listed[3:]
+    assert " ".join(reversed(of_stats)) in block
+    folders = {p.name for p in (package / "stats").iterdir() if (p / "__init__.py").exists()}
+    assert folders == set(of_stats)
 
 
 def test_every_line_counts_once(house: ModuleType) -> None:
