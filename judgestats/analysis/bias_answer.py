@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from judgestats.analysis.bias_probes import Probed
-from judgestats.analysis.families import LEVEL, claim_of
+from judgestats.analysis.families import LEVEL, claim_of, untested
 from judgestats.analysis.outcome import Recommendation
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import apa_number, bounds_of, estimate_parts
@@ -243,8 +243,10 @@ _ADVICE = {
 }
 
 
-def what_to_do(headlines: Sequence[Headline]) -> Recommendation:
-    """What the effects that were found call for."""
+def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
+    """What the effects that were found call for; None where nothing could be tested."""
+    if all(h.claim == "undefined" for h in headlines):
+        return None
     advice = []
     shown = [h for h in headlines if h.claim == "differs"]
     for hypothesis, text in _ADVICE.items():
@@ -254,9 +256,10 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation:
     if not advice:
         return Recommendation(
             text="No effect was found that calls for a correction; what was not shown to be small "
-            "stays open and needs more pairs."
+            f"stays open and needs more pairs.{untested(headlines)}"
         )
     text = "; ".join(advice)
     return Recommendation(
-        text=f"{text[0].upper()}{text[1:]}.", rests_on=tuple(h.rests_on[0] for h in shown)
+        text=f"{text[0].upper()}{text[1:]}.{untested(headlines)}",
+        rests_on=tuple(h.rests_on[0] for h in shown),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -87,6 +88,8 @@ def recommended(
         if judged.name not in gains:
             continue
         judge = judged.name
+        if all(math.isnan(r.p_value) for r in gains[judge].rows):  # nothing could be compared
+            continue
         better = {r.a: r for r in better_than_vanilla(gains[judge], declared)}
         own = _own(table, judged)
         own = own[own["factor_strategy"].isin(better.keys())]

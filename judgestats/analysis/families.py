@@ -29,6 +29,7 @@ __all__ = [
     "headlines_of_rows",
     "jointly",
     "one_family",
+    "untested",
 ]
 
 LEVEL = 0.05
@@ -303,6 +304,21 @@ def headlines_of_rows(
             reason=row.reason,
             says=_SAYS[claim].format(what.format(a=row.a, b=row.b)),
         )
+
+
+def untested(headlines: Sequence[Headline]) -> str:
+    """The judges of whom nothing could be tested, as a sentence; empty where there is none.
+
+    Examples
+    --------
+    >>> one = Headline(id="a", hypothesis="h", claim="undefined", about=About(judge="mute"))
+    >>> untested([one])
+    ' Of mute nothing could be tested.'
+    """
+    judges = dict.fromkeys(h.about.judge for h in headlines if h.about.judge)
+    tested = {h.about.judge for h in headlines if h.claim != "undefined"}
+    mute = [judge for judge in judges if judge not in tested]
+    return f" Of {', '.join(mute)} nothing could be tested." if mute else ""
 
 
 def direction_of(difference: float) -> Literal["", "higher", "lower"]:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from judgestats.analysis.families import claim_of, direction_of
+from judgestats.analysis.families import claim_of, direction_of, untested
 from judgestats.analysis.outcome import Recommendation
 from judgestats.analysis.probe_judges import ProbedJudge
 from judgestats.analysis.probe_tests import identity
@@ -98,7 +98,7 @@ def _headline(
     if probe.kind == "attack":
         # Where it succeeds less often than the same text without it, it is not successful.
         lifted = test.details["more"] > test.details["less"] or probe.against is None
-        p = p if lifted else 1.0
+        p = p if lifted or math.isnan(p) else 1.0
     p_small = (
         math.nan if probe.kind == "control" else small.get((probe.name, judge.where), math.nan)
     )
@@ -215,8 +215,10 @@ def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def what_to_do(headlines: Sequence[Headline]) -> Recommendation:
-    """What the effects that were found call for."""
+def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
+    """What the effects that were found call for; None where nothing could be tested."""
+    if all(h.claim == "undefined" for h in headlines):
+        return None
     shown = [h for h in headlines if h.claim == "differs" and h.hypothesis in {"moved", "attack"}]
     advice: dict[str, list[str]] = {}
     for h in shown:
@@ -226,9 +228,10 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation:
     if not advice:
         return Recommendation(
             text="No effect was found that calls for a correction; what was not shown to be small "
-            "stays open and needs more questions."
+            f"stays open and needs more questions.{untested(headlines)}"
         )
     text = "; ".join(f"{what} ({_joined(who)})" for what, who in advice.items())
     return Recommendation(
-        text=f"{text[0].upper()}{text[1:]}.", rests_on=tuple(h.rests_on[0] for h in shown)
+        text=f"{text[0].upper()}{text[1:]}.{untested(headlines)}",
+        rests_on=tuple(h.rests_on[0] for h in shown),
     )

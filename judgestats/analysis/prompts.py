@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.families import claim_of
+from judgestats.analysis.families import claim_of, untested
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
@@ -222,12 +222,17 @@ def _sentence(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) ->
     return f"{'; '.join(told)}." if told else "Nothing could be compared."
 
 
-def _advice(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) -> Recommendation:
-    """Whether two scores are better spent on two wordings or on one."""
+def _advice(
+    tests: Mapping[str, TestResult], headlines: Sequence[Headline]
+) -> Recommendation | None:
+    """Whether two scores are better spent on two wordings or on one; None where none was tested."""
+    if all(h.claim == "undefined" for h in headlines):
+        return None
     shown = [h for h in headlines if h.claim == "differs"]
+    mute = untested(headlines)
     if not shown:
         return Recommendation(
-            text="One wording will do: no judge was seen to score otherwise in other words."
+            text=f"One wording will do: no judge was seen to score otherwise in other words.{mute}"
         )
     parts = []
     for headline in shown:
@@ -235,6 +240,7 @@ def _advice(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) -> R
         two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
         parts.append(f"{headline.about.stratum} errs by {two} instead of {one} points")
     return Recommendation(
-        text=f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}.",
+        text=f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}."
+        + mute,
         rests_on=tuple(h.rests_on[0] for h in shown),
     )

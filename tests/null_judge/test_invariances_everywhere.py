@@ -1,8 +1,8 @@
-"""Every analysis gives the same whatever the order of its rows, and beside an empty column."""
+"""What may not matter does not, in every analysis: order of rows, names, judges beside; nor is
+anything advised of what could not be read."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import pandas as pd
@@ -24,9 +24,11 @@ from judgestats.analysis import (
     self_consistency,
     temperature,
 )
+from judgestats.analysis.outcome import Analysis
+from judgestats.errors import InputError
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
-from tests.null_judge.test_invariances import alike
+from tests.null_judge.test_invariances import alike, estimates
 from tests.null_judge.worlds import World
 
 DOORS = {
@@ -68,6 +70,54 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(note="x")
 
 
+def parted(frame: pd.DataFrame) -> pd.DataFrame:
+    """Two part-files read as one: every second item stands in the other."""
+    other = pd.factorize(frame["item_id"])[0] % 2 == 1
+    return pd.concat([frame[~other], frame[other]], ignore_index=True)
+
+
+def doubled(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the first judge a second time, under another name."""
+    first = frame["judge"].iloc[0]
+    own = frame[frame["judge"] == first]
+    labels = own["condition"].str.removeprefix(first)
+    return pd.concat([frame, own.assign(judge="zz", condition="zz" + labels)], ignore_index=True)
+
+
+def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Options and answers under other names; of pairs the first answer is called the second."""
+    options = {f"m{k}": f"m{(k + 2) % 5}" for k in range(5)}
+    responses = {"r0": "r2", "r1": "r0", "r2": "r1"}
+    names = {**options, **responses, "a": "b", "b": "a"}
+    columns = {
+        c: frame[c].map(lambda v: names.get(v, v))
+        for c in ("choice", "label", "right") if c in frame
+    }  # fmt: skip
+    if frame["order"].isin(["ab", "ba"]).all():
+        columns["order"] = frame["order"].str[::-1]
+    if "options" in frame:
+        columns["options"] = frame["options"].map(
+            lambda v: "|".join(names.get(o, o) for o in v.split("|"))
+        )
+    return frame.assign(**columns)
+
+
+def unread(which: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Nothing of it read, nothing of its last condition, or nothing but one item."""
+
+    def change(frame: pd.DataFrame) -> pd.DataFrame:
+        lost = {
+            "all": pd.Series(True, index=frame.index),
+            "condition": frame["condition"] == frame["condition"].iloc[-1],
+            "but one item": frame["item_id"] != frame["item_id"].iloc[0],
+        }[which]
+        empty = {"score": float("nan"), "choice": "", "position": "", "chosen_right": ""}
+        columns = {c: frame[c].mask(lost, v) for c, v in empty.items() if c in frame}
+        return frame.assign(status=frame["status"].mask(lost, "unparseable"), **columns)
+
+    return change
+
+
 def changed(real: Callable, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable:
     """An analysis that gets every frame of judgments changed."""
 
@@ -83,13 +133,68 @@ def test_every_design_is_held():
     assert set(NULL) - {"check"} == set(DOORS)
 
 
-@pytest.mark.parametrize("name", DOORS)
-def test_order_of_rows_and_an_unrelated_column_change_nothing(name, monkeypatch):
-    design = NULL[name]
-    few = {"resamples": 19} if "resamples" in inspect.signature(design).parameters else {}
-    given = design(seeded(3), SMALL, **few)
+def made(name: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None, monkeypatch) -> Analysis:
+    """The design's analysis of its frames, perhaps changed."""
     module, door = DOORS[name]
-    real = getattr(module, door)
-    for change in (shuffled, beside):
-        monkeypatch.setattr(module, door, changed(real, change))
-        alike(given, design(seeded(3), SMALL, **few))
+    with monkeypatch.context() as patch:
+        if change is not None:
+            patch.setattr(module, door, changed(getattr(module, door), change))
+        return NULL[name](seeded(3), SMALL, resamples=19)
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_order_of_rows_part_files_and_an_unrelated_column_change_nothing(name, monkeypatch):
+    given = made(name, None, monkeypatch)
+    for change in (shuffled, beside, parted):
+        alike(given, made(name, change, monkeypatch))
+
+
+_JOINT = (
+    "spread.", "ranks", "posthoc.", "consistency.over_conditions", "judges.",
+    "compare.people", "best",
+)  # fmt: skip
+"""Results of all judges together, by how their ids begin: another judge changes them."""
+
+
+@pytest.mark.parametrize("name", [name for name in DOORS if not name.startswith("drift")])
+def test_a_doubled_judge_leaves_the_others_as_they_are(name, monkeypatch):
+    given, more = (estimates(made(name, c, monkeypatch)) for c in (None, doubled))
+    own = {i: v for i, v in given.items() if not i.startswith(_JOINT) and "panel" not in i}
+    assert len(own) >= 8
+    assert {i: more[i] for i in own} == pytest.approx(own, rel=1e-9, abs=1e-12)
+    assert len(more) > len(given)
+
+
+@pytest.mark.parametrize(
+    "name", ["omega", "grade_score", "audit, people", "drift, verdicts", "head_to_tail"]
+)
+def test_names_of_options_change_nothing(name, monkeypatch):
+    given, other = (made(name, change, monkeypatch) for change in (None, renamed))
+    one, two = (estimates(found) for found in (given, other))
+    if name == "omega":  # ids hold the names of the options
+        assert sorted(two.values()) == pytest.approx(sorted(one.values()), rel=1e-9, abs=1e-9)
+        return
+    # Repetition is told of the order that shows a first: of other judgments where b becomes a.
+    own = {i: v for i, v in one.items() if not i.startswith(("reliability.", "repeats."))}
+    assert len(own) >= 12
+    assert {i: two[i] for i in own} == pytest.approx(own, rel=1e-9, abs=1e-9)
+    assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}
+
+
+@pytest.mark.parametrize("which", ["all", "condition", "but one item"])
+@pytest.mark.parametrize("name", DOORS)
+def test_what_could_not_be_read_is_no_advice(name, which, monkeypatch):
+    """A judge of whom nothing was read was told to need no correction, and to be kept as it is."""
+    if which == "all" and name.startswith("audit"):
+        with pytest.raises(InputError, match="could be read"):
+            made(name, unread(which), monkeypatch)
+        return
+    found = made(name, unread(which), monkeypatch)
+    assert found.records().results
+    said = {h.claim for h in found.headlines}
+    if which == "all":
+        assert said <= {"undefined", "described"}
+        assert found.recommendation is None
+    if which == "but one item":
+        assert "differs" not in said
+        assert not (said <= {"undefined", "described"} and found.recommendation)
