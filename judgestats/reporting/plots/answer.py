@@ -108,7 +108,7 @@ class Curves(Figure):
 
     @property
     def _many(self) -> bool:
-        return any(len(panel.curves) > 1 for panel in self.panels)
+        return any(len(p.curves) > 1 or math.isfinite(p.line) for p in self.panels)
 
     def compose(self, canvas: Canvas) -> None:
         """Draw every panel; one legend above all."""
@@ -141,11 +141,8 @@ class Curves(Figure):
                 if bars is not None:
                     ax.errorbar([p.x + moved], [p.value], yerr=bars, color=style["color"], lw=0.9)
         if math.isfinite(panel.line):
-            ax.axhline(panel.line, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
-            ax.annotate(
-                panel.line_label, (1, panel.line), xycoords=("axes fraction", "data"),
-                xytext=(0, 3), textcoords="offset points", ha="right", fontsize=7.5, color=GREY,
-            )  # fmt: skip
+            name = wrapped(panel.line_label, width=24, lines=2)  # in the legend, off the curves
+            ax.axhline(panel.line, label=name, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
         limits = _near([p for curve in panel.curves for p in curve.points])
         if limits:
             ax.set_ylim(*limits)

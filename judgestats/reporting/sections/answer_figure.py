@@ -16,6 +16,7 @@ from judgestats.reporting.sections.measures import (
     LOST,
     any_of,
     heading,
+    in_words,
     measured,
     measures,
     with_unit,
@@ -202,7 +203,9 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
             _Row(name=n if own else e.title, stratum="", values=(Measured.of(e),))
             for e, n in zip(kept, names, strict=True)
         ]
-        return rows, [entry.label[:1].upper() + entry.label[1:]]
+        unit = in_words(entry.unit)
+        what = f"{entry.label} ({unit})" if unit else entry.label
+        return rows, [what[:1].upper() + what[1:]]
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
     strata = {c: s.about.stratum for s in sets for c in s.about.conditions}

@@ -10,7 +10,7 @@ from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.shown import Measured, address
 from judgestats.results import CONDITIONS, Column, Estimate, Table, estimand_of
 
-__all__ = ["LOST", "any_of", "heading", "measured", "measures", "with_unit"]
+__all__ = ["LOST", "any_of", "heading", "in_words", "measured", "measures", "with_unit"]
 
 _COLUMNS = {
     "icc1": "icc_1_1",
@@ -129,8 +129,13 @@ def with_unit(run: Run, key: str) -> str:
         unit = estimand_of(_COLUMNS.get(key, key)).unit
     except InputError:
         unit = next((c.unit for c in _columns(run) if c.key == key), "")
-    short = {
+    short = in_words(unit)
+    return f"{heading(key)} ({short})" if short and key not in _SHARES else heading(key)
+
+
+def in_words(unit: str) -> str:
+    """A unit of the registry as an axis says it; nothing where a number has none."""
+    return {
         "points": "points of the scale", "squared points": "squared points", "USD": "US dollars",
         "probability": "share", "seconds": "seconds", "tokens": "tokens", "count": "number",
     }.get(unit, "")  # fmt: skip
-    return f"{heading(key)} ({short})" if short and key not in _SHARES else heading(key)
