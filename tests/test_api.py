@@ -101,7 +101,7 @@ def test_compare_holds_each_to_the_first() -> None:
     assert set(found.results["run"]) == {"data 2"}
     shift = found.results[found.results["id"].str.contains("shift.A/")]
     assert shift["estimate"].tolist() == [2.0]
-    assert "differs in 2 of 2 conditions" in found.sentence
+    assert "The judge has changed: A, mean score: moved by 2.00 points" in found.sentence
     assert "they share no items" in found.sentence
     assert found.conditions["run"].tolist() == [f"data {i}" for i in (1, 1, 2, 2, 3, 3)]
     assert list(found.figures) == []  # two points are no figure
@@ -110,7 +110,7 @@ def test_compare_holds_each_to_the_first() -> None:
     )
     assert list(more.figures) == ["shifts"]
     assert "Run 2 against Run 1" in found._repr_html_()
-    assert "Shift of mean" in str(found)
+    assert "compared by item on the 20 items" in str(found)
     assert len(repr(found)) < 250
     with pytest.raises(InputError, match="at least two"):
         js.compare(SCORES)
@@ -124,7 +124,7 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
     assert "spread" in found.figures
     again = js.compare(found, found.run_id, n_resamples=99)
     assert again.differences.empty
-    assert "nothing could be tested" in again.sentence or "no difference" in again.sentence
+    assert "No change is shown for any of 2 conditions" in again.sentence
     assert js.drift(found, found.run_id, n_resamples=99).headlines
 
 

@@ -224,7 +224,7 @@ def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, floa
 
     Examples
     --------
-    >>> from judgestats.stats.inference.result import Interval
+    >>> from judgestats.stats.inference.result import Interval, Sample
     >>> e = Estimate(name="sensitivity", label="", estimate=0.9, sample=Sample(n_items=9),
     ...              interval=Interval(low=0.8, high=0.95))
     >>> validity_metrics([("people.sensitivity", "", e)])

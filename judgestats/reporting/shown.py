@@ -252,8 +252,8 @@ def named(text: str) -> str:
 
     Examples
     --------
-    >>> named("T=1 of 2 "), named("and")
-    ('[T=1 of 2]{data-kind="label"} ', 'and')
+    >>> named("run 1 of 2 "), named("and")
+    ('[run 1 of 2]{data-kind="label"} ', 'and')
     """
     inner = text.strip()
     if not any(letter.isdigit() for letter in inner):
