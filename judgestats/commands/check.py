@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
-from judgestats.results import Condition, Row
+from judgestats.results import Condition, Results, Row
 from judgestats.results.thresholds import named_bounds
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
@@ -20,7 +20,9 @@ from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 __all__ = [
     "Demand",
     "Finding",
+    "Held",
     "check_command",
+    "held_to",
     "chosen",
     "judge_run",
     "of_its_kind",
@@ -254,12 +256,46 @@ def check_command(arguments: Given) -> int:
             f"check: run {arguments.run} stopped early: it holds no complete set of judgments. "
             "Repeat its command to complete it, and give the new run."
         )
+    held = held_to(results, demands, conditions=arguments.condition)
+    with console.showing(console.asked_for(arguments)):
+        _say(arguments.run, held.findings, left=held.left, still=held.still)
+        _say_unanswered(held.runs, demands)
+    return int(any(not f.passed for f in held.findings))
+
+
+class Held(NamedTuple):
+    """What demands found in a run.
+
+    `left` are the demands that say nothing of the conditions `still`, in which sampling is off;
+    `runs` are the metrics of the conditions that were held to them.
+    """
+
+    findings: list[Finding]
+    left: list[str]
+    still: list[str]
+    runs: Mapping[str, Mapping[str, float]]
+
+
+def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence[str] = ()) -> Held:
+    """Hold a run's results to demands.
+
+    Parameters
+    ----------
+    results : Results
+    demands : sequence of Demand
+    conditions : sequence of str
+        Only these (see `chosen`).
+
+    Returns
+    -------
+    Held
+    """
     runs = whole = metrics_of(results)
-    conditions = results.conditions
-    if arguments.condition:
-        kept = chosen(conditions, arguments.condition)
+    listed = results.conditions
+    if conditions:
+        kept = chosen(listed, conditions)
         runs = {name: metrics for name, metrics in runs.items() if name in kept}
-    still = [name for name in without_sampling(conditions) if name in runs]
+    still = [name for name in without_sampling(listed) if name in runs]
     sampled = {name: metrics for name, metrics in runs.items() if name not in still}
     findings = []
     left: dict[str, None] = {}
@@ -277,10 +313,7 @@ def check_command(arguments: Given) -> int:
         findings += [_not_sampled(f) if repeated and f.where in still else f for f in found]
         if held:
             left.setdefault(name)
-    with console.showing(console.asked_for(arguments)):
-        _say(arguments.run, findings, left=list(left), still=still)
-        _say_unanswered(runs, demands)
-    return int(any(not f.passed for f in findings))
+    return Held(findings, list(left), still, runs)
 
 
 def _not_sampled(found: Finding) -> Finding:

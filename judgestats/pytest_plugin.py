@@ -1,0 +1,80 @@
+"""A pytest plugin: the fixture `assert_judge` holds a judge to bounds in a test suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+__all__ = ["assert_judge", "held_judge"]
+
+
+def held_judge(
+    judgments: Any,
+    *,
+    min: Mapping[str, float] | None = None,  # noqa: A002
+    max: Mapping[str, float] | None = None,  # noqa: A002
+    condition: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Fail unless judgments keep their bounds, decided on the ends of the intervals.
+
+    Parameters
+    ----------
+    judgments : path, DataFrame, list of dict, run or Findings
+        As `judgestats.audit` takes them; of a finished run (`judgestats.run`) its own results.
+    min, max : mapping of name to float
+        As ``judgestats check --min`` takes them: ``{"reliability": 0.8}``.
+    condition : str or sequence of str
+        Only these: a condition, a judge, or a factor with its level (``T=0``).
+    **options
+        For `judgestats.audit`.
+
+    Returns
+    -------
+    Findings
+        The audit, for further questions.
+
+    Raises
+    ------
+    AssertionError
+        A bound is not kept; it names each with estimate and end of the interval.
+    InputError
+        No such metric or condition, or unusable judgments.
+
+    Examples
+    --------
+    >>> scores = [{"item": i, "repeat": r, "score": 2 + i % 7} for i in range(21) for r in "ab"]
+    >>> held_judge(scores, min={"reliability": 0.9}, n_resamples=99).conditions.shape[0]
+    1
+    >>> held_judge(scores, max={"reliability": 0.5}, n_resamples=99)
+    Traceback (most recent call last):
+    ...
+    AssertionError: the judge does not keep its bounds:
+      judge: reliability 1.000, estimate (no interval) 1.000 must be at most 0.5
+    """
+    import judgestats as js
+    from judgestats.commands.check import held_to, read_demands
+
+    demands = read_demands(
+        [f"{k}={v}" for k, v in (min or {}).items()], [f"{k}={v}" for k, v in (max or {}).items()]
+    )
+    found = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
+    names = [condition] if isinstance(condition, str) else list(condition)
+    held = held_to(found.run.records, demands, conditions=names)
+    failed = [
+        f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis} {f.decided_on:.3f} must be "
+        f"at {'least' if f.demand.side == 'min' else 'most'} {f.demand.bound:g}"
+        for f in held.findings
+        if not f.passed
+    ]
+    if failed:
+        raise AssertionError("\n".join(["the judge does not keep its bounds:", *failed]))
+    return found
+
+
+@pytest.fixture(scope="session")
+def assert_judge() -> Callable[..., Any]:
+    """`held_judge`, as a fixture: ``assert_judge("judgments.csv", min={"reliability": 0.8})``."""
+    return held_judge

@@ -1,0 +1,41 @@
+"""The pytest plugin, in a suite of somebody else's."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+SUITE = """
+    import pandas as pd
+
+    def scores(noise):
+        return pd.DataFrame(
+            [{"item": i, "repeat": r, "score": 1 + (i + r * noise) % 9}
+             for i in range(27) for r in range(2)]
+        )
+
+    def test_steady(assert_judge):
+        found = assert_judge(scores(0), min={"reliability": 0.9}, n_resamples=99)
+        assert found.conditions.shape[0] == 1
+
+    def test_noisy(assert_judge):
+        assert_judge(scores(4), min={"reliability": 0.9}, n_resamples=99)
+"""
+
+
+def test_a_suite_fails_where_a_bound_is_not_kept(pytester: pytest.Pytester, monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    pytester.makepyfile(SUITE)
+    done = pytester.runpytest_subprocess("-p", "judgestats.pytest_plugin", "-p", "no:xdist")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*does not keep its bounds*", "*reliability*must be at least 0.9*"])
+
+
+def test_pytest_finds_it_by_the_entry_point() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    points = project["project"]["entry-points"]["pytest11"]
+    assert all(hasattr(import_module(name), "assert_judge") for name in points.values())
