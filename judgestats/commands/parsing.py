@@ -242,7 +242,14 @@ def _version() -> click.Option:
     def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         del param
         if value and not ctx.resilient_parsing:
-            click.echo(f"judgestats {__version__}")
+            from judgestats.judges.journal_file import VERSION as JOURNAL
+            from judgestats.protocols.reading import READER_VERSION
+            from judgestats.results.results import VERSION as RESULTS
+
+            click.echo(
+                f"judgestats {__version__} (results schema {RESULTS}, reader of replies "
+                f"{READER_VERSION}, journal {JOURNAL})"
+            )
             ctx.exit()
 
     return click.Option(

@@ -107,3 +107,13 @@ def test_the_table_alone_answers_help():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("\nFalse\n")
+
+
+def test_the_version_names_what_files_are_written_in(capsys):
+    from judgestats.cli import main
+    from judgestats.version import __version__
+
+    assert main(["--version"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"judgestats {__version__} (results schema 2, reader of replies ")
+    assert "journal" in said
