@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
+from judgestats.protocols.explained import explained_schema, explained_words, prompted
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.pointwise import REASONING
@@ -77,21 +78,12 @@ class Correctness:
             "enum": list(self.words),
             "description": self.asks,
         }
-        explain = {"type": "string", "description": "The reasons for the verdict."}
-        fields = {
-            "none": {"choice": choice},
-            "before": {"explanation": explain, "choice": choice},
-            "after": {"choice": choice, "explanation": explain},
-        }[self.reasoning]
-        return ReplySchema(
-            name="submit_verdict",
-            description=f"Submit {self.asks[0].lower()}{self.asks[1:]}",
-            schema={
-                "type": "object",
-                "properties": fields,
-                "required": list(fields),
-                "additionalProperties": False,
-            },
+        return explained_schema(
+            "submit_verdict",
+            f"Submit {self.asks[0].lower()}{self.asks[1:]}",
+            choice,
+            called="verdict",
+            reasoning=self.reasoning,
         )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
@@ -108,24 +100,14 @@ class Correctness:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        return Prompted(
-            messages=self.template.ask(values, seal=seal),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(),
-        )
+        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _shown(self, reference: str) -> str:
         """The true answer as the prompt's place for it takes it."""
         return reference
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = {
-            "none": "Reply with the verdict only.",
-            "before": "Think step by step: first explain your judgment, then give the verdict.",
-            "after": "First give the verdict, then explain it.",
-        }[self.reasoning]
+        wording = explained_words("verdict", self.reasoning)
         yes, no = self.words
         how = {
             ReplyMode.JSON_SCHEMA: f'Reply as a JSON object; the choice is "{yes}" or "{no}".',

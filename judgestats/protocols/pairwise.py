@@ -18,6 +18,7 @@ from judgestats.protocols.base import (
     Verdict,
 )
 from judgestats.protocols.examples import Example, examples_text
+from judgestats.protocols.explained import explained_schema, explained_words, prompted
 from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import conversation, labelled_pairs_of, pair_name, pairs_of
 from judgestats.protocols.own_text import BARE, bare_texts
@@ -140,21 +141,12 @@ class Pairwise:
             "description": "The assistant whose answer is better"
             + (", or tie." if self.ties else "."),
         }
-        explain = {"type": "string", "description": "The reasons for the choice."}
-        fields = {
-            "none": {"choice": choice},
-            "before": {"explanation": explain, "choice": choice},
-            "after": {"choice": choice, "explanation": explain},
-        }[self.reasoning]
-        return ReplySchema(
-            name="submit_choice",
-            description="Submit which answer is better.",
-            schema={
-                "type": "object",
-                "properties": fields,
-                "required": list(fields),
-                "additionalProperties": False,
-            },
+        return explained_schema(
+            "submit_choice",
+            "Submit which answer is better.",
+            choice,
+            called="choice",
+            reasoning=self.reasoning,
         )
 
     def prompt(
@@ -190,20 +182,10 @@ class Pairwise:
             "reply": self._reply_text(mode),
             **more,
         }
-        return Prompted(
-            messages=self.template.ask(values, seal=seal),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(),
-        )
+        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = {
-            "none": "Reply with the verdict only.",
-            "before": "Think step by step: first explain your judgment, then give the verdict.",
-            "after": "First give the verdict, then explain it.",
-        }[self.reasoning]
+        wording = explained_words("verdict", self.reasoning)
         tie = {
             ReplyMode.JSON_SCHEMA: ' or "tie"',
             ReplyMode.TOOL: ' or "tie"',

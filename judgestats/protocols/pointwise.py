@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
+from judgestats.protocols.explained import explained_schema, explained_words, prompted
 from judgestats.protocols.naming import conversation, response_names
 from judgestats.protocols.own_text import BARE, bare_texts
 from judgestats.protocols.reading import ScoreForm, read_reply
@@ -106,21 +107,12 @@ class Pointwise:
             "maximum": self.scale.high,
             "description": f"The score, a whole number from {self.scale}.",
         }
-        explain = {"type": "string", "description": "The reasons for the score."}
-        fields = {
-            "none": {"score": score},
-            "before": {"explanation": explain, "score": score},
-            "after": {"score": score, "explanation": explain},
-        }[self.reasoning]
-        return ReplySchema(
-            name="submit_score",
-            description="Submit the score of the response.",
-            schema={
-                "type": "object",
-                "properties": fields,
-                "required": list(fields),
-                "additionalProperties": False,
-            },
+        return explained_schema(
+            "submit_score",
+            "Submit the score of the response.",
+            score,
+            called="score",
+            reasoning=self.reasoning,
         )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
@@ -142,20 +134,10 @@ class Pointwise:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        return Prompted(
-            messages=self.template.ask(values, seal=seal),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(),
-        )
+        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = {
-            "none": "Reply with the score only.",
-            "before": "Think step by step: first explain your judgment, then give the score.",
-            "after": "First give the score, then explain it.",
-        }[self.reasoning]
+        wording = explained_words("score", self.reasoning)
         how = {
             ReplyMode.JSON_SCHEMA: "Reply as a JSON object with "
             + " and ".join(f'"{f}"' for f in self.schema().schema["properties"])

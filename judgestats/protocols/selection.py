@@ -12,6 +12,7 @@ from judgestats.errors import InputError
 from judgestats.items.answers import best_response, holds_target
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
+from judgestats.protocols.explained import explained_schema, explained_words, prompted
 from judgestats.protocols.frame import framed_text
 from judgestats.protocols.naming import response_names
 from judgestats.protocols.own_text import BARE, bare_texts
@@ -218,21 +219,12 @@ class Selection:
             "enum": list(option_labels(count, self.labels)),
             "description": "The best response.",
         }
-        explain = {"type": "string", "description": "The reasons for the choice."}
-        fields = {
-            "none": {"choice": choice},
-            "before": {"explanation": explain, "choice": choice},
-            "after": {"choice": choice, "explanation": explain},
-        }[self.reasoning]
-        return ReplySchema(
-            name="submit_choice",
-            description="Submit which response is best.",
-            schema={
-                "type": "object",
-                "properties": fields,
-                "required": list(fields),
-                "additionalProperties": False,
-            },
+        return explained_schema(
+            "submit_choice",
+            "Submit which response is best.",
+            choice,
+            called="choice",
+            reasoning=self.reasoning,
         )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
@@ -248,13 +240,7 @@ class Selection:
             "context": "\n\n".join(p for p in (_earlier(item), item.context) if p),
             "reply": self._reply_text(mode, count),
         }
-        return Prompted(
-            messages=self.template.ask(values, seal=seal),
-            mode=mode,
-            prompt_sha=self.template.sha,
-            instruction=self.template.instruction(values),
-            schema=None if mode is ReplyMode.TEXT else self.schema(count),
-        )
+        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema(count))
 
     def _options_text(self, shown: Sequence[str], seal: str) -> str:
         labels = option_labels(len(shown), self.labels)
@@ -274,11 +260,7 @@ class Selection:
         return "\n\n".join(blocks)
 
     def _reply_text(self, mode: ReplyMode, count: int) -> str:
-        wording = {
-            "none": "Reply with the verdict only.",
-            "before": "Think step by step: first explain your judgment, then give the verdict.",
-            "after": "First give the verdict, then explain it.",
-        }[self.reasoning]
+        wording = explained_words("verdict", self.reasoning)
         first, *_, last = option_labels(count, self.labels)
         names = ", ".join(f'"{f}"' for f in self.schema(count).schema["properties"])
         form = (
