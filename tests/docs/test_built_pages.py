@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +94,17 @@ def test_every_area_of_validation_shows_its_difference_second() -> None:
     assert len(pages) > 5
     for page in pages:
         assert "| statistic | difference | R | judgestats |" in page.read_text(encoding="utf-8")
+
+
+def test_the_page_on_other_packages_takes_every_cell_from_what_was_printed() -> None:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    differs = importlib.import_module("differs")
+    page = (DOCS / "differs.md").read_text(encoding="utf-8")
+    printed = dict(re.findall(r"\*\*(\w+) [\d.]+\*\*\n\n```text\n(.*?)\n```", page, re.DOTALL))
+    assert list(printed) == ["judgestats", "truescore", "evalstats", "judgekeeper"]
+    own = {q: w["judgestats"] for q, w in differs.ASKED.items() if "judgestats" in w}
+    for question, pattern in own.items():
+        cell = differs.answer(printed["judgestats"], pattern, "judgestats").replace("|", "/")
+        assert f"| {question} | {cell} |" in page
+    with pytest.raises(SystemExit, match="no longer prints"):
+        differs.answer("nothing", "a (b)", "somebody")
