@@ -15,6 +15,7 @@ from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
+from judgestats.judgments.readers.registry import read_judgments
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
     allocate_labels,
@@ -64,9 +65,17 @@ def _column(frame: pd.DataFrame, name: str, option: str) -> pd.Series:
     return frame[name]
 
 
-def _item_column(frame: pd.DataFrame, name: str) -> pd.Series:
-    usual = next((c for c in ("item_id", "item", "id") if c in frame), "item_id")
-    return _column(frame, name or usual, "item")
+def _item_column(frame: pd.DataFrame, name: str, file: str = "") -> pd.Series:
+    """The items' ids; where no column bears a usual name, as `judgestats analyze` reads them."""
+    usual = next((c for c in ("item_id", "item", "id") if c in frame), "")
+    if name or usual or not file:
+        return _column(frame, name or usual or "item_id", "item")
+    read = read_judgments(file)
+    if len(read) != len(frame):
+        return _column(frame, "item_id", "item")
+    named = [column for column, use in read.attrs["parts"].items() if use == "item"]
+    console.say(f"item = {' + '.join(named)}")
+    return pd.Series(read["item_id"].to_numpy(), index=frame.index)
 
 
 def _plan(arguments: Given) -> int:
@@ -78,7 +87,7 @@ def _plan(arguments: Given) -> int:
             told = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
             console.say(f"By the pilot: {told}.")
         n_items = arguments.items or (
-            _item_column(frame, arguments.item).nunique() if arguments.file else 0
+            _item_column(frame, arguments.item, arguments.file).nunique() if arguments.file else 0
         )
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
@@ -91,7 +100,7 @@ def _plan(arguments: Given) -> int:
             "and --labels for which items to label."
         )
     frame = read_table(Path(arguments.file))
-    items = _item_column(frame, arguments.item)
+    items = _item_column(frame, arguments.item, arguments.file)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
     classes = ["all"] * len(items)

@@ -16,6 +16,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.commands.label_files import read_table
 from judgestats.commands.labels_page import LabelFile, label_server
+from judgestats.judgments.readers.registry import read_judgments
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
@@ -43,6 +44,28 @@ def test_how_many_labels(capsys):
     assert main([*words, "prevalence=x"]) == 2
     assert main(["labels", "plan"]) == 2
     assert "how many labels" in capsys.readouterr().err
+
+
+def test_items_are_those_that_an_audit_would_see(tmp_path, monkeypatch, capsys):
+    """A file with names of its own: the labels that are planned are read without a mapping."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    rows = [
+        {"prompt_id": f"p{i}", "system": system, "judge_model": "j", "rating": rng.integers(1, 11)}
+        for i in range(20)
+        for system in ("one", "two")
+        for _ in range(2)
+    ]
+    pd.DataFrame(rows).to_csv("my.csv", index=False)
+    assert main(["labels", "plan", "my.csv", "--labels", "15", "--out", "labels.csv"]) == 0
+    assert "item = prompt_id + system" in capsys.readouterr().out
+    labels = read_table(Path("labels.csv"))
+    assert set(labels["item_id"]) <= {f"p{i}/{s}" for i in range(20) for s in ("one", "two")}
+    labels.assign(label="7").to_csv("done.csv", index=False)
+    read = read_judgments("my.csv", labels="done.csv")
+    assert read["label"].ne("").sum() == 30  # both judgments of each item
+    pd.DataFrame({"number": [1, 2], "word": ["a", "b"]}).to_csv("no.csv", index=False)
+    assert main(["labels", "plan", "no.csv", "--labels", "1", "--out", "more.csv"]) == 2
 
 
 def test_a_pilot_gives_the_rates_and_where_labels_tell_most(judged, capsys):

@@ -203,7 +203,7 @@ def _keys(where: Path | str, table: pd.DataFrame, item: Sequence[str]) -> list[s
         return own
     hit = next((column_named(table.columns, c) for c in ALIASES["item_id"]
                 if column_named(table.columns, c)), "")  # fmt: skip
-    if not hit or len(item) > 1:
+    if not hit or (len(item) > 1 and "item_id" not in table):  # as `labels plan` names it whole
         raise InputError(
             f"{where}: the labels need the column{'s' * (len(item) > 1)} that name an item among "
             f"the judgments ({', '.join(item)}). The file has: "
