@@ -62,9 +62,9 @@ def monitor_command(arguments: Given) -> int:
             f"{sorted(known & set(groups))[0]!r}). Clusters enter whole: give each once."
         )
     beyond = []
-    for name, rule in rates:
+    read = {name: _rate(frame, rule) for name, rule in rates}  # refused before anything is said
+    for name, values in read.items():
         average = RunningAverage(**state["rates"].get(name, {}))
-        values = _rate(frame, rule)
         for rows in pd.Series(np.arange(len(frame))).groupby(cluster, sort=False):
             average = average.add(values[rows[1].to_numpy()])
         state["rates"][name] = dict(average.to_dict())

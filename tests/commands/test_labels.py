@@ -232,3 +232,10 @@ def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     assert "Beyond its bound" in said
     assert main(["monitor", "two.csv", "--state", "s.json", "--rate", "x=verdict:pass"]) == 2
     assert "other rates" in capsys.readouterr().err
+    before = (tmp_path / "s.json").read_text()
+    pd.read_csv("two.csv").drop(columns="label").assign(q="new").to_csv("three.csv", index=False)
+    assert main(["monitor", "three.csv", *words]) == 2
+    told = capsys.readouterr()
+    assert "no column 'label'" in told.err
+    assert not told.out  # no rate of a file that is refused
+    assert (tmp_path / "s.json").read_text() == before
