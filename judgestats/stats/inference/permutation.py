@@ -29,6 +29,7 @@ __all__ = [
     "permutation_distribution",
     "permutation_null",
     "permutations_needed",
+    "summarise_permutations",
 ]
 
 Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
@@ -308,7 +309,7 @@ def permutation_distribution(
         distribution = np.concatenate([distribution, *(values for values, _ in added)])
     refusal = next((why for _, why in parts if why), "")
 
-    return _summarise(
+    return summarise_permutations(
         observed,
         distribution,
         refusal=refusal,
@@ -328,20 +329,40 @@ def _reached(observed: float, distribution: FloatArray, alternative: str) -> int
     return {"greater": above, "less": below, "two-sided": min(above, below)}[alternative]
 
 
-def _summarise(
+def summarise_permutations(
     observed: float,
     distribution: FloatArray,
     *,
-    refusal: str,
-    fixed: str,
-    alternative: str,
     scheme: str,
     seed: int | None,
+    alternative: str = "greater",
+    refusal: str = "",
+    fixed: str = "",
 ) -> PermutationResult:
     """Mean, 95th percentile and p-value of a finished null distribution.
 
-    Where no permutation moves the statistic and `fixed` knows why, there is no p-value: one near 1
-    would read as a finding of the data.
+    Parameters
+    ----------
+    observed : float
+    distribution : ndarray, shape (n_permutations,)
+        NaN where undefined.
+    scheme, seed, alternative
+        As `permutation_distribution` takes them.
+    refusal : str
+        Why the statistic is undefined in some permutations.
+    fixed : str
+        Why no permutation moves the statistic, should none do. There is no p-value then: one near
+        1 would read as a finding of the data.
+
+    Returns
+    -------
+    PermutationResult
+
+    Examples
+    --------
+    >>> values = np.linspace(0, 1, 99)
+    >>> float(summarise_permutations(2.0, values, scheme="labels", seed=None).null.p_value)
+    0.01
     """
     n = distribution.size
     defined = distribution[~np.isnan(distribution)]

@@ -14,7 +14,7 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.mean_squares import (
@@ -25,6 +25,7 @@ from judgestats.stats.layouts.mean_squares import (
 )
 from judgestats.stats.layouts.score_matrix import Prepared, prepare_scores
 from judgestats.stats.reliability.covariance_estimate import bootstrap_note
+from judgestats.stats.reliability.shuffled_squares import shuffled_mean_squares
 from judgestats.stats.reliability.step_up import spearman_brown
 
 __all__ = ["FORMS", "IccForm", "f_bounds", "icc", "icc_forms", "icc_value"]
@@ -226,17 +227,22 @@ def icc(
         notes.append(Note(code="negative_reliability", message=message))
     null = None
     if inference["n_permutations"] > 0:
-        permuted = permutation_distribution(
-            x,
-            (lambda stack: icc_value(form, mean_squares(stack)))
-            if complete
-            else (lambda data: _one_way_value(form, data)),
-            scheme="replications",
-            n_permutations=inference["n_permutations"],
-            seed=inference["seed"],
-            n_jobs=n_jobs,
-            vectorized=complete,
-        )
+        draws: dict[str, Any] = {
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
+            "n_jobs": n_jobs,
+        }
+        if complete:
+            permuted = summarise_permutations(
+                value,
+                icc_value(form, shuffled_mean_squares(x, **draws)),
+                scheme="replications",
+                seed=inference["seed"],
+            )
+        else:
+            permuted = permutation_distribution(
+                x, lambda data: _one_way_value(form, data), scheme="replications", **draws
+            )
         null = permuted.null
         notes += permuted.notes
     details = {

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.result import Sample
+from judgestats.stats.reliability.intraclass import icc_value
 from judgestats.stats.reliability.omega_fiml import fiml_estimate
 from judgestats.stats.reliability.omega_fit import (
     covariances_of_stack,
@@ -37,6 +38,7 @@ from judgestats.stats.reliability.one_factor import (
     Model,
     singular_reason,
 )
+from judgestats.stats.reliability.shuffled_squares import shuffled_mean_squares
 
 __all__ = [
     "IntervalMethod",
@@ -231,16 +233,27 @@ def omega_total(
             standardize=standardize,
         )
     if null:
-        cold = statistic_of(fitted, None, standardize=standardize, lower=floor)
-        permuted = permutation_distribution(
-            data,
-            lambda stack: cold(covariances_of_stack(stack)),
-            scheme="replications",
-            n_permutations=inference["n_permutations"],
-            seed=inference["seed"],
-            n_jobs=n_jobs,
-            vectorized=True,
-        )
+        draws: dict[str, Any] = {
+            "n_permutations": inference["n_permutations"],
+            "seed": inference["seed"],
+            "n_jobs": n_jobs,
+        }
+        if model == "parallel" and not standardize:  # the same number as ICC(3,k)
+            permuted = summarise_permutations(
+                fitted.estimate,
+                icc_value("ICC(3,k)", shuffled_mean_squares(data, **draws)),
+                scheme="replications",
+                seed=inference["seed"],
+            )
+        else:
+            cold = statistic_of(fitted, None, standardize=standardize, lower=floor)
+            permuted = permutation_distribution(
+                data,
+                lambda stack: cold(covariances_of_stack(stack)),
+                scheme="replications",
+                vectorized=True,
+                **draws,
+            )
         fitted = dataclasses.replace(
             fitted, null=permuted.null, notes=(*fitted.notes, *permuted.notes)
         )
