@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.items.schema import Item
+from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.protocols.naming import pair_name
 from judgestats.results import About
 from judgestats.results.records import Role
@@ -187,6 +188,8 @@ def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
 
 def _what_is_known(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
     """Judgments with their places, how many options, and by what a place can be told to matter."""
+    if not own["choice"].ne("").any():
+        return own, 0, ""
     own, k = _placed(own)
     if k < _FEWEST or own["item_id"].nunique() < _FEWEST or not (own["place"] >= 0).any():
         return own, k, ""
@@ -202,24 +205,27 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
     letter of an option of a choice is its place.
     """
-    said = own["choice"].astype(str).str.strip().str.lower()
+    said = each_distinct(own["choice"], lambda v: str(v).strip().lower())
     gold = (
-        own["label"].astype(str).str.strip().str.lower()
+        each_distinct(own["label"], lambda v: str(v).strip().lower())
         if "label" in own
         else pd.Series("", index=own.index)
     )
-    orders = own["order"].astype(str).str.strip().str.lower().map(_listed)
-    listed = set(orders)
+    codes, shown = pd.factorize(own["order"], use_na_sentinel=False)
+    told = [_listed(str(order).strip().lower()) for order in shown]
+    listed = set(told)
     options = sorted(set().union(*listed))
     ordered = len(options) >= _FEWEST and all(sorted(o) == options for o in listed)
     if not ordered:
-        words = {*said, *gold} - {""}
-        if listed != {()} or not set(own.get("verdict_kind", ())) <= {"choice", ""}:
+        words = {*said.unique(), *gold.unique()} - {""}
+        kinds = set(own["verdict_kind"].unique()) if "verdict_kind" in own else set()
+        if listed != {()} or not kinds <= {"choice", ""}:
             return own, 0
         if not words or not all(len(w) == 1 and w in ascii_lowercase for w in words):
             return own, 0
         options = list(ascii_lowercase[: max(map(ascii_lowercase.index, words)) + 1])
-        orders = pd.Series([tuple(options)] * len(own), index=own.index)
+        told = [tuple(options)] * len(told)
+    orders = pd.Series([told[code] for code in codes], index=own.index)
 
     def places(values: pd.Series) -> list[int]:
         return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]

@@ -36,7 +36,7 @@ def of_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if frame.empty or not {"order", "choice"} <= set(frame.columns):
         return pd.DataFrame()
-    orders = list(dict.fromkeys(frame["order"].astype(str)))
+    orders = list(dict.fromkeys(map(str, frame["order"].unique())))
     if len(orders) != 2:
         return pd.DataFrame()
     first = next((o for o in orders if o.lower() in _AS_GIVEN), orders[0])

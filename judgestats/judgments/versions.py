@@ -89,7 +89,7 @@ def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
     """
     kinds: dict[object, str] = {}
     for condition, rows in frame.groupby("condition", sort=False):
-        words = set(rows["choice"].dropna().astype(str)) - {""}
+        words = {*map(str, rows["choice"].dropna().unique())} - {""}
         if rows["score"].notna().any():
             kinds[condition] = "score"
         elif words:

@@ -44,6 +44,10 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         return [plain(row) for row in value.to_dict("records")]
     if hasattr(value, "tolist"):
+        numbers = str(getattr(value, "dtype", ""))[:3] in {"int", "uin", "flo"} and value.ndim
+        # A sum is finite where every number is; ``x - x`` would be NaN where one is not.
+        if numbers and math.isfinite((value - value).sum()):
+            return value.tolist()
         return plain(value.tolist())
     return str(value)
 

@@ -49,7 +49,7 @@ def each_distinct(column: pd.Series, told: Callable[[Any], str]) -> pd.Series:
 
 def _mixed(column: pd.Series) -> bool:
     """Whether values of several types stand there, of which equal ones may be written otherwise."""
-    if not pd.api.types.is_object_dtype(column):
+    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column)) - {type(None)}
     return len(kinds) > 1 or bool(kinds & {list, dict, np.ndarray, set})

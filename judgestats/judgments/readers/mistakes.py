@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.scales import check_scales
 from judgestats.judgments.readers.verdicts import Read
@@ -70,7 +71,7 @@ def check_mistakes(
         )
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
-        said = out["choice"].where(out["choice"] != "", out["score"].map(lambda v: f"{v:g}"))
+        said = out["choice"].where(out["choice"] != "", each_distinct(out["score"], "{:g}".format))
         same = said[both].astype(str) == out.loc[both, "label"].astype(str)
         if len(same) >= _ENOUGH and same.all() and len(set(said[both])) > 1:
             notes.append(

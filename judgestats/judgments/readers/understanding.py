@@ -75,7 +75,7 @@ def _hashable(column: pd.Series) -> pd.Series:
 
 
 def _nested(column: pd.Series) -> bool:
-    if not pd.api.types.is_object_dtype(column):
+    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column))
     return bool(kinds & {list, dict, np.ndarray})
