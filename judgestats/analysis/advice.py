@@ -112,7 +112,8 @@ def _needed(single: float, target: float) -> float:
 
 def _taken(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:
     """Mean tokens of a judgment, and judgments an item."""
-    mine = frame[frame["condition"] == row["condition"]] if len(frame) else frame
+    used = [c for c in ("item_id", "tokens_in", "tokens_out") if c in frame]
+    mine = frame.loc[frame["condition"] == row["condition"], used] if len(frame) else frame
     tokens = math.nan
     if len(mine) and {"tokens_in", "tokens_out"} <= set(mine.columns):
         tokens = float((mine["tokens_in"] + mine["tokens_out"]).mean())

@@ -42,7 +42,7 @@ from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_tuning import marked_as_tuned
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
-from judgestats.judgments.readers.frame import in_reading_order
+from judgestats.judgments.readers.frame import bare, in_reading_order
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.stats.inference.result import Comparisons, Result
@@ -269,7 +269,7 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
     Analysis
     """
     options = {"n_resamples": 999, "seed": 0, "labels_drawn": "", **options}
-    frame = in_reading_order(frame)
+    frame = bare(in_reading_order(frame))
     in_scores, in_words = kinds(frame)
     if not (in_scores or in_words):
         raise InputError(

@@ -22,6 +22,7 @@ _FEWEST = 3
 _MOST = 12
 """Items that are needed, and conditions that are compared at most."""
 _MOST_CHOICES = 20
+_USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
 
 
 def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
@@ -52,7 +53,7 @@ def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     >>> [(r.id, r.result.estimate) for r in beside_judges(pd.DataFrame(rows), level=0.95)]
     [('between_judges.T=1', 1.0)]
     """
-    if "stage" in frame:
+    if "stage" in frame and not frame["stage"].eq("final").all():
         frame = frame[frame["stage"] == "final"]
     if frame["judge"].nunique() < 2:
         return []
@@ -90,12 +91,14 @@ def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> Result | None:
     """Of the conditions on the items that all of them judged; None where these are too few."""
     scored = "score" in own and own["score"].notna().any()
+    own = own[[c for c in _USED if c in own]]
     read = own[own["score"].notna()] if scored else own[own["choice"].astype(str) != ""]
     several = read.groupby("item_id", sort=False)["condition"].nunique()
     items = several.index[several == len(conditions)]
     if len(items) < _FEWEST:
         return None
-    read = read[read["item_id"].isin(items)]
+    if len(items) < len(several):
+        read = read[read["item_id"].isin(items)]
     clusters = read.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
     common: dict[str, Any] = {
         "cluster": clusters.to_numpy(object) if clusters.nunique() < len(items) else None,

@@ -158,8 +158,9 @@ def _raters(frame: pd.DataFrame) -> pd.Series:
 
 def _first(frame: pd.DataFrame) -> pd.DataFrame:
     """The first read score of each answer by each rater: repeats are no further raters."""
-    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
     source = _source(frame)
+    used = [c for c in ("item_id", "cluster", "score", "label", source) if c and c in frame]
+    read = frame.loc[frame["score"].notna() & (frame["stage"] == "final"), used]
     answer = read["item_id"].astype(str)
     if source:
         known = read[source].notna() & (read[source].astype(str) != "")

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata
+from scipy.stats import rankdata
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
+from judgestats.stats.comparison.kendall_stack import kendall_of_stack
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
@@ -62,11 +63,14 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
     """
     if "label" not in frame:
         return pd.Series(dtype=float), 0
-    said = frame["label"].astype(str).str.strip()
-    numbers = pd.to_numeric(said.where(said != ""), errors="coerce")
+    codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
+    said = pd.Series([str(label).strip() for label in labels], dtype=object)
+    numbers = pd.to_numeric(said.where(said != ""), errors="coerce").astype(float)
     numbers = numbers.where(np.isfinite(numbers))
-    words = int((said != "").sum() - numbers.notna().sum())
-    told = pd.DataFrame({"item_id": frame["item_id"], "rating": numbers}).dropna()
+    rating = numbers.to_numpy()[codes]
+    rated = np.isfinite(rating)
+    words = int((said != "").to_numpy()[codes].sum() - rated.sum())
+    told = pd.DataFrame({"item_id": frame["item_id"][rated], "rating": rating[rated]})
     return told.groupby("item_id")["rating"].mean(), words
 
 
@@ -210,17 +214,13 @@ def _with_null(
     most = declared.n_resamples if not kendall or scores.size < 2000 else 99
     null = relation_null(
         (people, scores),
-        _tau if kendall else _pearson,
-        vectorized=not kendall,
+        kendall_of_stack if kendall else _pearson,
+        vectorized=True,
         cluster=cluster,
         n_permutations=min(most, declared.n_resamples),
         seed=declared.seed,
     )
     return value.replace(null=null)
-
-
-def _tau(drawn: Floats, fixed: Floats) -> float:
-    return float(kendalltau(drawn, fixed).statistic)
 
 
 def _pearson(drawn: Floats, fixed: Floats) -> Floats:

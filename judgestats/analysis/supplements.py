@@ -24,6 +24,7 @@ from judgestats.analysis.sensitivity import (
     left_out_variances,
 )
 from judgestats.analysis.unread import with_lost_shares
+from judgestats.judgments.readers.frame import bare
 from judgestats.stats.inference.result import Result
 
 __all__ = ["Rows", "supplemented"]
@@ -63,8 +64,10 @@ def supplemented(
     -------
     Analysis
     """
+    frame = bare(frame)
     analysis = with_lost_shares(analysis, frame, level=level)
-    verdicts = frame[frame["stage"] == "final"] if "stage" in frame else frame
+    several = "stage" in frame and not frame["stage"].eq("final").all()
+    verdicts = frame[frame["stage"] == "final"] if several else frame
     scored = on_one_scale(verdicts, analysis.conditions, scale)
     of_scores = "score" in frame and bool(verdicts["score"].notna().any())
     tables = {

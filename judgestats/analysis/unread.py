@@ -77,8 +77,8 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
     Where all was answered, the share of the unanswered is a metric and no record: it is not worth
     a line.
     """
-    if "stage" in frame:
-        frame = frame[frame["stage"] == "final"]
+    used = ["condition", "item_id", "cluster", "status"]
+    frame = frame.loc[frame["stage"] == "final", used] if "stage" in frame else frame[used]
     gone = bool(frame["status"].isin(_GONE).any())
     shares = {str(n): _both(part, level) for n, part in frame.groupby("condition", sort=False)}
     described = [

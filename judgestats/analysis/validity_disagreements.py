@@ -186,7 +186,7 @@ def _listed(
     if not texts:
         return rows
     said = _words(
-        frame[frame["condition"] == condition],
+        frame[frame["condition"].eq(condition) & frame["item_id"].isin(list(rows["item_id"]))],
         dict(zip(rows["item_id"], rows["people"], strict=True)),
     )
     asked = [known.get(str(item), ("", "")) for item in rows["item_id"]]
@@ -199,7 +199,7 @@ def _listed(
 
 def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
     """By item the reason given with the judgment furthest from people's, else its reply."""
-    own = own[own["item_id"].isin(set(people))].reset_index(drop=True)
+    own = own[own["item_id"].isin(list(people))].reset_index(drop=True)
     if own.empty:
         return {}
     human = own["item_id"].map(people)

@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 from urllib.parse import quote
 
 from judgestats.errors import printable
 from judgestats.judges.account import token_parts
-from judgestats.judges.spec import JudgeSpec
 from judgestats.spelling import as_typed
+
+if TYPE_CHECKING:
+    from judgestats.judges.spec import JudgeSpec  # half a second of prompts and probes
 
 __all__ = [
     "ShownAs",

@@ -90,7 +90,8 @@ def score_array(
     _check_orders(frame[frame["condition"].isin(with_scores)])
     item_codes, items = pd.factorize(frame["item_id"])
     codes = {c: i for i, c in enumerate(chosen)}
-    condition_codes = frame["condition"].map(codes).to_numpy(int)
+    shown, labels = pd.factorize(frame["condition"])
+    condition_codes = np.array([codes[c] for c in labels], dtype=int)[shown]
     replicate_codes = pd.factorize(frame["replicate"], sort=True)[0]
     width = int(replicate_codes.max()) + 1 if len(frame) else 0
     scores = np.full((len(items), len(chosen), width), np.nan)

@@ -14,7 +14,7 @@ from judgestats.errors import printable
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.versions import kinds_by_value
 
-__all__ = ["condition_labels", "in_reading_order", "parsed_frame", "reading_key"]
+__all__ = ["bare", "condition_labels", "in_reading_order", "parsed_frame", "reading_key"]
 
 _DEFAULTS: dict[str, Any] = {
     "experiment": "read",
@@ -79,6 +79,21 @@ def in_reading_order(frame: pd.DataFrame) -> pd.DataFrame:
     ordered = frame.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
     ordered.attrs.update(frame.attrs)
     return ordered
+
+
+def bare(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same data without ``attrs``, which pandas copies in depth at every step.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"n": [1]})
+    >>> f.attrs["notes"] = ["said"]
+    >>> bare(f).attrs, f.attrs
+    ({}, {'notes': ['said']})
+    """
+    out = frame.copy(deep=False)
+    out.attrs = {}
+    return out
 
 
 def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:

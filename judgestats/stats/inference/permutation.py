@@ -40,6 +40,9 @@ FloatArray = NDArray[np.float64]
 CHUNK = 50
 """Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
 
+PART = 1_000_000
+"""Values of the permuted copies that are in memory at a time."""
+
 ENOUGH = 20
 """Permutations at least as extreme as the observed value that resolve its p-value."""
 
@@ -129,6 +132,15 @@ def _chunk(
 ) -> tuple[FloatArray, str]:
     """The statistic on `size` permutations, and the first refusal's message."""
     rng = np.random.default_rng(seed)
+    # A stack that is large goes in parts, which keeps memory small; with one group the draws of a
+    # part follow those of the part before.
+    most = max(1, PART // max(1, arrays[0].size)) if vectorized and len(drawing[1]) == 1 else size
+    if most < size:
+        parts = (min(most, size - start) for start in range(0, size, most))
+        stacks = (draw_permutations(arrays[0], rng, part, *drawing) for part in parts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [np.ravel(statistic(stack, *arrays[1:])) for stack in stacks]
+        return np.concatenate(found).astype(float), ""
     drawn = draw_permutations(arrays[0], rng, size, *drawing)
     with np.errstate(divide="ignore", invalid="ignore"):
         if vectorized:

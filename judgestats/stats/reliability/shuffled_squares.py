@@ -7,6 +7,7 @@ sum over items, so a null needs one number a shuffle, and coefficients of the sa
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def _between(
     small = len(values) <= 256
     shuffled = codes.reshape(shape).astype(np.uint8) if small else x
 
-    def squares(stack: NDArray[np.generic]) -> FloatArray:
+    def squares(stack: NDArray[Any]) -> FloatArray:
         total = np.zeros(stack.shape[:-1])
         for column in range(shape[1]):
             own = stack[..., column]
