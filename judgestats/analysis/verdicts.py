@@ -25,6 +25,7 @@ from judgestats.analysis.pass_fail import (
 )
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.scores import affordable
 from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetition
 from judgestats.analysis.single_shot_verdicts import (
     judges_of_verdicts,
@@ -276,7 +277,7 @@ def _condition_results(
         common: dict[str, Any] = {
             "cluster": cluster,
             "level": declared.level,
-            "n_permutations": declared.n_resamples,
+            "n_permutations": affordable(declared.n_resamples, first.size),
             "seed": declared.seed,
         }
         where = f", order {orders[0]}" if len(orders) > 1 else ""

@@ -20,7 +20,7 @@ def table_words(arguments: Given) -> dict[str, Any]:
     ------
     InputError
     """
-    from judgestats.judgments.readers.options import TableOptions
+    from judgestats.judgments.readers.options import TableOptions, scale_of
 
     words: dict[str, Any] = {
         "mapping": _pairs("--map", arguments.map),
@@ -31,7 +31,7 @@ def table_words(arguments: Given) -> dict[str, Any]:
         "explode": _names(arguments.explode),
         "kind": arguments.kind,
         "codes": _pairs("--codes", [arguments.codes] if arguments.codes else []),
-        "scale": _scale(arguments.scale),
+        "scale": scale_of(arguments.scale or None),
         "wide": tuple(arguments.wide),
         "parse": arguments.parse,
         "labels": arguments.labels or None,
@@ -73,17 +73,3 @@ def _pairs(option: str, given: list[str]) -> dict[str, str]:
                 raise InputError(f"{option}: {ours.strip()!r} is given twice.")
             out[ours.strip()] = theirs.strip()
     return out
-
-
-def _scale(given: str) -> tuple[float, float] | None:
-    if not given:
-        return None
-    low, mark, high = given.strip().partition("-")
-    try:
-        return (float(low), float(high)) if mark else _no_scale(given)
-    except ValueError:
-        return _no_scale(given)
-
-
-def _no_scale(given: str) -> tuple[float, float]:
-    raise InputError(f"--scale: expected LOWEST-HIGHEST, as in 1-10 or 0-1, got {given[:40]!r}.")

@@ -138,15 +138,23 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
     alike = [h for h in found.headlines if h.hypothesis == headlines[0].hypothesis]
     if len(judges := {h.about.judge for h in headlines}) == 1:
         alike = [h for h in alike if h.about.judge in judges]
+    if claim == "undefined":  # nothing is missing of the hypothesis' other numbers
+        alike = [h for h in alike if h.estimand == headlines[0].estimand]
     of = len(alike)
     ordered = sorted(headlines, key=lambda h: (math.isnan(h.p_adjusted), h.p_adjusted))
-    told: list[str] = []
+    subjects = [_subject(h) for h in ordered]
+    if len(set(subjects)) < len(subjects):  # one judge under several conditions
+        own = [h.about.conditions for h in ordered]
+        subjects = [c[0] if len(c) == 1 else s for c, s in zip(own, subjects, strict=True)]
+    parts: list[tuple[str, str]] = []
     records: list[str] = []
-    for headline in ordered[:_NAMED]:
+    for headline, subject in zip(ordered[:_NAMED], subjects, strict=False):
         numbers, size = _numbers(headline, found)
         records += [size] if size else []
-        subject = _subject(headline)
-        told.append(f"{subject} ({numbers})" if subject and numbers else subject or numbers)
+        same = claim == "undefined" and bool(parts) and parts[-1][1] == numbers
+        before = parts.pop()[0] if same else ""  # one reason, told once
+        parts.append(("; ".join(filter(None, (before, subject))), numbers))
+    told = [f"{s} ({numbers})" if s and numbers else s or numbers for s, numbers in parts]
     more = len(ordered) - _NAMED
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
     if any(told):

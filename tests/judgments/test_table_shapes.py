@@ -300,3 +300,36 @@ def test_metrics_in_rows_are_criteria_with_a_value():
     rows = [{"id": i, "metric": m, "value": i % 5 + 1} for i in range(9) for m in ("x", "y")]
     found = read_judgments(rows)
     assert set(found["condition"]) == {"judge, metric=x", "judge, metric=y"}
+
+
+def test_a_question_and_a_system_name_an_item_where_no_column_has_its_id():
+    rows = [
+        {"question": f"q{i}", "system": s, "judge": j, "score": 3 + i}
+        for i in range(4)
+        for s in "AB"
+        for j in "xy"
+    ]
+    frame = read_judgments(rows)
+    assert (frame["item_id"].nunique(), frame["cluster"].nunique()) == (8, 4)
+    assert "item = question + system" in frame.attrs["understood"][1]
+    alone = read_judgments([{k: v for k, v in row.items() if k != "system"} for row in rows])
+    assert set(alone["item_id"]) == {"q0", "q1", "q2", "q3"}
+    named = read_judgments([{**row, "id": f"{row['question']}{row['system']}"} for row in rows])
+    assert named["item_id"].nunique() == 8
+    assert set(named["cluster"]) == {"q0", "q1", "q2", "q3"}
+
+
+@pytest.mark.parametrize("scale", ["1-10", " 1 - 10 ", "1..10", (1, 10), [1.0, 10.0]])
+def test_a_scale_is_written_as_on_the_command_line_or_as_two_numbers(scale):
+    assert read_judgments(long(), scale=scale).attrs["scale"] == (1.0, 10.0)
+
+
+@pytest.mark.parametrize("scale", ["ten", "1-", "", 5, (1,), (1, 2, 3), ("a", "b"), "1-inf"])
+def test_what_is_no_scale_is_refused_before_the_data_are_read(scale):
+    with pytest.raises(InputError, match="--scale: expected LOWEST-HIGHEST"):
+        read_judgments("no-such-file.csv", scale=scale)
+
+
+def test_a_scale_below_zero_is_read():
+    rows = [{"item": i, "score": v} for i, v in enumerate((-5, 0, 5))]
+    assert read_judgments(rows, scale="-5-5").attrs["scale"] == (-5.0, 5.0)

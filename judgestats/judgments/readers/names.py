@@ -173,6 +173,10 @@ def resolve_columns(
         if hit:
             names[ours] = hit
             used.add(hit)
+    by_question = folded(names.get("cluster", "")) == "question" and "cluster" not in mapping
+    if by_question and "item_id" not in names:
+        # Without an id the question names the item, with the system that answered where one did.
+        names["item_id"] = names.pop("cluster")
     if needs_item and "item_id" not in names:
         raise no_column(path, "item_id", "item_id", table)
     if needs_verdict and not any(v in names for v in VERDICTS):

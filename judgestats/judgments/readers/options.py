@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +11,33 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import KINDS
 
-__all__ = ["TableOptions"]
+__all__ = ["TableOptions", "scale_of"]
+
+
+def scale_of(given: object) -> tuple[float, float] | None:
+    """The ends of a scale, from ``"1-10"`` or two numbers; None where none is given.
+
+    Examples
+    --------
+    >>> scale_of("1-10"), scale_of((0, 1)), scale_of(None)
+    ((1.0, 10.0), (0.0, 1.0), None)
+    """
+    if given is None:
+        return None
+    ends: Any = given
+    if isinstance(given, str):
+        told = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|to|\.\.)\s*(-?[\d.]+)\s*", given)
+        ends = told.groups() if told else ()
+    try:
+        low, high = map(float, ends)
+        scale = low, high
+    except (TypeError, ValueError):
+        scale = (math.nan, math.nan)
+    if not all(map(math.isfinite, scale)):
+        raise InputError(
+            f"--scale: expected LOWEST-HIGHEST, as in 1-10 or 0-1, got {str(given)[:40]!r}."
+        )
+    return scale
 
 
 @dataclass(frozen=True, kw_only=True)

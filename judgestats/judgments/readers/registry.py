@@ -16,7 +16,7 @@ from judgestats.judgments.readers.folder import read_folder
 from judgestats.judgments.readers.grades import passes_and_failures
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.judgments.readers.logs import Log, Reader, open_log, understood_log
-from judgestats.judgments.readers.options import TableOptions
+from judgestats.judgments.readers.options import TableOptions, scale_of
 from judgestats.judgments.readers.tables import read_frame, read_table
 from judgestats.judgments.readers.trees import tree_of
 from judgestats.judgments.readers.untrusted import NoTableError
@@ -61,7 +61,7 @@ def read_judgments(
     *,
     reader: str = "auto",
     mapping: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
+    scale: tuple[float, float] | str | None = None,
     factors: Sequence[str] = (),
     judge: str = "",
     item: Sequence[str] = (),
@@ -90,9 +90,9 @@ def read_judgments(
     mapping : mapping of judgestats column to the file's column, optional
         The file is a table, and these are its columns (``score="scores.coherence"`` is a path into
         nested JSON); see the guide page for the names that are understood without one.
-    scale : (low, high), optional
-        The scale of the scores; a score outside it is an error. By default a reader's own scale,
-        or none.
+    scale : (low, high) or str, optional
+        The scale of the scores, ``(1, 10)`` or ``"1-10"``; a score outside it is an error. By
+        default a reader's own scale, or none.
     factors : sequence of str
         For tables: further columns of the file that tell conditions apart.
     judge : str
@@ -150,7 +150,7 @@ def read_judgments(
         kind=kind,
         passes=_words(passes),
         codes={str(k): v for k, v in (codes or {}).items()},
-        scale=scale,
+        scale=scale_of(scale),
         wide=_words(wide),
         explode=_words(explode),
         parse=parse,
@@ -176,9 +176,9 @@ def read_judgments(
         reader, frame = "table", read_frame(as_frame(path), options)
         what = source = "the frame"
     attrs = {str(k): v for k, v in frame.attrs.items()}
-    scale = scale or attrs.get("scale")
-    frame = validate_parsed(frame, what=what, scale=scale)
-    frame.attrs.update({"notes": [], **attrs, "source": source, "scale": scale, "reader": reader})
+    ends = options.scale or attrs.get("scale")
+    frame = validate_parsed(frame, what=what, scale=ends)
+    frame.attrs.update({"notes": [], **attrs, "source": source, "scale": ends, "reader": reader})
     return frame
 
 
