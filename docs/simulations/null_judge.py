@@ -22,6 +22,8 @@ that every level of a factor meets every level of the next. Kinds of cells:
 ``family``
     As power, with 60 tests in the family.
 
+`code` names the commits that the seeds were run with; one that ends in + had further changes.
+
 Nothing may be claimed in more than 5 %: `error` is the Monte Carlo error of `claimed`. A cell of
 the first two kinds above .083 is run once more with fresh seeds, and both rows stand.
 """
@@ -31,10 +33,12 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import subprocess
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -50,7 +54,7 @@ UNREAD = (0.1, 0.0, 0.1)
 AGAIN = 0.083
 HEADER = (
     "kind", "experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
-    "seeds", "claimed", "error", "left_out", "single", "seconds",
+    "seeds", "claimed", "error", "left_out", "single", "seconds", "code",
 )  # fmt: skip
 
 
@@ -139,6 +143,7 @@ class Tally:
     left_out: int = 0
     single: tuple[int, ...] = ()
     seconds: float = 0.0
+    code: tuple[str, ...] = ()
 
     def add(self, cell: Cell, first: int, seeds: int, pool: Executor) -> None:
         """Run so many more seeds of a cell; `first` is its first, seconds are of the clock."""
@@ -150,6 +155,7 @@ class Tally:
         self.single = tuple(a + b for a, b in zip(before, rejected, strict=True))
         self.claimed += sum(g[0] for g in got)
         self.left_out += sum(g[1] for g in got)
+        self.code = tuple(dict.fromkeys((*self.code, code_now())))
         self.seeds += seeds
         self.seconds += time.monotonic() - started
 
@@ -164,7 +170,15 @@ class Tally:
             f"{self.left_out / self.seeds:.4f}",
             "/".join(f"{n / self.seeds:.4f}" for n in self.single),
             f"{self.seconds:.0f}",
+            " ".join(self.code),
         ]
+
+
+@cache
+def code_now() -> str:
+    """The commit that runs, with a + where files differ from it."""
+    given = ("git", "-C", str(HERE), "describe", "--always", "--dirty=+", "--exclude=*")
+    return subprocess.run(given, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def read(path: Path) -> dict[tuple[str, ...], Tally]:
@@ -181,6 +195,7 @@ def read(path: Path) -> dict[tuple[str, ...], Tally]:
                 left_out=round(n * float(row["left_out"])),
                 single=tuple(round(n * float(v)) for v in row["single"].split("/") if v),
                 seconds=float(row["seconds"]),
+                code=tuple(row["code"].split()),
             )
     return tallies
 
