@@ -32,8 +32,8 @@ __all__ = ["analyse", "plan"]
 
 _FEW_WORDINGS = 5
 _QUESTION = (
-    "How far does a score move when the judge's prompt is worded otherwise, beyond asking again, "
-    "and is it better to ask in several wordings?"
+    "How far does a judgment move when the judge's prompt is worded otherwise, beyond asking "
+    "again, and is it better to ask in several wordings?"
 )
 
 
@@ -43,10 +43,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="prompts",
         question=_QUESTION,
-        blocks="The answer is the block: every wording judges the same answers.",
+        blocks="The answer, or the pair in one order, is the block: every wording judges the same.",
         missing="A judgment that could not be read is left out; the rates are reported.",
         n_resamples=int(parameters["resamples"]),
         seed=int(parameters["seed"]),
+        options={"asks": parameters.get("asks", "scores")},
         hypotheses=(
             Hypothesis(
                 id="wording",
@@ -82,6 +83,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
+    pairs = declared.options.get("asks") == "pairs"
+    if pairs:
+        frame = _as_numbers(frame)
     once = frame.drop_duplicates("item_id")
     items, cluster = list(once["item_id"]), once["cluster"].to_numpy(object)
     tests: dict[str, TestResult] = {}
@@ -133,7 +137,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="prompts",
         question=declared.question,
-        sentence=_sentence(tests, headlines),
+        sentence=_sentence(tests, headlines, pairs=pairs),
         headlines=headlines,
         conditions=described.table,
         results=(*results, *described.results),
@@ -141,20 +145,45 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *common_limits(frame, described.table, array),
             *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
         ),
-        recommendation=_advice(tests, headlines),
+        recommendation=_advice(tests, headlines, pairs=pairs),
         drawing=Drawing(
             kind="dots",
             rows=tuple(f"wording.{where}/wording_share" for where in tests),
-            caption="How much of a single score's scatter goes with the wording of the prompt "
+            caption="How much of a single judgment's scatter goes with the wording of the prompt "
             "(0: none).",
         ),
-        rows=_rows(list(tests)),
+        rows=_rows(list(tests), pairs=pairs),
         condition_metrics=described.metrics,
         arrays=cell_arrays(array),
     )
 
 
-def _rows(where: Sequence[str]) -> tuple[Row, ...]:
+def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts on pairs as numbers, a thing judged for each pair and order: 1 for the earlier."""
+    value = {"a": 1.0, "tie": 0.5, "b": 0.0}
+    return frame.assign(
+        score=frame["choice"].map(value).astype(float),
+        item_id=frame["item_id"].astype(str) + " " + frame["order"].astype(str),
+    )
+
+
+def _rows(where: Sequence[str], *, pairs: bool) -> tuple[Row, ...]:
+    share = asked_row(
+        "fair_wording", "share of that due to the wording", "the wording's share",
+        "wording_share", "wording.{}/wording_share", where,
+    )  # fmt: skip
+    flips = (
+        asked_row(
+            "flips", "asked again it changes", "changes", "flips_repeated",
+            "wording.{}/flips_repeated", where,
+        ),
+        asked_row(
+            "fair_flips", "in other words it changes", "reworded", "flips_reworded",
+            "wording.{}/flips_reworded", where,
+        ),
+    )  # fmt: skip
+    if pairs:
+        return (*flips, share)
     return (
         asked_row(
             "sem", "asked again it moves by", "moves by", "sd_repeated",
@@ -164,10 +193,8 @@ def _rows(where: Sequence[str]) -> tuple[Row, ...]:
             "sem_reworded", "in other words it moves by", "reworded", "sd_reworded",
             "wording.{}/sd_reworded", where,
         ),
-        asked_row(
-            "fair_wording", "share of that due to the wording", "the wording's share",
-            "wording_share", "wording.{}/wording_share", where,
-        ),
+        share,
+        *flips,
     )  # fmt: skip
 
 
@@ -180,8 +207,8 @@ def _few_wordings(n: int) -> Limit:
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "The wording of the prompt moves scores beyond asking again",
-    "open": "Not shown that the wording moves scores beyond asking again",
+    "differs": "The wording of the prompt moves judgments beyond asking again",
+    "open": "Not shown that the wording moves judgments beyond asking again",
     "undefined": "The wording could not be told from asking again",
 }
 
@@ -204,7 +231,9 @@ def _headline(where: str, test: TestResult, family: Family, about: About) -> Hea
     )
 
 
-def _sentence(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) -> str:
+def _sentence(
+    tests: Mapping[str, TestResult], headlines: Sequence[Headline], *, pairs: bool
+) -> str:
     told = []
     for headline in headlines:
         where = headline.about.stratum
@@ -212,9 +241,12 @@ def _sentence(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) ->
         if test.reason:
             told.append(f"{where}: {test.reason}")
             continue
-        same, other = (test.effects[k].estimate for k in (1, 2))
+        same, other = (test.effects[k].estimate for k in ((3, 4) if pairs else (1, 2)))
         moves = (
-            f"a score moves by {apa_number(same)} points when asked again and by "
+            f"{100 * same:.0f} % of the verdicts change when asked again and {100 * other:.0f} % "
+            "in other words"
+            if pairs
+            else f"a score moves by {apa_number(same)} points when asked again and by "
             f"{apa_number(other)} in other words"
         )
         shown = "" if headline.claim == "differs" else ", which is not more than chance allows"
@@ -223,7 +255,7 @@ def _sentence(tests: Mapping[str, TestResult], headlines: Sequence[Headline]) ->
 
 
 def _advice(
-    tests: Mapping[str, TestResult], headlines: Sequence[Headline]
+    tests: Mapping[str, TestResult], headlines: Sequence[Headline], *, pairs: bool
 ) -> Recommendation | None:
     """Whether two scores are better spent on two wordings or on one; None where none was tested."""
     if all(h.claim == "undefined" for h in headlines):
@@ -232,13 +264,13 @@ def _advice(
     mute = untested(headlines)
     if not shown:
         return Recommendation(
-            text=f"One wording will do: no judge was seen to score otherwise in other words.{mute}"
+            text=f"One wording will do: no judge was seen to judge otherwise in other words.{mute}"
         )
-    parts = []
+    parts, unit = [], "of a verdict" if pairs else "points"
     for headline in shown:
         details = tests[headline.about.stratum].details
         two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
-        parts.append(f"{headline.about.stratum} errs by {two} instead of {one} points")
+        parts.append(f"{headline.about.stratum} errs by {two} instead of {one} {unit}")
     return Recommendation(
         text=f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}."
         + mute,

@@ -11,11 +11,13 @@ from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare
 from judgestats.items.bank import load_bank
+from judgestats.judges.simulated.replies import distribution
 from judgestats.judges.simulated.request_reader import read_request
 from judgestats.judges.simulated.truth import truth
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.probes import ProbedPairwise
 from judgestats.protocols.template import PromptTemplate
 from tests.null_judge.designs import claims, reworded, seeded
 from tests.null_judge.worlds import World
@@ -46,6 +48,53 @@ def judged(judges, *, seed=0):
                     for r, s in enumerate(drawn)
                 ]  # fmt: skip
     return parsed_frame(pd.DataFrame(rows))
+
+
+def compared(judges, *, seed=0):
+    """Verdicts on pairs in both orders, in eight wordings."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for wording in ("pairwise", *(f"pairwise_{k}" for k in range(2, 9))):
+        protocol = ProbedPairwise(template=PromptTemplate.bundled(wording), pairs=32)
+        for unit in protocol.units(load_bank()):
+            asked = read_request({"messages": list(protocol.prompt(unit, ReplyMode.TEXT).messages)})
+            for judge in judges:
+                values, sums = distribution(truth(judge), asked, 1.0)
+                drawn = rng.choice(len(values), size=3, p=np.diff([0.0, *sums]) / sums[-1])
+                rows += [
+                    {
+                        "judge": judge, "temperature": 1.0, "item_id": unit.item_id,
+                        "cluster": unit.cluster, "replicate": r, "status": "ok",
+                        "order": unit.order, "condition": f"{judge}, wording={wording}",
+                        "choice": protocol.read(unit, ReplyMode.TEXT, f"[[{values[k]}]]").choice,
+                        "factor_wording": wording,
+                    }
+                    for r, k in enumerate(drawn)
+                ]  # fmt: skip
+    return parsed_frame(pd.DataFrame(rows))
+
+
+def test_pairs_are_judged_otherwise_in_other_words_by_the_judge_that_heeds_them():
+    frame = compared(["sim-fair", "sim-touchy"])
+    given = {"resamples": 199, "seed": 0, "asks": "pairs"}
+    found = analyse(frame, plan(given, ()))
+    claims = {h.about.judge: h.claim for h in found.headlines}
+    assert claims == {"sim-fair": "open", "sim-touchy": "differs"}
+    effects = {e.name: e for e in found["wording.sim-touchy at T=1"].effects}
+    assert effects["flips_repeated"].estimate < effects["flips_reworded"].estimate
+    assert effects["wording_share"].interval.low > 0
+    assert "% of the verdicts change when asked again" in found.sentence
+    assert "of a verdict" in found.recommendation.text
+    assert {row.key for row in found.rows} == {"flips", "fair_flips", "fair_wording"}
+
+
+def test_the_eight_wordings_of_either_kind_are_taken_by_default():
+    for asks, first in (("scores", "pointwise"), ("pairs", "pairwise")):
+        prepared = prepare(load_design("prompts"), {"asks": asks, "judges": "sim-touchy"})
+        levels = {c.factors["wording"] for c in prepared.conditions}
+        assert levels == {first, *(f"{first}_{k}" for k in range(2, 9))}
+    with pytest.raises(InputError, match="leaves nothing to compare"):
+        prepare(load_design("prompts"), {"prompts": "pointwise"})
 
 
 @pytest.fixture(scope="module")

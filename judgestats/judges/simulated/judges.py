@@ -59,7 +59,8 @@ class SimulatedJudge:
         Points that a variant of a probe (`judgestats.protocols.probes`) adds to a score; in choices
         what a note adds to the answer that it names, by a ninth of quality a point, as `favour`.
     wording : float
-        Standard deviation, in points, of what a wording of the prompt does to an answer's score.
+        Standard deviation, in points, of what a wording of the prompt does to an answer's score;
+        in choices by a ninth of quality a point.
     always_first : bool
         Chooses the first option, whatever it is.
     sensitivity, specificity : float

@@ -71,6 +71,7 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
         question=asked.question,
         note=asked.note,
         named=asked.named,
+        wording=asked.wording,
     )
     return asked.labels, tuple(accumulate(chosen))
 

@@ -159,6 +159,7 @@ class Truth:
         question: str = "",
         note: str = "",
         named: int = 0,
+        wording: str = "",
     ) -> list[float]:
         """Probability of each option in the order shown, and of a tie (last) where it is offered.
 
@@ -178,6 +179,8 @@ class Truth:
             The probe whose note is shown.
         named : int
             The place of the answer that the note names.
+        wording : str
+            The system message.
 
         Examples
         --------
@@ -196,6 +199,8 @@ class Truth:
             seen += judge.moved_by.get(note, 0.0) / 9 * (place == named)
             seen += judge.choice_effect * normal_of("choice", judge.name, answer.strip())
             seen += judge.verbosity / 9 * _log_length(answer) + self._favour(answer) / 9
+            if judge.wording:
+                seen += judge.wording / 9 * normal_of("wording", judge.name, wording, answer)
             first = 1 - place / (count - 1) if count > 1 else 0.0
             logits[place] = sharpness * seen + judge.position_bias * first
             logits[place] += judge.recency * (count > 2 and place == count - 1)

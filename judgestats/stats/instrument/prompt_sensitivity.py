@@ -38,8 +38,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     TestResult
         Permutation test that the wording does not matter: the scores of an item are exchanged
         over its prompts. ``effects``: the share of a single score's scatter that is the wording's,
-        and the standard deviation of a score asked again with the same and with another wording
-        (jackknife over clusters). ``details``: ``wording_variance``, ``repeat_variance``, and
+        the standard deviation of a score asked again with the same and with another wording, and
+        how often such a score is another one (jackknife over clusters). ``details``: ``wording_variance``, ``repeat_variance``, and
         ``two_wordings`` and ``one_wording``, the standard error of a mean of two scores from two
         wordings, or from one asked twice.
 
@@ -94,8 +94,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
         if not used.all()
         else {},
     )
-    columns = _columns(x)
-    sums = columns.sum(axis=0) if len(x) else np.zeros(6)
+    columns = np.column_stack([_columns(x), *_flips(x)])
+    sums = columns.sum(axis=0) if len(x) else np.zeros(_WIDTH)
     reason = ""
     if not len(x):
         reason = "no item has scores under two prompts"
@@ -114,7 +114,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     effects = tuple(
         estimate_from_sums(
             SumStatistic(per_item=lambda d: d, combine=combine),
-            columns if not reason else np.full((max(len(x), 1), 6), np.nan),
+            columns if not reason else np.full((max(len(x), 1), _WIDTH), np.nan),
             name=name,
             label=label,
             estimator="mean squares over wordings and within",
@@ -165,6 +165,22 @@ def _columns(x: FloatArray) -> FloatArray:
     ).astype(float)
 
 
+def _flips(x: FloatArray) -> tuple[FloatArray, ...]:
+    """Of each item: pairs of scores that differ and all pairs, in one wording and in two."""
+    flat = x.reshape(len(x), x.shape[1] * x.shape[2])
+    prompt = np.repeat(np.arange(x.shape[1]), x.shape[2])
+    out = [np.zeros(len(x)) for _ in range(4)]
+    for a in range(flat.shape[1]):
+        later = flat[:, a + 1 :]
+        both = ~np.isnan(flat[:, [a]]) & ~np.isnan(later)
+        differ = both & (flat[:, [a]] != later)
+        same = prompt[a + 1 :] == prompt[a]
+        for k, alike in enumerate((same, ~same)):
+            out[2 * k] += (differ & alike).sum(axis=1)
+            out[2 * k + 1] += (both & alike).sum(axis=1)
+    return tuple(out)
+
+
 def _variances(sums: FloatArray) -> tuple[float, float]:
     repeat = sums[0] / sums[1]
     return float(sums[2] / sums[3] - repeat * sums[4] / sums[5]), float(repeat)
@@ -189,6 +205,14 @@ def _reworded(sums: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(np.real(wording + repeat), 0.0)))
 
 
+def _flips_repeated(sums: FloatArray) -> FloatArray:
+    return np.asarray(sums[..., 6] / sums[..., 7])
+
+
+def _flips_reworded(sums: FloatArray) -> FloatArray:
+    return np.asarray(sums[..., 8] / sums[..., 9])
+
+
 def _ratio(x: FloatArray) -> FloatArray:
     """Mean square between prompts over that within, for a stack of tables."""
     count = (~np.isnan(x)).sum(axis=3)
@@ -207,8 +231,12 @@ _EFFECTS: tuple[tuple[str, str, Callable[[FloatArray], FloatArray], Scale], ...]
     ("wording_share", "Share of the scatter that is the wording's", _share, "log_complement"),
     ("sd_repeated", "Standard deviation, same wording", _same, "identity"),
     ("sd_reworded", "Standard deviation, another wording", _reworded, "identity"),
+    ("flips_repeated", "Another score, same wording", _flips_repeated, "identity"),
+    ("flips_reworded", "Another score, another wording", _flips_reworded, "identity"),
 )
 
+_WIDTH = 10
+"""Columns of sums: six of variances, four of scores that differ."""
 CHUNK = 50
 """Permutations held in memory at once."""
 

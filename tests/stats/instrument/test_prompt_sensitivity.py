@@ -25,7 +25,7 @@ def test_in_a_balanced_table_it_is_the_anova():
     assert out.details["wording_variance"] == pytest.approx(wording)
     assert out.details["repeat_variance"] == pytest.approx(nested["residual"])
     share = wording / (wording + nested["residual"])
-    assert [e.estimate for e in out.effects] == pytest.approx(
+    assert [e.estimate for e in out.effects[:3]] == pytest.approx(
         [share, math.sqrt(nested["residual"]), math.sqrt(wording + nested["residual"])]
     )
 
@@ -88,3 +88,10 @@ def test_wrong_input_is_told():
         prompt_sensitivity(np.ones((4, 1, 3)))
     with pytest.raises(InputError, match="must be finite"):
         prompt_sensitivity(np.full((2, 2, 2), np.inf))
+
+
+def test_flips_are_counted_by_pairs_of_judgments():
+    x = np.array([[[1.0, 1.0], [1.0, 2.0]], [[3.0, math.nan], [4.0, 4.0]]])
+    repeated, reworded = (e.estimate for e in prompt_sensitivity(x, n_permutations=9).effects[3:])
+    assert repeated == pytest.approx(1 / 3)  # (1,1) (1,2) and (4,4)
+    assert reworded == pytest.approx((2 + 2) / (4 + 2))
