@@ -32,6 +32,7 @@ __all__ = [
     "notice_lines",
     "repeat_command",
     "say",
+    "run_page",
     "show_command",
     "showing",
     "shown_as",
@@ -262,10 +263,24 @@ def store_lines(
         *command,
         f"  {page}",
         "  (the conditions side by side)",
-        f"  {base}/#/experiments/{experiment_id}/runs/{run_id}",
+        f"  {run_page(base, experiment_id, run_id)}",
         "  (this run, with the report under Artifacts)" if reported else "  (this run)",
         "",
     ]
+
+
+def run_page(base: str, experiment_id: str, run_id: str) -> str:
+    """The page of a run on a tracking server, among runs rather than traces.
+
+    MLflow's pages begin with traces, whatever kind an experiment is said to be, unless a link asks
+    for the other layout (seen in 3.17).
+
+    Examples
+    --------
+    >>> run_page("http://h", "1", "d3fc")
+    'http://h/#/experiments/1/runs/d3fc?workflowType=machine_learning'
+    """
+    return f"{base}/#/experiments/{experiment_id}/runs/{run_id}?workflowType=machine_learning"
 
 
 def show_command(run_id: str) -> str:

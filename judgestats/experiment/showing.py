@@ -79,7 +79,7 @@ class Links:
         parts = [console.show_command(self.run_id), console.ui_command(self.store.uri)]
         if self.store.uri.startswith("http"):
             base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
-            parts[1] = f"{base}/#/experiments/{experiment}/runs/{self.run_id}"
+            parts[1] = console.run_page(base, experiment, self.run_id)
         return [*parts, *_paths(self.reports), *map(_from_here, self.files[:1])]
 
 
