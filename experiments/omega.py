@@ -63,6 +63,7 @@ DESIGN = Design(
             **_ASKED,
             "items": "bbh,squad,mt_bench",
             "per_category": "1",
+            "per_benchmark": "squad=20",
             "answerers": "meta-llama/Meta-Llama-3-8B,lmsys/vicuna-7b-v1.5,google/gemma-7b,"
             "microsoft/phi-2,tiiuae/falcon-7b",
             "answer_temperatures": "0.75",

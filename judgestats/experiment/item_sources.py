@@ -114,8 +114,9 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
     Of MT-Bench the second turn is taken. Where ``answers=`` names a file, its answers replace an
     item's own, and questions that nobody answers are left out before any are drawn; where
     ``answerers=`` names models, the questions come without answers. Of each
-    category ``per_category`` questions are drawn by seed; then the category of an item becomes its
-    benchmark, by which results are reported.
+    category ``per_category`` questions are drawn by seed, and of each set at most as many as
+    ``per_benchmark`` says; then the category of an item becomes its benchmark, by which results are
+    reported.
 
     Parameters
     ----------
@@ -128,8 +129,13 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
     found: list[Item] = []
     sources = [s.strip() for s in parameters.items.split(",") if s.strip()]
     check_there(sources)
-    for source in sources:
-        known = layout_of(source)
+    sizes = parameters.per_benchmark
+    names = [layout_of(source) or source for source in sources]
+    if strange := [name for name in sizes if name not in names]:
+        raise InputError(
+            f"per_benchmark: {strange[0]!r} is none of the sets given ({', '.join(names)})."
+        )
+    for source, known in zip(sources, map(layout_of, sources), strict=True):
         options = _options(parameters)
         if known == "llm_reliability":  # drawn by its authors, of three benchmarks
             found += load_items(source, **options)
@@ -144,7 +150,9 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
             most = per_category * len({item.category for item in items})
             items = select_items(items, limit=most, seed=parameters.seed)
         name = _BENCHMARKS.get(known, source_name(source))
-        found += [replace(item, category=name) for item in items]
+        items = [replace(item, category=name) for item in items]
+        size = sizes.get(known or source, len(items))
+        found += select_items(items, limit=min(size, len(items)), seed=parameters.seed)
     return limited(found, parameters)
 
 

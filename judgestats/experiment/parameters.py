@@ -66,7 +66,8 @@ def _preset_texts(preset: Mapping[str, str], given: Mapping[str, str]) -> dict[s
     """A preset's values; options of its items only where those, or another copy, are judged."""
     texts = dict(preset)
     if "items" in given and _sets_in(given["items"]) != _sets_in(preset.get("items", "")):
-        texts.pop("item_options", None)
+        for name in ("item_options", "per_benchmark"):
+            texts.pop(name, None)
     return texts
 
 

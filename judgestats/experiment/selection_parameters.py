@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
+from judgestats.errors import InputError
 from judgestats.experiment.answering import AnswerParameters
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import OwnReasoning
@@ -46,12 +48,32 @@ class SelectionParameters(_Options):
     )
 
 
+def _sizes(name: str, text: str) -> dict[str, int]:
+    """Numbers by the name of a set.
+
+    Examples
+    --------
+    >>> _sizes("per_benchmark", "squad=20, bbh=27")
+    {'squad': 20, 'bbh': 27}
+    """
+    sizes = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        source, sign, number = part.partition("=")
+        if not sign:
+            raise InputError(f"{name}: expected SET=NUMBER[,...], as in squad=20, got {part!r}.")
+        sizes[source.strip()] = Whole(1).read(f"{name}: {source.strip()}", number.strip())
+    return sizes
+
+
 class BestOfParameters(AnswerParameters, _Options):
     """Of the experiment on the best of several answers, which models may give first."""
 
     options: Annotated[int | None, Whole(2, or_word="all")] = parameter("5", _SHOWN)
     per_category: Annotated[int | None, Whole(1, or_word="all")] = parameter(
         "all", "questions drawn from each category (BBH task, SQuAD article, ...), or all"
+    )
+    per_benchmark: Annotated[Mapping[str, int], Read(_sizes)] = parameter(
+        "", "at most so many questions of a set, drawn by seed, as in squad=20"
     )
     reading: Annotated[str, Choice(*READINGS)] = parameter(
         "judgestats",
