@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import os
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import judgestats
 from judgestats.cli import main
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "bad-input.md"
@@ -54,6 +56,14 @@ def parquet_cut(folder):
     data = (folder / "j.parquet").read_bytes()
     (folder / "j.parquet").write_bytes(data[: len(data) // 2])
     return ["j.parquet"]
+
+
+def parquet_whole(*words):
+    def write(folder):
+        pd.DataFrame({"id": range(99), "score": 1.0}).to_parquet(folder / "j.parquet")
+        return ["j.parquet", *words]
+
+    return write
 
 
 def workbook_cut(folder):
@@ -193,6 +203,49 @@ CASES = {
     "rates of another study beside labels": text(LABELLED, *ELSEWHERE),
     "rates of another study for several judges": text(BOTH, *ELSEWHERE),
     "rates of another study for scores": text(GOOD, *ELSEWHERE),
+    "no JSON list of judgments": text(
+        '{"a": 1}',
+        name="j.json",
+    ),
+    "a PDF": raw(b"%PDF-1.4\n%", name="j.csv"),
+    "a name that tells no kind of file": text("hello there", name="j.docx"),
+    "a value that is mapped to nothing known": text(GOOD, "--map", "worth=score"),
+    "a mapping without a name": text(GOOD, "--map", "score"),
+    "a name mapped twice": text(GOOD, "--map", "score=score,score=id"),
+    "a pass beside another kind": text(PASSED, "--pass", "yes", "--kind", "score"),
+    "codes beside another kind": text(PASSED, "--codes", "1=a,0=b", "--kind", "score"),
+    "a code that means no outcome": text(PASSED, "--codes", "1=left"),
+    "a column that is item and factor": text(GOOD, "--item", "id", "--factor", "id"),
+    "a factor that is no column": text(GOOD, "--factor", "colour"),
+    "a wide role that is none": text(GOOD, "--wide", "colour=a*"),
+    "a wide list without a name": text(GOOD, "--wide", "judge="),
+    "one wide column": text(GOOD, "--wide", "judge=sco*"),
+    "a list that is no column": text(GOOD, "--explode", "all"),
+    "a table of a file that has none": text(GOOD, "--table", "scores"),
+    "a database without that table": lambda folder: [*two_tables(folder), "--table", "c"],
+    "a damaged database": raw(
+        b"SQLite format 3\x00" + b"x" * 200, "--reader", "table", name="j.db"
+    ),
+    "no labels' file": text(GOOD, "--labels", "none.csv"),
+    "labels without an item's name": labels("who,label\nx,3\n"),
+    "labels without a label": labels("id,colour\nq1,red\nq2,blue\n"),
+    "places shown without an order": text(GOOD, "--as-shown"),
+    "an outcome that is none": text("id,winner\na,red\nb,blue\n", "--kind", "preference"),
+    "a stream of what is no Parquet": text(GOOD, "--stream", "yes"),
+    "a log named for another tool": text('{"a": 1}', "--reader", "inspect", name="j.json"),
+    "columns of judgments that are nested": text(
+        '[{"id": 1, "s": {"x": 2}}]', "--map", "score=s.y", name="j.json"
+    ),
+    "a list's cell that is no list": text(
+        '[{"id": 1, "all": [1, 2]}, {"id": 2, "all": 5}]',
+        "--explode",
+        "all",
+        name="j.json",
+    ),
+    "one person's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
+    "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
+    "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id"),
+    "a log to be streamed": parquet_whole("--stream", "yes", "--reader", "inspect"),
     "an unknown reader": text(GOOD, "--reader", "nonsense"),
     "columns said of a log": text(GOOD, "--reader", "inspect", "--map", "score=score"),
     "several tables in a database": two_tables,
@@ -218,6 +271,61 @@ def test_one_sentence_exit_code_2_and_nothing_written(workplace, capsys, what):
     assert "Traceback" not in said.err
     assert said.out == ""
     assert {p: p.stat().st_mtime_ns for p in workplace.rglob("*")} == before
+
+
+def raised():
+    """File and text of every refusal that readers of tables and options raise."""
+    folder = Path(judgestats.__file__).parent
+    names = (*(f"judgments/readers/{n}" for n in READERS), "judgments/kinds", "commands/analyze")
+    for name in (*names, "commands/table_words"):
+        for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error"):
+                said = node.args[0] if node.args else None
+                parts = said.values if isinstance(said, ast.JoinedStr) else [said]
+                yield name, [str(p.value) for p in parts if isinstance(p, ast.Constant)]
+
+
+READERS = (
+    "tables", "table_files", "table_stores", "names", "options", "registry", "layout", "labels",
+    "mistakes", "scales", "trees", "understanding", "untrusted", "verdicts", "folder",
+)  # fmt: skip
+ELSEWHERE_HELD = {
+    "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",
+    "when it is expanded": "the same",
+    "rows x": "the same",
+    "are read. Keep those": "the same",
+    "go through two lists": "test_table_shapes.py",
+    "logs of several tools": "test_log_readers.py",
+    "read_judgments takes a path": "Python's door: test_readers.py",
+    "is a folder; name the file": "a tool's log that is asked for by name",
+    "judgestats[xlsx]": "where openpyxl is not installed",
+    "no Parquet file, or was cut": "Python's door: the command tries Parquet first",
+    "cannot be read (": "the disk's own faults",
+    "cannot be looked up": "the disk's own faults",
+    "not a JSON object": "test_log_readers.py",
+    "no readable workbook": "a zip with a workbook's parts that openpyxl does not read",
+    "no complete workbook": "the same",
+    "--pass: no entry": "the row 'a pass that nobody gave'",
+    "may be no repetitions": "the row 'a column that may be part of the key'",
+    "There are: ": "the row 'a database without that table'",
+}
+"""What a row of the page cannot show, or shows by its filled places, and where it is tried."""
+
+
+def test_every_refusal_of_tables_and_options_has_its_row():
+    shown = [*rows().values(), *ELSEWHERE_HELD]
+    known = [(name, parts) for name, parts in raised() if any(len(p.strip()) >= 9 for p in parts)]
+    assert len(known) > 80
+    missing = [
+        (name, "...".join(parts)[:100])
+        for name, parts in known
+        if not any(
+            row in part or (len(part.strip()) >= 9 and part.strip() in row)
+            for row in shown
+            for part in ("".join(parts), *parts)
+        )
+    ]
+    assert not missing
 
 
 def test_one_item_is_described_and_not_refused(workplace, capsys):
