@@ -7,7 +7,7 @@ that may be the best are named, and hold every best one with probability .95.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,7 +100,6 @@ def recommend_best(
     level: float,
     what: str,
     each: str,
-    told_as: Callable[[float], float] | None = None,
 ) -> tuple[Recommendation, NamedResult] | None:
     """The cheapest condition that is shown to lie within the margin of the best, if one is.
 
@@ -116,8 +115,6 @@ def recommend_best(
         What is compared: ``agreement with people``.
     each : str
         What is spent on: ``a pair``.
-    told_as : callable, optional
-        See `comparisons_with_best`.
 
     Returns
     -------
@@ -128,9 +125,8 @@ def recommend_best(
     if len(names) < 2 or np.isfinite(table).all(axis=1).sum() < 2:
         return None
     found = comparisons_with_best(
-        table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level,
-        told_as=told_as,
-    )  # fmt: skip
+        table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level
+    )
     result = NamedResult(
         id="best",
         title=f"Which may be the best in {what}",
@@ -233,7 +229,7 @@ def recommend_reliable(
     units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
         values, clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC, level=0.95,
-        what="reliability of one judgment", each="a judgment", told_as=_reliability,
+        what="reliability of one judgment", each="a judgment",
     )  # fmt: skip
     if given is None:
         return None, ()
@@ -291,10 +287,7 @@ def _repeats(best: pd.Series) -> Recommendation | None:
 def _reliability_by_item(
     scores: ScoreArray | Cells, conditions: Sequence[str]
 ) -> tuple[dict[str, Floats], Any]:
-    """-log(1 - ICC(1,1)) of each condition as one number an item, whose mean it is.
-
-    Near 1 the coefficient is skewed and its spread depends on it; the log of the share of error is
-    and does less: equal judges are told apart seldomer.
+    """ICC(1,1) of each condition as one number an item, whose mean it is.
 
     The number of a question's items is what the jackknife over questions says that they add:
     leaving a question out of the mean leaves it out of the coefficient. Empty where fewer than two
@@ -320,7 +313,7 @@ def _reliability_by_item(
         parts = np.column_stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within])
         by_cluster = np.stack([np.bincount(codes, weights=p) for p in parts.T], axis=1)
         whole = by_cluster.sum(axis=0)
-        centre, left = _apart(_icc(whole)), _apart(_icc(whole - by_cluster))
+        centre, left = _icc(whole), _icc(whole - by_cluster)
         add = centre + (total - sizes) / sizes * (centre - left)
         out[name] = add[codes] + centre - np.average(add, weights=sizes)
     return out, cells.cluster[used]
@@ -334,20 +327,6 @@ def _icc(sums: Floats) -> Floats:
         error = within / (n - items)
         size = (n - squared / n) / (items - 1)
         return np.asarray((between - error) / (between + (size - 1) * error))
-
-
-_LEAST_ERROR = 1e-6
-"""Share of error that is taken for no less: the coefficient of a sample can be 1."""
-
-
-def _apart(icc: Floats) -> Floats:
-    """The scale on which reliabilities are told apart."""
-    return np.asarray(-np.log(np.maximum(1 - icc, _LEAST_ERROR)))
-
-
-def _reliability(apart: float) -> float:
-    """A reliability from that scale."""
-    return 1 - math.exp(-apart)
 
 
 def _validity(best: pd.Series) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -79,7 +79,6 @@ def comparisons_with_best(
     conditions: Sequence[object] | None = None,
     cost: Sequence[float] | None = None,
     margin: float | None = None,
-    told_as: Callable[[float], float] | None = None,
     **inference: Unpack[Clustered],
 ) -> BestConditions:
     r"""Compare every condition with the best of the others, all at once.
@@ -97,10 +96,6 @@ def comparisons_with_best(
     margin : float, optional
         Declared before the data are seen: the largest loss against the best that does not matter.
         None recommends a condition only where it is shown to be the best.
-    told_as : callable, optional
-        Where the scores stand on a scale on which their means are compared: what a mean is told
-        as (increasing). Means, differences, intervals and margin are then on that scale, and each
-        difference has the t of the scores'.
     level : float
         Probability with which the candidates hold every true best.
 
@@ -177,10 +172,6 @@ def comparisons_with_best(
         excluded={"not scored under every condition": lost} if lost else {},
     )
     difference, error, df = _all_differences(x, codes)
-    means = [float(m) for m in x.mean(axis=0)]
-    if told_as is not None:
-        difference, error = _told(means, difference, error, told_as)
-        means = [told_as(m) for m in means]
     reach = error
     if not math.isnan(df):
         reach = error * studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
@@ -188,7 +179,9 @@ def comparisons_with_best(
     candidates = [i for i in range(k) if np.all(difference[i] >= -reach[i])]
     lower = [min(difference[i, j] - reach[i, j] for j in range(k) if j != i) for i in range(k)]
     kept = [i for i in range(k) if lower[i] > -(margin or 0.0)]
-    order = sorted(kept, key=lambda i: ((prices[i] if prices is not None else 0.0), -means[i]))
+    order = sorted(
+        kept, key=lambda i: ((prices[i] if prices is not None else 0.0), -x[:, i].mean())
+    )
     return BestConditions(
         name=where,
         method="Comparisons with the best",
@@ -196,7 +189,7 @@ def comparisons_with_best(
         family=f"{k} conditions",
         rows=rows,
         sample=sample,
-        means=dict(zip(names, means, strict=True)),
+        means={name: float(m) for name, m in zip(names, x.mean(axis=0), strict=True)},
         margin=margin,
         candidates=tuple(names[i] for i in candidates),
         non_inferior=tuple(names[i] for i in kept),
@@ -222,23 +215,6 @@ def _all_differences(
             error[i, j] = error[j, i] = math.inf if math.isnan(unsure) else unsure
             df = m.df
     return difference, error, df
-
-
-def _told(
-    means: Sequence[float],
-    difference: FloatArray,
-    error: FloatArray,
-    told_as: Callable[[float], float],
-) -> tuple[FloatArray, FloatArray]:
-    """Differences and errors on the scale on which they are told, each pair with its own t."""
-    at = np.array([told_as(m) for m in means])
-    step = 1e-6
-    slope = np.array([(told_as(m + step) - told_as(m - step)) / (2 * step) for m in means])
-    apart = at[:, None] - at[None, :]
-    same = np.abs(difference) < step
-    along = np.where(same, (slope[:, None] + slope[None, :]) / 2, 0.0)
-    along[~same] = apart[~same] / difference[~same]
-    return apart, along * error
 
 
 def _row(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -91,21 +89,3 @@ def test_identical_conditions_and_order_of_columns() -> None:
 def test_unusable_options_are_refused(change, words) -> None:
     with pytest.raises(InputError, match=words):
         comparisons_with_best(np.eye(4)[:, :2], **change)
-
-
-def test_a_scale_to_compare_on_keeps_each_pair_s_t_and_tells_means_on_the_other():
-    x = np.random.default_rng(3).gamma(2, 1, (40, 3))
-    plain = comparisons_with_best(x, conditions="abc", margin=0.2)
-    told = comparisons_with_best(
-        x, conditions="abc", margin=0.2, told_as=lambda v: 1 - math.exp(-v)
-    )
-    assert told.candidates == plain.candidates
-    means = [1 - math.exp(-m) for m in plain.means.values()]
-    assert list(told.means.values()) == pytest.approx(means)
-    for one, two in zip(plain.rows, told.rows, strict=True):
-        assert two.p_adjusted == pytest.approx(one.p_adjusted)
-        assert two.estimate == pytest.approx(told.means[two.a] - told.means[two.b])
-    same = comparisons_with_best(x, conditions="abc", margin=0.2, told_as=lambda v: v)
-    assert [r.interval.low for r in same.rows] == pytest.approx(
-        [r.interval.low for r in plain.rows]
-    )
