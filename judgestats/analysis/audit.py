@@ -40,6 +40,7 @@ from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_elsewhere import check_rates, read_rates
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_tuning import marked_as_tuned
+from judgestats.analysis.validity_warnings import label_warnings
 from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import bare, in_reading_order
@@ -300,7 +301,8 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
             "right for the judge that they were drawn by and for no other: a column chance beside "
             "the labels serves all."
         )
-    found = replace(found, limitations=(*found.limitations, *said))
+    warned = label_warnings(found.results)
+    found = replace(found, limitations=(*warned, *found.limitations, *said))
     return marked_as_tuned(found, [frame])
 
 
