@@ -65,6 +65,10 @@ def adjusted_p(of: Adjusted) -> str:
     return format_p(of.p_adjusted, smallest=of.p_adjusted if of.p_bound else 0.0)
 
 
+_TINY, _WHOLE = 1e-5, 0.9995
+"""Beyond these a bound is told no more closely than any p."""
+
+
 def format_p(p: float, *, smallest: float = 0.0) -> str:
     """Format a p-value exactly, or as ``< .001`` (APA: no leading zero, three decimals).
 
@@ -77,17 +81,19 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
     ('= .031', '< .001', '> .999', '= NA')
     >>> format_p(0.001, smallest=0.001), format_p(1 / 10_000, smallest=1 / 10_000)
     ('<= .001', '<= .0001')
+    >>> format_p(1e-12, smallest=1e-12), format_p(1.0, smallest=1.0)
+    ('< .001', '> .999')
     """
     if p is None or math.isnan(p):
         return "= NA"
-    if 0 < p <= smallest * (1 + 1e-9):
+    if _TINY <= p < _WHOLE and p <= smallest * (1 + 1e-9):
         # Rounded up: a bound may not be smaller than what it bounds.
         decimals = 3 if p >= 0.0005 else math.ceil(-math.log10(p))
         bound = math.ceil(p * 10**decimals - 1e-9) / 10**decimals
         return "<= " + f"{bound:.{decimals}f}".removeprefix("0")
     if p < 0.001:
         return "< .001"
-    if p >= 0.9995:
+    if p >= _WHOLE:
         return "> .999"
     return "= " + f"{p:.3f}".removeprefix("0")
 
