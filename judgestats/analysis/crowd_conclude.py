@@ -88,7 +88,7 @@ def recommended(
         if judged.name not in gains:
             continue
         judge = judged.name
-        if all(math.isnan(r.p_value) for r in gains[judge].rows):  # nothing could be compared
+        if all(math.isnan(r.estimate) for r in gains[judge].rows):  # nothing was read
             continue
         better = {r.a: r for r in better_than_vanilla(gains[judge], declared)}
         own = _own(table, judged)

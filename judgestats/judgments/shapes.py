@@ -203,6 +203,6 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
     answered = total - sum(counts.get(status.value, 0) for status in NO_REPLY)
     read = counts.get(Status.OK.value, 0)
     return {
-        "unread_share": 1 - read / answered if answered else math.nan,
-        "unanswered_share": 1 - answered / total if total else math.nan,
+        "unread_share": (answered - read) / answered if answered else math.nan,
+        "unanswered_share": (total - answered) / total if total else math.nan,
     }

@@ -26,10 +26,8 @@ def has_packages() -> bool:
     return subprocess.run([R, "-e", asked], capture_output=True, check=False).returncode == 0
 
 
-def audited(tmp_path, monkeypatch, frame):
+def audited(tmp_path, frame):
     """The folder of an audit of a frame."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/m.db")
     frame.to_csv("mine.csv", index=False)
     assert main(["analyze", "mine.csv", "--report", "none", "--resamples", "200"]) == 0
     [results] = tmp_path.rglob("results.json")
@@ -63,11 +61,11 @@ def verdicts() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("made", [scores, verdicts])
-def test_r_gives_the_same_numbers(tmp_path, monkeypatch, made):
+def test_r_gives_the_same_numbers(workplace, made):
     if not has_packages():
         pytest.skip("needs Rscript with psych and lme4")
-    run = audited(tmp_path, monkeypatch, made())
-    out = tmp_path / "r"
+    run = audited(workplace, made())
+    out = workplace / "r"
     assert main(["export", str(run), "--r", "--out", str(out)]) == 0
     done = subprocess.run([R, "recompute.R"], cwd=out, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -77,18 +75,18 @@ def test_r_gives_the_same_numbers(tmp_path, monkeypatch, made):
     assert all(row["same"] == "TRUE" for row in rows)
 
 
-def test_what_is_written_holds_every_number_it_announces(tmp_path, monkeypatch, capsys):
-    run = audited(tmp_path, monkeypatch, scores())
+def test_what_is_written_holds_every_number_it_announces(workplace, capsys):
+    run = audited(workplace, scores())
     from judgestats.tracking.fetch import run_judgments
 
     frame, found = run_judgments(str(run)), read_results(run / "results.json")
-    numbers = write_r(tmp_path / "out", frame, found)
-    script = (tmp_path / "out" / "recompute.R").read_text(encoding="utf-8")
+    numbers = write_r(workplace / "out", frame, found)
+    script = (workplace / "out" / "recompute.R").read_text(encoding="utf-8")
     assert script.count("\nrow(") == len(numbers) == len(r_numbers(frame, found))
     kinds = {n.what for n in numbers}
     assert {"ICC(1,1)", "Cronbach's alpha", "F of spread within items"} <= kinds
     assert {"Pearson's correlation", "within-item variance"} <= kinds
-    assert main(["export", str(run), "--r", "--out", str(tmp_path / "out")]) == 2
+    assert main(["export", str(run), "--r", "--out", str(workplace / "out")]) == 2
     assert "--overwrite" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 
+import mlflow
 import pytest
 
 from judgestats.cli import main
@@ -17,11 +18,14 @@ from judgestats.reporting.writing_up import checklist, methods_text
 def folder(tmp_path_factory):
     """A run of an experiment without a store."""
     here = tmp_path_factory.mktemp("run")
+    before = mlflow.get_tracking_uri()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{here}/m.db")
+        mlflow.set_tracking_uri(f"sqlite:///{here}/m.db")
         given = ["--judges", "sim-typical,sim-noisy", "--limit", "6", "--replicates", "3"]
         assert main(["run", "judges", *given, "--resamples", "200", "--report", "none"]) == 0
+    mlflow.set_tracking_uri(before)
     [results] = here.rglob("results.json")
     return results.parent
 
