@@ -30,7 +30,7 @@ SUITE = """
 def test_a_suite_fails_where_a_bound_is_not_kept(pytester: pytest.Pytester, monkeypatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     pytester.makepyfile(SUITE)
-    done = pytester.runpytest_subprocess("-p", "judgestats.pytest_plugin", "-p", "no:xdist")
+    done = pytester.runpytest_subprocess("-p", "no:xdist")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*does not keep its bounds*", "*reliability*must be at least 0.9*"])
 
