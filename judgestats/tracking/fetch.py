@@ -118,7 +118,8 @@ def _recent(store: Store, experiments: list[str]) -> list[Any]:
     return [r for r in runs if "mlflow.parentRunId" not in r.data.tags][:3]
 
 
-def _download(run: str, scratch: Path) -> Path:
+def _download(run: str, scratch: Path, artifact: str = "") -> Path:
+    """One artifact of a run that judgestats finished, or all of them."""
     store = open_store(existing=True)
     from mlflow.exceptions import MlflowException
 
@@ -136,7 +137,7 @@ def _download(run: str, scratch: Path) -> Path:
                 f"run {run} has no results.json: it was not made by judgestats, it is a condition "
                 "of a larger run, or it did not finish."
             )
-        return Path(store.client.download_artifacts(found.info.run_id, "", str(scratch)))
+        return Path(store.client.download_artifacts(found.info.run_id, artifact, str(scratch)))
 
 
 def results_of_run(run: str) -> Results:
@@ -154,7 +155,4 @@ def results_of_run(run: str) -> Results:
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         if Path(run).is_dir():
             return read_results(run_folder(run, Path(scratch))[0] / "results.json")
-        run = whole_run(run)
-        client = open_store(existing=True).client
-        with store_faults("a run's results were read"):
-            return read_results(Path(client.download_artifacts(run, "results.json", scratch)))
+        return read_results(_download(whole_run(run), Path(scratch), "results.json"))

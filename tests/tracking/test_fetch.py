@@ -6,7 +6,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.results import Results, write_results
-from judgestats.tracking.fetch import run_folder
+from judgestats.tracking.fetch import results_of_run, run_folder
 
 
 def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path):
@@ -18,3 +18,8 @@ def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path)
     write_results(files / "results.json", found)
     assert run_folder(str(files), tmp_path) == (files, "audit")
     assert run_folder(str(files.parent), tmp_path) == (files, "audit")
+
+
+def test_results_of_a_run_that_is_not_there_are_no_fault_of_the_store(workplace):
+    with pytest.raises(InputError, match="there is no run 'nope'"):
+        results_of_run("nope")
