@@ -25,6 +25,7 @@ from judgestats.experiment.parameter_types import (
     parameter,
     read_names,
 )
+from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.items.answers import with_answers
 from judgestats.items.labelled import draw_labelled_pairs, majority_labels
 from judgestats.items.schema import Item
@@ -309,8 +310,30 @@ def strategy_conditions(
     tuple of Condition
     """
     k, seed = parameters.k, parameters.seed
-    full = dict.fromkeys(strategy(name, k=k, seed=seed).name for name in names)
+    full = {one.name: one for one in (strategy(name, k=k, seed=seed) for name in names)}
+    _check_stages(parameters, full.values())
     return crossed(parameters, strategy=tuple(full))
+
+
+def _check_stages(parameters: StrategyParameters, strategies: Iterable[Strategy]) -> None:
+    """Refuse a model or a prompt for a stage that no strategy of the run has."""
+    bundled = {template.name for one in strategies for template in one.templates}
+    stages = [stage for stage, name in STAGE_PROMPTS.items() if name in bundled]
+    if parameters.get("key_points"):
+        stages.append("points")
+    more = {"removal": "Add a strategy that removes verdicts, as cce", "points": "Say key_points=4"}
+    for name, stage in STAGE_JUDGES.items():
+        if (model := parameters.get(name)) and stage not in stages:
+            raise InputError(
+                f"{name}: this run has no {stage} stage, so that {model} would not be asked. "
+                f"{more[stage]}, or leave {name} out."
+            )
+    for stage in parameters.prompts:
+        if stage in STAGE_PROMPTS and stage not in stages:
+            raise InputError(
+                f"prompts: this run has no {stage} stage, so that "
+                f"{parameters.prompts[stage]} would not be sent. Its stages: {', '.join(stages)}."
+            )
 
 
 CROWD_LEVELS = (

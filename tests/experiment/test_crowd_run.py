@@ -271,3 +271,18 @@ def test_a_limit_holds_for_each_set(workplace):
 def test_wrong_values_are_told_in_one_sentence(workplace, name, value, said):
     with pytest.raises(InputError, match=said):
         prepare(load_design("crowd"), {**SMALL, name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"points_judge": "sim-crowd", "key_points": "0"}, "points_judge: .* Say key_points=4"),
+        ({"remover": "sim-typical", "strategies": "vanilla,cce-raw"}, "remover: .* as cce"),
+        ({"prompts": "plan=plan.txt"}, "no plan stage, so that plan.txt would not be sent"),
+    ],
+)
+def test_a_model_or_prompt_for_no_stage_is_refused(workplace, given, said):
+    (workplace / "plan.txt").write_text("{question}")
+    alone = {"strategies": "vanilla,cce", "scaling": "none", "selections": "none"}
+    with pytest.raises(InputError, match=said):
+        prepare(load_design("crowd"), {**SMALL, **alone, **given})
