@@ -1,38 +1,75 @@
-"""Agreement with people in a stream: what the audit in memory says of the labelled judgments."""
+"""People's labels in a stream: agreement of the labelled judgments, averages of all corrected."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from judgestats.analysis.asked_rows import people_rows
-from judgestats.analysis.audit import audit_read
-from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.asked_rows import people_rows, true_row
+from judgestats.analysis.audit import audit_read, plan_for
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.pass_fail import FAIL, PASS, is_pass_fail, with_known_labels
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.ratings import ratings_of
+from judgestats.analysis.validity import (
+    Found,
+    labelled_scores,
+    labelled_verdicts,
+    people_verdicts,
+    validity_metrics,
+)
+from judgestats.analysis.verdict_table import estimates_of
+from judgestats.errors import InputError
+from judgestats.judgments.large.reduced import ReducedJudgments
+from judgestats.results import About
 
 __all__ = ["with_labelled"]
 
 
-def with_labelled(found: Analysis, labelled: pd.DataFrame, **choices: Any) -> Analysis:
-    """The audit of a stream with the results on people of its labelled judgments.
+def with_labelled(
+    found: Analysis,
+    reduced: ReducedJudgments,
+    labelled: pd.DataFrame,
+    *,
+    labels_drawn: str = "",
+    **choices: Any,
+) -> Analysis:
+    """The audit of a stream with what its labelled judgments say, and averages corrected by them.
 
     Parameters
     ----------
     found : Analysis
         Of the stream.
+    reduced : ReducedJudgments
+        What was counted: the judge's verdicts on all items.
     labelled : DataFrame
         The judgments with a label, as `labelled_judgments` gives them.
-    **choices
+    labels_drawn, **choices
         As `audit` takes them.
 
     Returns
     -------
     Analysis
-        Averages corrected by labels are not among them: they need every judgment.
+
+    Raises
+    ------
+    InputError
+        The labels were drawn within strata, which a stream does not keep.
     """
+    if labels_drawn == "stratified":
+        raise InputError(
+            "labels_drawn='stratified' needs the category of every item, and so the judgments in "
+            "memory. Use --stream no."
+        )
     own = audit_read(labelled, notes=labelled.attrs.get("notes", ()), **choices)
-    people = tuple(r for r in own.results if r.id.startswith("people."))
+    declared = plan_for(labelled, labels_drawn=labels_drawn, **choices)
+    of_all = dict(_of_all_items(reduced, labelled, declared))
+    people = _people(own, of_all)
     kinds = {r.id.split(".")[1] for r in people}
     told = [
         str(c)
@@ -42,10 +79,12 @@ def with_labelled(found: Analysis, labelled: pd.DataFrame, **choices: Any) -> An
     table = found.conditions.merge(
         own.conditions[["condition", *told]], on="condition", how="left", validate="one_to_one"
     )
+    if not reduced.is_scores:
+        table = _with_estimates(table, of_all)
     n, items = len(labelled), labelled["item_id"].nunique()
     said = (
         f"Agreement with people is that of the {n:,} judgments of {items:,} labelled items, which "
-        "were read once more. Left out: averages corrected by the labels, which need all judgments."
+        "were read once more."
     )
     metrics = {
         name: {
@@ -55,14 +94,91 @@ def with_labelled(found: Analysis, labelled: pd.DataFrame, **choices: Any) -> An
                 for k, v in own.condition_metrics.get(name, {}).items()
                 if k.removeprefix("ci/").startswith("people/")
             },
+            **validity_metrics(of_all.get(name, [])),
         }
         for name, values in found.condition_metrics.items()
     }
+    names = table["condition"]
     return replace(
         found,
         conditions=table,
         results=(*found.results, *people),
-        rows=(*found.rows, *people_rows(table["condition"])),
+        rows=(
+            *found.rows,
+            *people_rows(names, true_row(names, "greg" if reduced.is_scores else "poststratified")),
+        ),
         limitations=(*found.limitations, said, *labelled.attrs.get("notes", ())),
         condition_metrics=metrics,
     )
+
+
+def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
+    """The labelled judgments' results; where all items have a part in one, that of all items."""
+    over = {
+        f"{kind}.{name}": NamedResult(
+            id=f"{kind}.{name}", title=f"{title} ({name})", role="primary", result=result,
+            headline=True, about=About(conditions=(name,)),
+        )
+        for name, found in of_all.items()
+        for kind, title, result in found
+    }  # fmt: skip
+    kept = [over.pop(r.id, r) for r in own.results if r.id.startswith("people.")]
+    return (*kept, *over.values())
+
+
+def _of_all_items(
+    reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
+) -> Iterator[tuple[str, Found]]:
+    """By condition: what the counts of all items say beside the labels of some."""
+    passes = set(reduced.values) <= {PASS, FAIL}
+    if not (reduced.is_scores or passes):
+        return
+    ratings, _ = ratings_of(labelled)
+    if passes and is_pass_fail(labelled):
+        labelled, _ = with_known_labels(labelled)
+    worth = np.array([v if reduced.is_scores else v == PASS for v in reduced.values], dtype=float)
+    names = np.asarray(reduced.items, dtype=object)
+    for label, rows in labelled.groupby("condition", sort=False):
+        places = [i for i, c in enumerate(reduced.columns) if c.label == label]
+        counts = reduced.counts[:, places].sum(axis=1, dtype=np.int64)
+        # A score that nobody could read has no mean; a verdict so is a class of its own.
+        kept = counts.any(axis=1) if reduced.is_scores else (reduced.asked[:, places] > 0).any(1)
+        cluster = reduced.cluster[kept]
+        how: dict[str, Any] = {
+            "cluster": cluster if np.unique(cluster).size < cluster.size else None
+        }
+        judge, items = _spread_out(counts[kept], worth), names[kept]
+        if reduced.is_scores:
+            human = ratings.reindex(list(items)).to_numpy(float)
+            found = labelled_scores(judge, human, rows, declared, items=items, **how)
+        else:
+            index = pd.Index(items)
+            human = people_verdicts(rows, index)
+            found = labelled_verdicts(judge, human, rows, declared, items=index, **how)
+        yield str(label), found
+
+
+def _spread_out(
+    counts: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Counts of each value as items x judgments, NaN behind the last of an item.
+
+    Examples
+    --------
+    >>> _spread_out(np.array([[1, 2], [0, 1]]), np.array([7.0, 9.0])).tolist()
+    [[7.0, 9.0, 9.0], [9.0, nan, nan]]
+    """
+    sizes = counts.sum(axis=1)
+    out = np.full((len(counts), max(1, int(sizes.max(initial=1)))), np.nan)
+    said = np.repeat(np.tile(values, len(counts)), counts.ravel())
+    out[np.arange(out.shape[1]) < sizes[:, None]] = said
+    return out
+
+
+def _with_estimates(table: pd.DataFrame, of_all: dict[str, Found]) -> pd.DataFrame:
+    """The table with the estimates of each condition in its columns, as the audit in memory has."""
+    rows = [
+        {**{str(k): v for k, v in row.items()}, **estimates_of(of_all.get(str(row["condition"]), []))}
+        for row in table.to_dict("records")
+    ]
+    return pd.DataFrame(rows)

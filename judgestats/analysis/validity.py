@@ -22,7 +22,14 @@ from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
 
-__all__ = ["score_validity", "validity_metrics", "verdict_validity"]
+__all__ = [
+    "labelled_scores",
+    "labelled_verdicts",
+    "people_verdicts",
+    "score_validity",
+    "validity_metrics",
+    "verdict_validity",
+]
 
 Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
@@ -35,6 +42,7 @@ _OF_RATES = {
     "balanced_accuracy": "Balanced accuracy against people",
     "matthews_correlation": "Matthews' correlation against people",
 }
+_CODES = {"pass": 1.0, "fail": 0.0}
 _ONLY_LABELLED = Note(
     code="labelled_only",
     message="The labelled items were not drawn at random: this speaks for them alone.",
@@ -55,21 +63,66 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     list of (str, str, Result)
         Empty where nothing is labelled.
     """
-    codes = {"pass": 1.0, "fail": 0.0}
-    wide = _wide(asked, codes)
-    labels = asked["label"].map(codes).groupby(asked["item_id"], sort=False).mean()
+    wide = _wide(asked, _CODES)
+    return labelled_verdicts(
+        wide.to_numpy(float),
+        people_verdicts(asked, wide.index),
+        asked,
+        declared,
+        items=wide.index,
+        cluster=_cluster(asked, wide.index),
+    )
+
+
+def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
+    """What people say of each item: 1 pass, 0 fail, NaN where nobody does or they differ evenly.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "label": ["pass", "fail", "pass"]})
+    >>> people_verdicts(f, pd.Index(["x", "y", "z"])).tolist()
+    [nan, 1.0, nan]
+    """
+    labels = asked["label"].map(_CODES).groupby(asked["item_id"], sort=False).mean()
     # People who differ on an item leave it without a label that a verdict could be held to.
-    human = labels.reindex(wide.index).where(lambda v: v != 0.5).round().to_numpy(float)
-    cluster = _cluster(asked, wide.index)
+    human: Floats = labels.reindex(items).where(lambda v: v != 0.5).round().to_numpy(float)
+    return human
+
+
+def labelled_verdicts(
+    judge: Floats,
+    human: Floats,
+    asked: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    items: pd.Index,
+    cluster: NDArray[Any] | None,
+) -> Found:
+    """What `verdict_validity` gives, from arrays.
+
+    Parameters
+    ----------
+    judge : ndarray, shape (items, judgments)
+        1 pass, 0 fail, NaN where there is none; the place of a judgment does not matter.
+    human : ndarray, shape (items,)
+    asked : DataFrame
+        Rows that tell how labelled items were drawn (``chance``, ``category``).
+    declared : AnalysisPlan
+    items : Index
+    cluster : ndarray or None
+
+    Returns
+    -------
+    list of (str, str, Result)
+    """
     if not np.isfinite(human).any():
         return []
-    judge = wide.to_numpy(float)
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     read = np.isfinite(judge).sum(axis=1)
     # Where nothing was read the judge stands on neither side.
     share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
-    drawn = drawing(asked, wide.index, np.isfinite(human), majority, declared)
+    drawn = drawing(asked, items, np.isfinite(human), majority, declared)
     how: dict[str, Any] = {
         "stratum": drawn.stratum,
         "chance": drawn.chance,
@@ -97,7 +150,7 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
         by_k = accuracy_by_k(judge, human, **options)
         found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
-    found.append(disagreements(wide.index, share, human, least=0.5))
+    found.append(disagreements(items, share, human, least=0.5))
     return found
 
 
@@ -141,9 +194,38 @@ def score_validity(
     scores, human = scores[judged], human[judged]
     items = np.asarray(array.items, dtype=object)[judged]
     clusters = np.asarray(array.clusters, dtype=object)[judged]
+    cluster = clusters if len(set(clusters)) < clusters.size else None
+    return labelled_scores(scores, human, asked, declared, items=items, cluster=cluster)
+
+
+def labelled_scores(
+    scores: Floats,
+    human: Floats,
+    asked: pd.DataFrame,
+    declared: AnalysisPlan,
+    *,
+    items: NDArray[np.object_],
+    cluster: NDArray[Any] | None,
+) -> Found:
+    """What `score_validity` gives, from arrays of the items that have a score.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (items, judgments)
+        NaN where there is none; the place of a judgment does not matter.
+    human : ndarray, shape (items,)
+    asked : DataFrame
+        Rows that tell how labelled items were drawn (``chance``, ``category``).
+    declared : AnalysisPlan
+    items : ndarray
+    cluster : ndarray or None
+
+    Returns
+    -------
+    list of (str, str, Result)
+    """
     if not np.isfinite(human).any():
         return []
-    cluster = clusters if len(set(clusters)) < clusters.size else None
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     agreement = graded_agreement(scores, human, **options)
     graded = agreement.estimates

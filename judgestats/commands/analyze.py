@@ -264,7 +264,6 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.judgments.large.reduce import reduce_parquet
 
     further = [w for w in _NOT_STREAMED if words[w]]
-    further += ["labels-drawn"] if arguments.labels_drawn else []
     further += [w for w in ("mix", "sensitivity", "specificity") if getattr(arguments, w)]
     if further:
         raise InputError(
@@ -282,7 +281,9 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     found = audit_reduced(reduced, **choices)
     labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
     if labelled is not None:
-        found = with_labelled(found, labelled, **choices)
+        found = with_labelled(
+            found, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
+        )
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
     for column in reduced.columns:

@@ -7,9 +7,11 @@ import pytest
 import judgestats as js
 from judgestats.analysis.audit import audit
 from judgestats.analysis.large import audit_reduced
+from judgestats.analysis.large_people import with_labelled
 from judgestats.analysis.large_scores import column_sums
 from judgestats.analysis.large_verdicts import verdict_counts
 from judgestats.errors import InputError
+from judgestats.judgments.large.labelled import labelled_judgments
 from judgestats.judgments.large.reduce import reduce_parquet
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
@@ -335,3 +337,51 @@ def test_the_records_of_a_stream_are_those_of_memory(tmp_path, frame) -> None:
         assert claims[headline.id] == (headline.claim, headline.about, headline.estimand)
     missing = claims.keys() - {h.id for h in streamed.headlines}
     assert all(NOT_COUNTED & set(i.split(".")[1:3]) for i in missing)
+
+
+@pytest.mark.parametrize("kind", ["scores", "passes"])
+@pytest.mark.parametrize("drawn", ["", "by-verdict"])
+def test_averages_corrected_by_labels_as_in_memory(tmp_path, kind, drawn) -> None:
+    """Labels of some items correct what the judge says of all, streamed or not."""
+    rng = np.random.default_rng(4)
+    frame = (
+        _scores(clustered=True, n=48).rename(columns={"cluster": "question"})
+        if kind == "scores"
+        else _passes()
+    )
+    items = list(dict.fromkeys(frame["item_id"]))
+    people = pd.DataFrame({"item_id": rng.permutation(items)[: 2 * len(items) // 3]})
+    people["label"] = (
+        rng.integers(1, 11, len(people)) if kind == "scores" else rng.random(len(people)) < 0.6
+    )
+    people.to_csv(tmp_path / "people.csv", index=False)
+    file = tmp_path / "j.parquet"
+    frame.to_parquet(file, index=False)
+    labels = tmp_path / "people.csv"
+    memory = audit(js.read_judgments(file, labels=labels), n_resamples=19, labels_drawn=drawn)
+    reduced = reduce_parquet(file, batch_rows=57)
+    labelled = labelled_judgments(file, reduced, labels=labels)
+    streamed = with_labelled(
+        audit_reduced(reduced, n_resamples=19), reduced, labelled, n_resamples=19, labels_drawn=drawn
+    )
+    ours, theirs = (
+        {r.id: r for r in found.results if r.id.startswith("people.")}
+        for found in (streamed, memory)
+    )
+    assert ours.keys() == theirs.keys()
+    corrected = [i for i in theirs if i.startswith("people.corrected.")]
+    assert len(corrected) == len(memory.conditions)
+    for identity, other in theirs.items():
+        assert ours[identity].title == other.title
+        # Agreement is that of the labelled items: a stream does not count the others as left out.
+        one, two = (r.result.tidy() for r in (ours[identity], other))
+        kept = [c for c in two if c != "n_excluded"]
+        pd.testing.assert_frame_equal(one[kept], two[kept], rtol=1e-10, atol=1e-10)
+    if kind == "passes":
+        told = [c for c in memory.conditions if c.startswith(("true_score", "sensitivity"))]
+        pd.testing.assert_frame_equal(
+            streamed.conditions[told], memory.conditions[told], rtol=1e-10
+        )
+    for name, values in memory.condition_metrics.items():
+        known = {k: v for k, v in values.items() if "validity/" in k}
+        assert {k: streamed.condition_metrics[name][k] for k in known} == pytest.approx(known)
