@@ -158,9 +158,7 @@ def _of_all_items(
         yield str(label), found
 
 
-def _spread_out(
-    counts: NDArray[np.int64], values: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts of each value as items x judgments, NaN behind the last of an item.
 
     Examples
@@ -177,8 +175,8 @@ def _spread_out(
 
 def _with_estimates(table: pd.DataFrame, of_all: dict[str, Found]) -> pd.DataFrame:
     """The table with the estimates of each condition in its columns, as the audit in memory has."""
-    rows = [
-        {**{str(k): v for k, v in row.items()}, **estimates_of(of_all.get(str(row["condition"]), []))}
-        for row in table.to_dict("records")
-    ]
+    rows = []
+    for line in table.to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        rows.append(row | estimates_of(of_all.get(str(row["condition"]), [])))
     return pd.DataFrame(rows)

@@ -361,9 +361,8 @@ def test_averages_corrected_by_labels_as_in_memory(tmp_path, kind, drawn) -> Non
     memory = audit(js.read_judgments(file, labels=labels), n_resamples=19, labels_drawn=drawn)
     reduced = reduce_parquet(file, batch_rows=57)
     labelled = labelled_judgments(file, reduced, labels=labels)
-    streamed = with_labelled(
-        audit_reduced(reduced, n_resamples=19), reduced, labelled, n_resamples=19, labels_drawn=drawn
-    )
+    streamed = audit_reduced(reduced, n_resamples=19)
+    streamed = with_labelled(streamed, reduced, labelled, n_resamples=19, labels_drawn=drawn)
     ours, theirs = (
         {r.id: r for r in found.results if r.id.startswith("people.")}
         for found in (streamed, memory)
