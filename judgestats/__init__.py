@@ -2,7 +2,7 @@
 
 >>> import judgestats as js
 >>> dir(js)
-['audit', 'compare', 'drift', 'endpoint', 'read_judgments', 'run', 'score_array', 'stats']
+['audit', 'compare', 'drift', 'endpoint', 'mlflow', 'read_judgments', 'run', 'score_array', 'stats']
 
 Names are imported when they are first used, so that ``import judgestats`` itself costs nothing.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judgestats.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from judgestats import stats
+    from judgestats import mlflow, stats
     from judgestats.api import audit, compare, drift, endpoint, read_judgments, run
     from judgestats.judgments.shapes import score_array
 
@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "drift",
     "endpoint",
+    "mlflow",
     "read_judgments",
     "run",
     "score_array",
@@ -39,8 +40,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "stats":
-        return importlib.import_module("judgestats.stats")
+    if name in {"mlflow", "stats"}:
+        return importlib.import_module(f"judgestats.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
         globals()[name] = value

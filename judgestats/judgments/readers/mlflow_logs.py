@@ -172,7 +172,8 @@ def _add_trace(
             label=labels.get(name, ""),
             raw_text=rationale,
             explanation=rationale,
-            prompt_sha=digest(text(metadata.get("guideline"))),
+            prompt_sha=text(metadata.get("judgestats.prompt_sha"), 40)
+            or digest(text(metadata.get("guideline"))),
             tokens_in=number(metadata.get(f"{_META}judgeInputTokens")),
             tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
             cost_usd=number(metadata.get(f"{_META}judgeCost")),
@@ -189,7 +190,7 @@ def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     if error is not None and _missing(feedback.get("value")):
         told = _object(error)
         why = text(told.get("error_message") or told.get("error_code") or error, 300)
-        if any(mark in why.lower() for mark in _CALL_FAILED):
+        if told.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
             return failed(why)
         return unread(rationale, f"MLflow could not read the reply: {why}")
     return grade(feedback.get("value"), raw=rationale)

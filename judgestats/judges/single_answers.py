@@ -1,0 +1,260 @@
+"""A judge of one answer at a time, as the scorers of other tools want it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgestats.errors import InputError, nearest
+from judgestats.items.schema import Item, Response
+from judgestats.judges.ask import Ask
+from judgestats.judges.collect import collect
+from judgestats.judges.journal import Journal
+from judgestats.judges.judges_file import read_judges
+from judgestats.judgments.design import Condition, Task
+from judgestats.judgments.parse import read_judgment
+from judgestats.protocols.base import Status, Unit, Verdict
+from judgestats.protocols.correctness import Correctness, PassFail
+from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.reading.weighted import without_logprobs
+from judgestats.protocols.scale import Scale
+from judgestats.protocols.template import PromptTemplate
+
+__all__ = ["AnswerJudge", "Judged"]
+
+_WORDED = {kind.name: kind for kind in (PassFail, Correctness)}
+PROTOCOLS = (Pointwise.name, *_WORDED)
+"""How one answer can be judged: a score, pass or fail, correct or incorrect."""
+_OWN = ("protocol", "prompt", "scale", "reasoning", "temperature", "journal")
+_OF_ASK = ("base_url", "settings", "seed", "reply_mode", "budget", "prices", "timeout_s", "retry")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What came of one judgment.
+
+    Attributes
+    ----------
+    protocol : str
+    verdict : Verdict
+    row : mapping of column to value
+        As the raw frame has it.
+    """
+
+    protocol: str
+    verdict: Verdict
+    row: Mapping[str, Any]
+
+    @property
+    def value(self) -> float | bool | None:
+        """The score, or whether the answer passed; None where there is no verdict."""
+        if self.verdict.status is not Status.OK:
+            return None
+        if self.verdict.score is not None:
+            return self.verdict.score
+        return self.verdict.choice in {"pass", "correct"}
+
+    @property
+    def why_none(self) -> str:
+        """Why there is no verdict; empty where there is one."""
+        if self.verdict.status is Status.OK:
+            return ""
+        return self.verdict.reason or str(self.row["failure"]) or self.verdict.status.value
+
+    @property
+    def explanation(self) -> str:
+        """The judge's words: its explanation, else its whole reply."""
+        if self.verdict.explanation:
+            return self.verdict.explanation
+        return without_logprobs(str(self.row["raw_text"]))[0]
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Where the verdict comes from, as words by name; what is not known is left out."""
+        known = {
+            "protocol": self.protocol,
+            "prompt_sha": self.row["prompt_sha"],
+            "temperature": self.row["temperature"],
+            "replicate": self.row["replicate"],
+            "status": self.verdict.status.value,
+            "model": self.row["model_reported"],
+            "sent": self.row["sent"],
+        }
+        return {k: str(v) for k, v in known.items() if v != "" and not pd.isna(v)}
+
+
+class AnswerJudge:
+    """Asks one judge for a verdict on single answers; every further asking is a repetition.
+
+    What the endpoint supports is found out once and kept, as are retries and reading: those of
+    every experiment. It belongs to one event loop.
+
+    Parameters
+    ----------
+    judge : str
+        As ``judges=`` takes one: a model, ``MODEL@ADDRESS``, ``module:function``, ``sim-typical``,
+        or a YAML file of one judge.
+    protocol : {"pointwise", "pass_fail", "correctness"}
+    prompt : str
+        A bundled prompt, a file, or a text that holds ``{response}``; empty for the protocol's own.
+    scale : str
+        Of `pointwise`: lowest-highest.
+    reasoning : {"none", "before", "after"}
+    temperature : float, optional
+        None leaves it to the server.
+    journal : path, optional
+        Where answers are kept, so that a second process asks for none of them again.
+    **ask
+        Fields of `judgestats.judges.ask.Ask`: ``settings``, ``base_url``, ``seed``,
+        ``reply_mode``, ``budget``, ``prices``, ``timeout_s``, ``retry``.
+
+    Raises
+    ------
+    InputError
+        No such judge, protocol or prompt.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> judged = asyncio.run(AnswerJudge("sim-discerning").judge("2+2?", "It is 4."))
+    >>> judged.why_none, 1 <= judged.value <= 10
+    ('', True)
+    """
+
+    def __init__(
+        self,
+        judge: str,
+        *,
+        protocol: str = "pointwise",
+        prompt: str = "",
+        scale: str = "1-10",
+        reasoning: str = "none",
+        temperature: float | None = None,
+        journal: str | Path | None = None,
+        **ask: Any,
+    ) -> None:
+        for name in ask:
+            if name not in _OF_ASK:
+                options = (*_OWN, *_OF_ASK)
+                raise InputError(
+                    f"a judge of single answers has no option {name!r}.{nearest(name, options)} "
+                    f"There are: {', '.join(options)}."
+                )
+        if protocol not in PROTOCOLS:
+            raise InputError(
+                f"protocol: expected {', '.join(PROTOCOLS)}, got {protocol!r}."
+                f"{nearest(protocol, PROTOCOLS)}"
+            )
+        judges = read_judges([judge], base_url=ask.pop("base_url", ""))
+        if len(judges) > 1:
+            raise InputError(
+                f"judge: {judge} names {len(judges)} judges ({', '.join(judges)}). A scorer is one "
+                "judge: give each a file, and a scorer, of its own."
+            )
+        [(self.name, spec)] = judges.items()
+        template = _template(prompt or protocol)
+        self.protocol: Pointwise | Correctness = (
+            Pointwise(template=template, scale=Scale.parse(scale), reasoning=reasoning)
+            if protocol == Pointwise.name
+            else _WORDED[protocol](template=template, reasoning=reasoning)
+        )
+        settings = dict(ask.pop("settings", {}))
+        temperature = spec.settings.get("temperature", temperature)
+        self._condition = Condition(judge=self.name, temperature=temperature)
+        self._ask = Ask.of(None, judges=judges, settings=settings, **ask)
+        self._path = journal
+        self._journal: Journal | None = None
+        self._asked: Counter[str] = Counter()
+
+    async def judge(
+        self, question: str, answer: str, *, reference: str = "", context: str = ""
+    ) -> Judged:
+        """The verdict on one answer.
+
+        Parameters
+        ----------
+        question, answer : str
+        reference : str
+            The true answer, where there is one; `correctness` needs it.
+        context : str
+            What belongs to the question: a passage, the turns before it.
+
+        Returns
+        -------
+        Judged
+            An unread or missing reply is one too, with its reason.
+
+        Raises
+        ------
+        InputError
+            The true answer is needed and not given.
+        JudgeError
+            The endpoint refuses the key or the model, or was never reached.
+        """
+        unit = self._unit(question, answer, reference, context)
+        replicate = self._asked[unit.item_id]
+        self._asked[unit.item_id] += 1
+        task = Task(
+            condition=self._condition,
+            item_id=unit.item_id,
+            cluster=unit.cluster,
+            replicate=replicate,
+            build=lambda mode: self.protocol.prompt(unit, mode),
+            unit=unit,
+        )
+        if self._journal is None:
+            self._journal = Journal(self._path)
+        collected = await collect([task], self._ask, journal=self._journal)
+        frame = pd.DataFrame() if collected.frame is None else collected.frame
+        if frame.empty:
+            raise InputError(f"judge {self.name!r} was not asked: {collected.message}")
+        row = {str(column): value for column, value in frame.iloc[0].items()}
+        verdict = read_judgment(
+            self.protocol,
+            unit,
+            transport=row["transport"],
+            mode=row["reply_mode"],
+            text=row["raw_text"],
+            finish_reason=row["finish_reason"],
+            failure=row["failure"],
+        )
+        return Judged(protocol=self.protocol.name, verdict=verdict, row=row)
+
+    def _unit(self, question: str, answer: str, reference: str, context: str) -> Unit:
+        texts = (question, answer, reference, context)
+        digest = hashlib.sha256("\x1f".join(texts).encode("utf-8", "surrogatepass"))
+        cluster = hashlib.sha256(question.encode("utf-8", "surrogatepass"))
+        item = Item(
+            id=digest.hexdigest()[:16],
+            cluster=cluster.hexdigest()[:16],
+            turns=(question,),
+            responses=(Response(turns=(answer,)),),
+            reference=(reference,) if reference else (),
+            context=context,
+        )
+        units = self.protocol.units((item,))
+        if not units:
+            raise InputError(
+                f"{self.protocol.name} needs the true answer, and there is none for the question "
+                f"{question[:60]!r}."
+            )
+        return units[0]
+
+    def close(self) -> None:
+        """Close the journal; the next judgment opens it again."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+def _template(prompt: str) -> PromptTemplate:
+    """A bundled prompt's name, a file, or the text itself."""
+    if "{" in prompt or "\n" in prompt:
+        return PromptTemplate(text=prompt, name="prompt")
+    return PromptTemplate.load(prompt)
