@@ -246,10 +246,12 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
         f"reach{'es' if few <= 1 else ''} .80, the shares of {need:.0f} choices .90"
     )
     return Recommendation(
-        text=(
-            f"{best['condition']} has the most reliable single choice above T = 0 "
-            f"({worded_coefficient(best, 'vote_share')}); {reach}. Reliability is not validity: "
-            "compare the choices with people or targets too."
+        sentences=(
+            (
+                f"{best['condition']} has the most reliable single choice above T = 0 "
+                f"({worded_coefficient(best, 'vote_share')}); {reach}."
+            ),
+            "Reliability is not validity: compare the choices with people or targets too.",
         ),
         replicates=int(need),
         cost_usd=None if math.isnan(each) else each * need,

@@ -255,11 +255,16 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
             advice.append(text.format(_joined(hit)))
     if not advice:
         return Recommendation(
-            text="No effect was found that calls for a correction; what was not shown to be small "
-            f"stays open and needs more pairs.{untested(headlines)}"
+            sentences=(
+                (
+                    "No effect was found that calls for a correction; what was not shown to be "
+                    "small stays open and needs more pairs."
+                ),
+                *untested(headlines),
+            )
         )
     text = "; ".join(advice)
     return Recommendation(
-        text=f"{text[0].upper()}{text[1:]}.{untested(headlines)}",
+        sentences=(f"{text[0].upper()}{text[1:]}.", *untested(headlines)),
         rests_on=tuple(h.rests_on[0] for h in shown),
     )

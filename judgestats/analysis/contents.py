@@ -53,17 +53,22 @@ class NamedResult:
 class Recommendation:
     """What to do, and what it costs; `cost_usd` is None where the price is not known.
 
-    `chosen` is the condition recommended, `tied` those that were not told from it, `rests_on` the
-    ids of the results behind it.
+    `sentences` say it, one after another; `chosen` is the condition recommended, `tied` those that
+    were not told from it, `rests_on` the ids of the results behind it.
     """
 
-    text: str
+    sentences: tuple[str, ...]
     replicates: int | None = None
     cost_usd: float | None = None
     chosen: str = ""
     tied: tuple[str, ...] = ()
     reason: str = ""
     rests_on: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return " ".join(self.sentences)
 
 
 @dataclass(frozen=True, kw_only=True)

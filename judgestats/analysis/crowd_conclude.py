@@ -103,7 +103,7 @@ def recommended(
             f"({better[name].with_bounds(times=100, digits=1)} points more, "
             f"{float(row['tokens']):,.0f} tokens a verdict)"
         )
-    return Recommendation(text=f"{'. '.join(told)}.") if told else None
+    return Recommendation(sentences=tuple(f"{t}." for t in told)) if told else None
 
 
 def limits_of(

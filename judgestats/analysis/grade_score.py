@@ -418,4 +418,4 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
         return None
     if int(table["n_replications"].max()) < 2:
         parts.append("Repeat the rotations (replicates=2) to tell position from noise.")
-    return Recommendation(text=" ".join(parts), rests_on=tuple(h.rests_on[0] for h in headlines))
+    return Recommendation(sentences=tuple(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

@@ -298,11 +298,11 @@ def _recommend(table: pd.DataFrame) -> Recommendation | None:
         return None
     each = float(best["cost_usd"]) / float(best["n"])
     return Recommendation(
-        text=(
+        sentences=(
             f"{best['condition']} has the most reliable single verdict above T = 0 "
             f"({worded_coefficient(best, 'vote_share')}); "
-            + ("it reaches .90 alone." if need <= 1 else f"{need:.0f} verdicts reach .90.")
-            + " Check a sample of its verdicts by hand: reliability is not validity."
+            + ("it reaches .90 alone." if need <= 1 else f"{need:.0f} verdicts reach .90."),
+            "Check a sample of its verdicts by hand: reliability is not validity.",
         ),
         replicates=int(need),
         cost_usd=None if math.isnan(each) else each * need,

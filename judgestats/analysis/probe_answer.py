@@ -227,11 +227,16 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
             judges.append(h.about.judge)
     if not advice:
         return Recommendation(
-            text="No effect was found that calls for a correction; what was not shown to be small "
-            f"stays open and needs more questions.{untested(headlines)}"
+            sentences=(
+                (
+                    "No effect was found that calls for a correction; what was not shown to be "
+                    "small stays open and needs more questions."
+                ),
+                *untested(headlines),
+            )
         )
     text = "; ".join(f"{what} ({_joined(who)})" for what, who in advice.items())
     return Recommendation(
-        text=f"{text[0].upper()}{text[1:]}.{untested(headlines)}",
+        sentences=(f"{text[0].upper()}{text[1:]}.", *untested(headlines)),
         rests_on=tuple(h.rests_on[0] for h in shown),
     )

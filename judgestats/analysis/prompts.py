@@ -264,7 +264,10 @@ def _advice(
     mute = untested(headlines)
     if not shown:
         return Recommendation(
-            text=f"One wording will do: no judge was seen to judge otherwise in other words.{mute}"
+            sentences=(
+                "One wording will do: no judge was seen to judge otherwise in other words.",
+                *mute,
+            )
         )
     parts, unit = [], "of a verdict" if pairs else "points"
     for headline in shown:
@@ -272,7 +275,9 @@ def _advice(
         two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
         parts.append(f"{headline.about.stratum} errs by {two} instead of {one} {unit}")
     return Recommendation(
-        text=f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}."
-        + mute,
+        sentences=(
+            f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}.",
+            *mute,
+        ),
         rests_on=tuple(h.rests_on[0] for h in shown),
     )

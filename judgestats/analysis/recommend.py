@@ -146,7 +146,7 @@ def recommend_best(
         if len(tied) == len(names):
             text = f"No condition is told from the best in {what}; {_would_decide(found)}."
         return Recommendation(
-            text=text, tied=tied, reason=reason, rests_on=("best",)
+            sentences=(text,), tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
     i = names.index(found.recommended)
     alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
@@ -155,7 +155,7 @@ def recommend_best(
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
     return Recommendation(
-        text=f"{found.recommended} is {reason}. {among}.",
+        sentences=(f"{found.recommended} is {reason}.", f"{among}."),
         cost_usd=spent.usd(i),
         chosen=found.recommended,
         tied=tied,
@@ -241,7 +241,7 @@ def recommend_reliable(
         return replace(best, chosen=""), (result,)
     return replace(
         best,
-        text=f"{best.text} {repeats.text}",
+        sentences=best.sentences + repeats.sentences,
         chosen=repeats.chosen,
         replicates=repeats.replicates,
         cost_usd=repeats.cost_usd,
@@ -255,8 +255,12 @@ def _repeats(best: pd.Series) -> Recommendation | None:
     if low <= 0:
         reason = "the interval of its reliability reaches 0, so no number of repeats may suffice"
         return Recommendation(
-            text=f"No number of judgments can be advised for {best['condition']} ({shown}): "
-            f"{reason}.",
+            sentences=(
+                (
+                    f"No number of judgments can be advised for {best['condition']} ({shown}): "
+                    f"{reason}."
+                ),
+            ),
             tied=(str(best["condition"]),),
             reason=reason,
         )
@@ -271,10 +275,12 @@ def _repeats(best: pd.Series) -> Recommendation | None:
     most = _at_the_lower_bound(low, need) if math.isfinite(low) else ""
     unit = "one judgment already reaches" if need == 1 else f"the mean of {need} judgments reaches"
     return Recommendation(
-        text=(
-            f"{best['condition']} ({shown}): {unit} "
-            f"{apa_number(TARGET, bounded=True)}{price}{most}. Reliability is not "
-            f"validity: {_validity(best)}."
+        sentences=(
+            (
+                f"{best['condition']} ({shown}): {unit} "
+                f"{apa_number(TARGET, bounded=True)}{price}{most}."
+            ),
+            f"Reliability is not validity: {_validity(best)}.",
         ),
         replicates=need,
         cost_usd=cost,

@@ -262,6 +262,7 @@ def _recommendation(analysis: AnalysisContents) -> Recommendation | None:
         return None
     return Recommendation(
         text=given.text,
+        sentences=given.sentences,
         chosen=given.chosen,
         tied=given.tied,
         reason=given.reason,

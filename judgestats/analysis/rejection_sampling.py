@@ -458,4 +458,4 @@ def _recommend(
                 f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
                 + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
             )
-    return Recommendation(text=f"{'. '.join(told)}.") if told else None
+    return Recommendation(sentences=tuple(f"{t}." for t in told)) if told else None

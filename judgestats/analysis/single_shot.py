@@ -420,21 +420,23 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
         takes = f", at ${each * further:.4g}"
     elif not math.isnan(tokens):
         takes = f", some {format_number(float(tokens) * further, digits=3)} tokens"
-    text = ""
+    sentences = []
     if verdicts:
-        text = (
+        sentences.append(
             "No number of repeats can be advised: every verdict was asked for once, so what asking "
-            "again would give is not known. "
+            "again would give is not known."
         )
-    text += (
+    sentences.append(
         f"Judge the same {items} item{'s' * (items != 1)} twice more with nothing changed: "
-        f"{further} further judgments{takes}. "
+        f"{further} further judgments{takes}."
     )
     if not verdicts:
-        text += "How much that tells depends on the reliability, which is not known yet. "
+        sentences.append("How much that tells depends on the reliability, which is not known yet.")
     pairs = set(frame["choice"].unique()) <= {"a", "b", "tie", ""}
     if verdicts and pairs and frame["order"].nunique() < 2:
-        text += "Judge pairs in both orders too: repeats cannot average out a liking for a place. "
+        sentences.append(
+            "Judge pairs in both orders too: repeats cannot average out a liking for a place."
+        )
     for assumed in () if verdicts else _ASSUMED:
         plan = plan_study(
             PilotComponents(item_variance=assumed, residual_variance=(1 - assumed,)),
@@ -450,12 +452,15 @@ def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) ->
         if best is None:
             continue
         cost = "" if math.isnan(best["cost"]) else f", ${best['cost']:.4g} a judge"
-        text += (
+        sentences.append(
             f"Were one judgment's reliability {assumed:g}, a 95 % interval no wider than "
             f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times "
-            f"each{cost}. "
+            f"each{cost}."
         )
+    sentences.append(
+        "Repetition tells consistency, not validity: agreement with people tells more."
+    )
     return Recommendation(
-        text=text + "Repetition tells consistency, not validity: agreement with people tells more.",
+        sentences=tuple(sentences),
         cost_usd=None if math.isnan(each) else 2 * each,
     )

@@ -188,10 +188,14 @@ def recommend_by_labels(
         )
     best = by_k[names[0]][1]
     each = float(cost.get(names[0], math.nan))
-    more = f" {len(names) - _MOST_TOLD} more stand in the report." * (len(names) > _MOST_TOLD)
+    left = len(names) - _MOST_TOLD
+    more = (f"{left} more stand in the report.",) if left > 0 else ()
     return Recommendation(
-        text=f"By the labels: {'; '.join(told)}.{more} What a repeat buys in reliability is "
-        "another question: repeats remove noise, no bias.",
+        sentences=(
+            f"By the labels: {'; '.join(told)}.",
+            *more,
+            "What a repeat buys in reliability is another question: repeats remove noise, no bias.",
+        ),
         replicates=best.recommended,
         cost_usd=None if math.isnan(each) else each * best.recommended,
         reason="accuracy against the labels, by number of judgments",

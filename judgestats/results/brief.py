@@ -14,7 +14,6 @@ renderer's to decide (`judgestats.results.screen` does it by the width).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -410,7 +409,7 @@ def _use(found: Results, columns: Sequence[Column]) -> list[str]:
     if len(given.tied) > 1:
         why = given.reason or "not told apart"
         return [f"{why[0].upper()}{why[1:]}: {_few([called(t) for t in given.tied])}"]
-    return re.split(r"(?<=[.!?]) (?=[A-Z])", given.text)
+    return list(given.sentences) or [given.text]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -152,6 +152,8 @@ class Recommendation(Part):
     Attributes
     ----------
     text : str
+    sentences : tuple of str
+        The text, sentence by sentence.
     chosen : str
         Label of the condition recommended; empty where none is told from the others.
     tied : tuple of str
@@ -165,6 +167,7 @@ class Recommendation(Part):
     """
 
     text: str
+    sentences: tuple[str, ...] = ()
     chosen: str = ""
     tied: tuple[str, ...] = ()
     reason: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +14,7 @@ from judgestats.reporting.formats import integer, number, percent
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
+from judgestats.results.numbers import as_sentence
 
 __all__ = ["checks", "warnings", "warnings_note"]
 
@@ -157,39 +157,25 @@ _WARNINGS = {
 }
 """What a reader calls a warning of the statistics, by its code."""
 
-_OUR_NAMES = re.compile(
-    r"[;:,]? ?(?:conclude from|use|see) `?[a-z_]+(?:\(\))?`?\.?$|; \w+(?:\(\))? uses [\w ]+\.?$",
-    re.IGNORECASE,
-)
-
-
-def _generally(message: str) -> str:
-    """A warning without the names before its first colon, and without functions of the package."""
-    text = re.sub(r"^.{1,80}?: (?=[A-Z])", "", message.strip())
-    text = _OUR_NAMES.sub("", text).rstrip(" .;")
-    return text[:1].upper() + text[1:] + "."
-
 
 def warnings(run: Run) -> Table | Markdown:
-    """All warnings, each kind once, with the range of the numbers in which they differ."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
-    texts: dict[tuple[str, str], list[str]] = {}
+    """Each kind of warning once: what its first result says of it, where it stands, how often."""
+    by_kind: dict[str, list[tuple[str, str]]] = {}
     for title, code, message in run.warnings():
-        general = _generally(message)
-        key = (code, re.sub(r"\d+(?:\.\d+)?", "#", general))
-        found.setdefault(key, {}).setdefault(title)
-        texts.setdefault(key, []).append(general)
-    if not found:
+        by_kind.setdefault(code, []).append((title, message))
+    if not by_kind:
         return Markdown("No result carries a warning.")
     rows = []
-    for key, titles in found.items():
-        named = list(titles)
-        more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
+    for code, warned in by_kind.items():
+        titles = list(dict.fromkeys(title for title, _ in warned))
+        more = f"; and {len(titles) - 3} more" if len(titles) > 3 else ""
+        others = len({message for _, message in warned}) - 1
+        beside = f" ({others} more of this kind read otherwise)" if others else ""
         rows.append(
             {
-                "where": "; ".join(named[:3]) + more,
-                "text": f"{_kind(key[0])}: {_with_ranges(texts[key])}",
-                "n": len(texts[key]),
+                "where": "; ".join(titles[:3]) + more,
+                "text": f"{_kind(code)}: {as_sentence(warned[0][1])}{beside}",
+                "n": len(warned),
             }
         )
     return Table(
@@ -200,8 +186,8 @@ def warnings(run: Run) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "All warnings of all results. Warnings that differ only in their numbers stand in one "
-            "row, with the range of the numbers."
+            "Kinds of warnings, each as the first of its results says it. All stand with their "
+            "results in `results.json`."
         ),
         label="tbl-warnings",
     )
@@ -221,15 +207,3 @@ def warnings_note(run: Run, *, label: str = "sec-warnings") -> Markdown:
 
 def _kind(code: str) -> str:
     return _WARNINGS.get(code, code.replace("_", " ").capitalize())
-
-
-def _with_ranges(texts: list[str]) -> str:
-    """One text for several that differ only in numbers: ``9.3 to 12.1`` for what differs."""
-    numbers = [re.findall(r"\d+(?:\.\d+)?", t) for t in texts]
-    columns = iter([sorted(set(c), key=float) for c in zip(*numbers, strict=True)])
-
-    def shown(_: re.Match[str]) -> str:
-        values = next(columns)
-        return values[0] if len(values) == 1 else f"{values[0]} to {values[-1]}"
-
-    return re.sub(r"\d+(?:\.\d+)?", shown, texts[0])
