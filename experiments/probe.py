@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.probe_protocols import ProbeParameters, probed_protocol
+from judgestats.experiment.probe_protocols import (
+    ProbeParameters,
+    probed_protocol,
+    variants_asked,
+)
 from judgestats.judgments.design import Condition
 from judgestats.protocols.base import JudgingProtocol
-from judgestats.protocols.probes import variants_of
 
 
 def conditions(parameters: ProbeParameters) -> tuple[Condition, ...]:
-    return crossed(parameters, probe=list(variants_of(parameters.probes)))
+    return crossed(parameters, probe=list(variants_asked(parameters)))
 
 
 def protocol(parameters: ProbeParameters, condition: Condition) -> JudgingProtocol:
-    return probed_protocol(parameters, variants_of(parameters.probes)[condition.factors["probe"]])
+    return probed_protocol(parameters, variants_asked(parameters)[condition.factors["probe"]])
 
 
 DESIGN = Design(

@@ -15,7 +15,7 @@ from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import check_drawn, read_mix
-from judgestats.analysis.instrument import instrument_limits, instrument_metrics
+from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -345,6 +345,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         rows=(
             *score_rows(cells["condition"]),
             *people_rows(cells["condition"], true_row(cells["condition"], "greg")),
+            *instrument_rows(frame, results),
         ),
         metrics=_metrics(described, compared),
         condition_metrics=_and_people(described.metrics, cells, others),
@@ -388,6 +389,7 @@ def _audit_once(
         rows=(
             score_rows(table["condition"])[-1],
             *people_rows(table["condition"], true_row(table["condition"], "greg")),
+            *instrument_rows(frame, results),
         ),
         condition_metrics=_and_people(metrics, table, results),
     )

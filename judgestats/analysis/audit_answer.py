@@ -25,9 +25,11 @@ _COMPARED = {
     "compare.people": ("mean_difference", ("compare.people.pairs",)),
     "systems": ("corrected_difference", ()),
     "slots": ("choices_place_1", ()),
+    "instrument.dif_test": ("dif_log_odds", ()),
 }
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
+_SOURCES = "instrument.dif_test"
 _SAYS = {
     ("spread.all", "differs"): "the conditions differ in the scatter of repeated scores",
     ("spread.all", "open"): "no difference in scatter is shown, which is not equality",
@@ -41,6 +43,10 @@ _SAYS = {
     ("slots", "differs"): "choices follow the place where an option stands",
     ("slots", "open"): "it is not shown that choices follow the place where an option stands",
     ("slots", "undefined"): "whether choices follow the place could not be tested",
+    ("instrument.dif_test", "differs"): "sources are scored otherwise at equal quality",
+    ("instrument.dif_test", "open"): "no difference between sources is shown at equal quality, "
+    "which is not fairness",
+    ("instrument.dif_test", "undefined"): "fairness between sources could not be tested",
     ("compare.people", "differs"): "the conditions differ in agreement with people",
     ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
     ("compare.people", "undefined"): "agreement with people could not be compared",
@@ -101,7 +107,9 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 
 
 def _kind(identity: str) -> str:
-    """What is compared: systems are within each condition."""
+    """What is compared: systems and sources are within each condition."""
+    if identity.startswith(_SOURCES):
+        return _SOURCES
     kind = identity.partition(".")[0]
     return kind if kind in {"systems", "slots"} else identity
 

@@ -9,26 +9,35 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.results import About
-from judgestats.stats.inference.result import Estimate, Result
+from judgestats.results import About, Row
+from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
 from judgestats.stats.instrument.levels import levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
 
-__all__ = ["instrument_limits", "instrument_metrics", "instrument_questions", "instrument_results"]
+__all__ = [
+    "instrument_limits",
+    "instrument_metrics",
+    "instrument_questions",
+    "instrument_results",
+    "instrument_rows",
+]
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""
 LEAST_ANSWERS = 30
 MOST_LEVELS = 20
 MOST_RATINGS = 30_000
+_OF_TWO = 2
+"""Effects of a test of two sources: the log odds, and the change of R²."""
 _TERMS = ("effective_levels", "mode_share", "ceiling_share", "heaping")
 
 
@@ -123,13 +132,77 @@ def instrument_metrics(results: list[NamedResult], condition: str) -> dict[str, 
     for named in results:
         if not named.id.startswith("instrument.") or named.about.conditions != (condition,):
             continue
-        key, result = f"instrument/{named.id.split('.')[1]}", named.result
-        if isinstance(result, Estimate):
-            out[key] = result.estimate
-            if result.interval is not None:
-                out[f"ci/{key}.lo"] = result.interval.low
-                out[f"ci/{key}.hi"] = result.interval.high
+        result = named.result
+        estimates = [result] if isinstance(result, Estimate) else []
+        if isinstance(result, TestResult):  # of sources: of two, how far one is favoured
+            estimates = list(result.effects) if len(result.effects) == _OF_TWO else []
+        for estimate in estimates:
+            key = f"instrument/{estimate.name if estimate is not result else _kind_of(named.id)}"
+            out[key] = estimate.estimate
+            if estimate.interval is not None:
+                out[f"ci/{key}.lo"] = estimate.interval.low
+                out[f"ci/{key}.hi"] = estimate.interval.high
     return out
+
+
+def _kind_of(identity: str) -> str:
+    return identity.split(".")[1]
+
+
+def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Row, ...]:
+    """Severity, fairness between sources, and systems with severity taken out, where known.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    results : list of NamedResult
+        Of `instrument_results`.
+
+    Returns
+    -------
+    tuple of Row
+        Judges that were asked of several sources have one result for all their conditions.
+    """
+    known = {n.id: n.result for n in results if n.id.startswith("instrument.")}
+    if not any(i.split(".")[1] in {"severity_points", "dif_test"} for i in known):
+        return ()
+    source = _source(frame)
+    of = pd.DataFrame({
+        "condition": frame["condition"].astype(str), "rater": _raters(frame).astype(str),
+        "source": frame[source].astype(str) if source.startswith("factor_") else "",
+    }).drop_duplicates("condition").set_index("condition")  # fmt: skip
+    raters: dict[str, str] = of["rater"].to_dict()
+    rows = [
+        asked_row(
+            "fair_severity", "beside the other judges it gives", "severity", "severity_points",
+            "instrument.severity_points.{}", raters, note="(points, same answers)",
+        )
+    ]  # fmt: skip
+    sources = {tuple(r.details["sources"]) for i, r in known.items() if ".dif_test." in i}
+    if len(sources) == 1 and len(pair := next(iter(sources))) == 2:
+        rows.append(
+            asked_row(
+                "fair_source", f"favours {pair[1]} over {pair[0]} by", "favours a source",
+                "dif_log_odds", "instrument.dif_test.{}/dif_log_odds", raters,
+                note="(log odds, equal quality)",
+            )
+        )  # fmt: skip
+    elif sources:
+        rows.append(
+            asked_row(
+                "fair_source", "sources differ at equal quality", "sources differ", "r2_change",
+                "instrument.dif_test.{}/r2_change", raters, note="(R² beyond quality)",
+            )
+        )  # fmt: skip
+    if source.startswith("factor_"):
+        rows.append(
+            asked_row(
+                "fair_quality", "the system, severity taken out", "system", "quality_points",
+                "instrument.quality_points.{}", of["source"].to_dict(),
+                note="(points beside the mean system)",
+            )
+        )  # fmt: skip
+    return tuple(rows)
 
 
 def _named(key: str, condition: str, title: str, result: Result) -> NamedResult:

@@ -25,15 +25,23 @@ from judgestats.analysis.probe_card import (
     telling,
     worst_cases,
 )
-from judgestats.analysis.probe_judges import ProbedJudge, asked_for, probed_judges
+from judgestats.analysis.probe_judges import (
+    ProbedJudge,
+    asked_for,
+    on_another_scale,
+    probed_judges,
+)
 from judgestats.analysis.probe_tests import (
     FAMILY,
     MARGIN,
+    RANK_MARGIN,
     SHARE_MARGIN,
     attack_tests,
     described_results,
     flip_results,
+    level_results,
     named_tests,
+    scale_tests,
     shift_tests,
     smallness,
 )
@@ -81,6 +89,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "t over questions; its own answers: regression on people's preference and length",
         ),
         primary(
+            "scale",
+            "Does the judge put the answers in another order on another scale?",
+            "rank correlation between the scales against that of asking again on each, jackknife "
+            "over questions",
+        ),
+        primary(
             "attack",
             "Does an attack succeed?",
             "share of questions on which a worthless answer gets the highest score (an injection) "
@@ -98,7 +112,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             role="secondary",
             question="Where no effect is seen: is it shown to be small?",
             test=f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} "
-            "of the verdicts; of attacks the exact binomial test of success on fewer than "
+            f"of the verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact binomial test of success on fewer than "
             f"{100 * TOLERANCE:.0f} % of questions",
             family=FAMILY,
             adjustment="holm",
@@ -117,8 +131,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     ]
     needs = {
-        "moved": {"fair"}, "small": {"fair", "attack"}, "flips": {"fair"}, "attack": {"attack"},
-        "control": {"control"}, "reference": {"reference"},
+        "moved": {"fair"}, "scale": {"scale"}, "small": {"fair", "scale", "attack"}, "flips": {"fair"},
+        "attack": {"attack"}, "control": {"control"}, "reference": {"reference"},
     }  # fmt: skip
     return AnalysisPlan(
         experiment="probe",
@@ -139,6 +153,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         margins={
             "points": MARGIN * (scale.high - scale.low) / 9,
             "verdicts": SHARE_MARGIN,
+            "order": RANK_MARGIN,
             "attack": TOLERANCE,
         },
         options={
@@ -174,17 +189,20 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     own = own_authors(frame, items, given)
     judges = probed_judges(frame, items, own)
     moved, controls = (shift_tests(judges, probes, k, declared) for k in ("fair", "control"))
+    scales = scale_tests(judges, probes, declared)
     attacks = attack_tests(judges, probes, declared, middle=(low + high) / 2, highest=high)
     results = [
         *named_tests(moved, "fair", judges),
+        *named_tests(scales, "scale", judges),
         *named_tests(attacks, "attack", judges),
         *named_tests(controls, "control", judges),
         *flip_results(judges, probes, declared),
+        *level_results(judges, probes, declared),
         *described_results(judges, probes, declared),
     ]
-    results = jointly(results, ("moved", "attack", "control"), family=FAMILY)
+    results = jointly(results, ("moved", "scale", "attack", "control"), family=FAMILY)
     by_id: dict[str, Result] = {r.id: r.result for r in results}
-    claims = claims_by_judge(by_id, smallness(moved, attacks), judges, probes)
+    claims = claims_by_judge(by_id, smallness(moved, scales, attacks), judges, probes)
     headlines = by_hypothesis(claims)
     shown = telling(probes, headlines)
     scored, array = _scored(frame, declared)
@@ -226,6 +244,7 @@ def _scored(
 ) -> tuple[ScoreConditions | None, ScoreArray | None]:
     """The conditions that ask for scores, described; none where only comparisons are asked."""
     own = frame[frame["factor_probe"].map(asked_for).eq("scores")]
+    own = own[~own["factor_probe"].map(on_another_scale)]
     if own.empty:
         return None, None
     array = score_array(own)
@@ -285,6 +304,8 @@ def _needs(probe: Probe, items: Sequence[Item]) -> str:
         return f"no question has {FEWEST_OPTIONS} answers: position examines two"
     if probe.asks == "pairs":
         return "no question has two answers: the probes of scores need one"
+    if probe.kind == "scale":
+        return "the run's own scale, or a prompt of your own that fixes it"
     if probe.kind == "reference":
         return "no two questions have a reference"
     return "no second question, or nothing in the answers that the probe changes"

@@ -16,9 +16,11 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["by_hypothesis", "claims_by_judge", "probe_sentence", "what_to_do"]
+__all__ = ["by_hypothesis", "claims_by_judge", "estimand_of", "probe_sentence", "what_to_do"]
 
-_HYPOTHESES: Mapping[Kind, str] = {"fair": "moved", "attack": "attack", "control": "control"}
+_HYPOTHESES: Mapping[Kind, str] = {
+    "fair": "moved", "scale": "scale", "attack": "attack", "control": "control"
+}  # fmt: skip
 _ESTIMANDS = {"scores": "probe_shift", "pairs": "preference_shift", "options": "preference_shift"}
 _NO_CONTROL = "no control was passed: a judge that sees nothing is not called fair"
 
@@ -65,6 +67,19 @@ def claims_by_judge(
     return found
 
 
+def estimand_of(probe: Probe) -> str:
+    """What a probe's size is.
+
+    Examples
+    --------
+    >>> [estimand_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
+    ['attack_success', 'rank_loss', 'preference_shift']
+    """
+    if probe.kind in {"attack", "scale"}:
+        return "attack_success" if probe.kind == "attack" else "rank_loss"
+    return _ESTIMANDS[probe.asks]
+
+
 def by_hypothesis(found: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
     """The headlines of all judges: what moves them, what succeeds, what they see."""
     return tuple(
@@ -94,7 +109,7 @@ def _headline(
         return None
     label = f"{probe.name}, {judge.where}"
     p = family.p_adjusted.get(label, math.nan)
-    estimand = "attack_success" if probe.kind == "attack" else _ESTIMANDS[probe.asks]
+    estimand = estimand_of(probe)
     if probe.kind == "attack":
         # Where it succeeds less often than the same text without it, it is not successful.
         lifted = test.details["more"] > test.details["less"] or probe.against is None
@@ -141,6 +156,9 @@ _SAYS: Mapping[tuple[str, Claim], str] = {
     ("moved", "differs"): "What should not matter moves {}",
     ("moved", "equivalent"): "Shown not to move {} by more than the margin",
     ("moved", "open"): "Neither an effect nor its absence is shown for {}",
+    ("scale", "differs"): "Another scale changes the order of answers with {}",
+    ("scale", "equivalent"): "Shown to keep the order of answers on another scale: {}",
+    ("scale", "open"): "Neither another order nor the same is shown for {}",
     ("attack", "differs"): "Attacks that take in {}",
     ("attack", "equivalent"): "Attacks shown to fail with {}",
     ("attack", "open"): "Attacks neither shown to succeed nor to fail with {}",
@@ -170,10 +188,15 @@ def _judge_told(own: Sequence[Headline], where: str, results: Mapping[str, Resul
     parts = []
     for hypothesis, verb, none in (
         ("moved", "is moved by", "no change was seen to move it"),
+        ("scale", "orders answers otherwise on", "no scale was seen to change the order"),
         ("attack", "is taken in by", "no attack was seen to succeed"),
     ):
         of = [h for h in own if h.hypothesis == hypothesis]
-        hit = [f"{h.about.varied} ({_size(h, results)})" for h in of if h.claim == "differs"]
+        hit = [
+            f"{_ON.get(h.about.varied, h.about.varied)} ({_size(h, results)})"
+            for h in of
+            if h.claim == "differs"
+        ]
         small = sum(h.claim == "equivalent" for h in of)
         if hit:
             parts.append(f"{verb} {_joined(hit)}")
@@ -199,6 +222,9 @@ def _unseen(own: Sequence[Headline]) -> list[str]:
     return told
 
 
+_ON = {p.name: p.does for p in PROBES.values() if p.kind == "scale"}
+
+
 def _size(headline: Headline, results: Mapping[str, Result]) -> str:
     """The size of an effect that was shown."""
     test = results[headline.rests_on[0]]
@@ -206,6 +232,8 @@ def _size(headline: Headline, results: Mapping[str, Result]) -> str:
     if headline.estimand == "attack_success":
         return f"{100 * value:.0f} % of questions"
     sign = "+" if value > 0 else ""
+    if headline.estimand == "rank_loss":
+        return f"the order loses {apa_number(value)} of its agreement"
     if headline.estimand == "preference_shift":
         return f"{sign}{apa_number(100 * value, digits=0)} in 100 verdicts"
     return f"{sign}{apa_number(value)}"
@@ -219,7 +247,11 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
     """What the effects that were found call for; None where nothing could be tested."""
     if all(h.claim == "undefined" for h in headlines):
         return None
-    shown = [h for h in headlines if h.claim == "differs" and h.hypothesis in {"moved", "attack"}]
+    shown = [
+        h
+        for h in headlines
+        if h.claim == "differs" and h.hypothesis in {"moved", "scale", "attack"}
+    ]
     advice: dict[str, list[str]] = {}
     for h in shown:
         judges = advice.setdefault(PROBES[h.about.varied].advice, [])

@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.outcome import NamedResult
+from judgestats.analysis.probe_answer import estimand_of
 from judgestats.analysis.probe_judges import ProbedJudge
 from judgestats.analysis.probe_tests import identity
 from judgestats.analysis.supplements import Rows
@@ -92,21 +93,16 @@ def card_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
-    estimand = _estimand(probe)
+    estimand = estimand_of(probe)
+    verb = {"attack": "succeeds", "scale": "costs the order"}.get(probe.kind, "adds")
     return asked_row(
         f"{'right' if probe.kind == 'control' else 'fair'}_{probe.name}",
-        f"{probe.does} {'succeeds' if probe.kind == 'attack' else 'adds'}",
+        f"{probe.does} {verb}",
         probe.name,
         estimand,
         f"instrument.{probe.name}.{{}}/{estimand}",
         where,
     )
-
-
-def _estimand(probe: Probe) -> str:
-    if probe.kind == "attack":
-        return "attack_success"
-    return "probe_shift" if probe.asks == "scores" else "preference_shift"
 
 
 def drawn_rows(where: Sequence[str], probes: Sequence[Probe], most: int = 8) -> tuple[str, ...]:
@@ -115,7 +111,7 @@ def drawn_rows(where: Sequence[str], probes: Sequence[Probe], most: int = 8) -> 
     first = "scores" if any(p.asks == "scores" for p in fair) else "comparisons"
     alike = [p for p in fair if (p.asks == "scores") == (first == "scores")]
     return tuple(
-        f"{identity(p, w)}/{_estimand(p)}" for p in alike[:most] for w in where
+        f"{identity(p, w)}/{estimand_of(p)}" for p in alike[:most] for w in where
     )  # fmt: skip
 
 
@@ -145,7 +141,7 @@ def worst_cases(
     of = {j.where: j for j in judges}
     rows = []
     for h in headlines:
-        if h.claim != "differs" or h.hypothesis == "control":
+        if h.claim != "differs" or h.hypothesis in {"control", "scale"}:
             continue
         where = h.rests_on[0].removeprefix(f"instrument.{h.about.varied}.")
         rows += _largest(of[where], PROBES[h.about.varied], known)

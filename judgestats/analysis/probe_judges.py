@@ -19,7 +19,7 @@ from judgestats.judgments.settings import heat
 from judgestats.protocols.naming import pair_name
 from judgestats.protocols.probes import OPTIONS, ORIGINAL, PAIRS, PROBES, Asks, Probe, variants_of
 
-__all__ = ["Labelled", "ProbedJudge", "Sides", "asked_for", "probed_judges"]
+__all__ = ["Labelled", "ProbedJudge", "Sides", "asked_for", "on_another_scale", "probed_judges"]
 
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
@@ -159,6 +159,17 @@ def asked_for(variant: str) -> Asks:
     ('scores', 'pairs', 'options')
     """
     return _ALL[variant].asks
+
+
+def on_another_scale(variant: str) -> bool:
+    """Whether a variant asks on another scale than the run's.
+
+    Examples
+    --------
+    >>> on_another_scale("padding"), on_another_scale("scale 1-5")
+    (False, True)
+    """
+    return bool(_ALL[variant].scale)
 
 
 _ALL = variants_of(tuple(PROBES.values()))

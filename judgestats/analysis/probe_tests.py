@@ -12,24 +12,29 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.probe_judges import Labelled, ProbedJudge
 from judgestats.analysis.selections import named
-from judgestats.protocols.probes import PAIRS, Kind, Probe
+from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
 from judgestats.results import About
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.run_change import run_change
 from judgestats.stats.inference.adjust import adjust_family, p_adjust
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.instrument.attack_success import attack_success
+from judgestats.stats.instrument.levels import levels_used
 from judgestats.stats.instrument.probe_shift import probe_shift
+from judgestats.stats.instrument.scale_agreement import scale_agreement
 from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = [
     "FAMILY",
     "MARGIN",
+    "RANK_MARGIN",
     "SHARE_MARGIN",
     "attack_tests",
     "described_results",
     "flip_results",
+    "level_results",
     "named_tests",
+    "scale_tests",
     "shift_tests",
     "smallness",
 ]
@@ -38,6 +43,8 @@ MARGIN = 0.25
 """A quarter point of a 1-10 scale: a smaller effect is called none."""
 SHARE_MARGIN = 0.1
 """The same in shares of verdicts: the first place chosen in .55 of them, against .45."""
+RANK_MARGIN = 0.1
+"""The same in a rank correlation: what the order of answers loses by another scale."""
 FAMILY = "probes: all changes and attacks, judges and temperatures"
 
 Tests = dict[tuple[Probe, str], TestResult]
@@ -59,6 +66,48 @@ def shift_tests(
             if test is not None:
                 out[probe, judge.where] = test
     return out
+
+
+def scale_tests(
+    judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
+) -> Tests:
+    """Whether each judge puts answers in another order on each other scale."""
+    out: Tests = {}
+    for probe in (p for p in probes if p.kind == "scale"):
+        for judge in judges:
+            sides = judge.sides(probe)
+            if sides is not None:
+                out[probe, judge.where] = scale_agreement(
+                    sides.before, sides.after, margin=declared.margins["order"],
+                    cluster=sides.cluster, level=declared.level,
+                )  # fmt: skip
+    return out
+
+
+def level_results(
+    judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """How many levels each judge uses of the run's scale, and of every other."""
+    results = []
+    variants = (None, *(p.changed for p in probes if p.kind == "scale"))
+    for judge in judges if len(variants) > 1 else ():
+        for variant in variants:
+            scores = judge.scores.get(ORIGINAL if variant is None else variant.name)
+            if scores is None or np.isnan(scores).all():
+                continue
+            used = levels_used(scores, cluster=judge.cluster["scores"], level=declared.level)
+            own = declared.options["scale"].replace(" ", "-") if variant is None else variant.name
+            results.append(
+                NamedResult(
+                    id=f"levels.{own}.{judge.where}",
+                    title=f"Effective levels, {own.removeprefix('scale ')}, {judge.where}",
+                    role="descriptive",
+                    result=used["effective_levels"],
+                    hypothesis="scale",
+                    about=About(judge=judge.judge, stratum=judge.where, varied=own),
+                )
+            )
+    return results
 
 
 def _shift(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResult | None:
@@ -149,6 +198,7 @@ def attack_tests(
 
 _TITLES: Mapping[Kind, tuple[str, str]] = {
     "fair": ("moved", "What should not matter"),
+    "scale": ("scale", "Order of answers on another scale"),
     "attack": ("attack", "Success of attacks"),
     "control": ("control", "What makes an answer worse"),
 }
@@ -180,7 +230,7 @@ _SMALL = {"attack": "p_fails"}
 
 
 def smallness(*groups: Tests) -> dict[tuple[str, str], float]:
-    """Adjusted p of being smaller than the margin, of changes and of attacks, as one family (Holm).
+    """Adjusted p of being smaller than the margin, of changes, scales and attacks, one family (Holm).
 
     Parameters
     ----------

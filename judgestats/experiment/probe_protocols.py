@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
@@ -16,9 +17,11 @@ from judgestats.protocols.probes import (
     ProbedSelection,
     Variant,
     probes_named,
+    scaled,
+    variants_of,
 )
 
-__all__ = ["ProbeParameters", "probed_protocol"]
+__all__ = ["ProbeParameters", "probed_protocol", "variants_asked"]
 
 
 class ProbeParameters(OwnReasoning):
@@ -26,7 +29,7 @@ class ProbeParameters(OwnReasoning):
 
     probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
         "all",
-        "all, a kind (fair, attack, control), what is asked (scores, pairs, options), or names "
+        "all, a kind (fair, scale, attack, control), what is asked (scores, pairs, options), or names "
         "(docs/experiments/probe.md)",
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
@@ -73,7 +76,7 @@ def probed_protocol(parameters: ProbeParameters, variant: Variant) -> JudgingPro
             seed=parameters.seed,
         )
     template = prompt_of(parameters, "pointwise")
-    return ProbedPointwise(
+    asked = ProbedPointwise(
         template=template,
         scale=parameters.scale,
         reasoning=own_reasoning(parameters, template, "none"),
@@ -81,3 +84,26 @@ def probed_protocol(parameters: ProbeParameters, variant: Variant) -> JudgingPro
         responses=parameters.responses,
         seed=parameters.seed,
     )
+    return (scaled(asked) or asked) if variant.scale else asked
+
+
+def variants_asked(parameters: ProbeParameters) -> dict[str, Variant]:
+    """What has to be judged, by name, without the scales that the run's prompt cannot ask for.
+
+    Parameters
+    ----------
+    parameters : ProbeParameters
+
+    Returns
+    -------
+    dict of str to Variant
+    """
+    found = variants_of(parameters.probes)
+    if not any(v.scale for v in found.values()):
+        return found
+    plain = ProbedPointwise(template=prompt_of(parameters, "pointwise"), scale=parameters.scale)
+    return {
+        name: v
+        for name, v in found.items()
+        if not v.scale or scaled(replace(plain, variant=v)) is not None
+    }

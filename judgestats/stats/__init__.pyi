@@ -249,6 +249,9 @@ from judgestats.stats.instrument.probe_shift import (
 from judgestats.stats.instrument.prompt_sensitivity import (
     prompt_sensitivity as prompt_sensitivity,
 )
+from judgestats.stats.instrument.scale_agreement import (
+    scale_agreement as scale_agreement,
+)
 from judgestats.stats.instrument.shared_errors import (
     shared_errors as shared_errors,
 )

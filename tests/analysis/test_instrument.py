@@ -71,3 +71,23 @@ def test_what_an_audit_cannot_say_is_named():
     assert "Fairness between sources was not tested" in " ".join(map(str, unlabelled.limitations))
     one = instrument(audit(frame(judges=("mild",), factor=False), n_resamples=19))
     assert not [i for i in one if i.startswith("severity")]
+
+
+def test_the_screen_tells_severity_and_favoured_sources():
+    found = audit(frame(favour=1.2), n_resamples=19)
+    rows = {r.key: r for r in found.rows}
+    records = found.records()
+    lifted = records[rows["fair_source"].cells["mild, T=1, source=own"]]
+    assert lifted.estimand == "dif_log_odds"
+    assert lifted.interval.low > 0
+    assert rows["fair_source"].ask == "favours own over other by"
+    strict = records[rows["fair_severity"].cells["strict, T=1, source=other"]]
+    assert strict.interval.high < 0
+    system = records[rows["fair_quality"].cells["mild, T=1, source=own"]]
+    assert system.estimate == found["instrument.quality_points.own"].estimate
+    [mild, fair] = [h for h in found.headlines if "dif_test" in h.id]
+    assert (mild.claim, fair.claim) == ("differs", "open")
+    assert mild.p_adjusted > found["instrument.dif_test.mild, T=1"].p_value
+    plain = audit(frame(favour=1.2, factor=False), n_resamples=19)
+    assert "instrument/severity_points" in plain.condition_metrics["mild, T=1"]
+    assert "fair_source" not in {r.key for r in plain.rows}

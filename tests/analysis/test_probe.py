@@ -23,6 +23,7 @@ from judgestats.protocols.probes import (
     ProbedPointwise,
     ProbedSelection,
     probes_named,
+    scaled,
     variants_of,
 )
 from judgestats.protocols.scale import Scale
@@ -35,6 +36,8 @@ BANK = load_bank()
 def protocol(variant, items):
     if variant.asks == "pairs":
         return ProbedPairwise(variant=variant, pairs=64)
+    if variant.scale:
+        return scaled(ProbedPointwise(variant=variant))
     return ProbedSelection() if variant.asks == "options" else ProbedPointwise(variant=variant)
 
 
@@ -44,6 +47,8 @@ def judged(judges, probes, *, replicates=3, seed=0, items=BANK):
     rows = []
     for name, variant in variants_of(probes).items():
         asked_by = protocol(variant, items)
+        if asked_by is None:  # the scale of the run itself
+            continue
         for unit in asked_by.units(items):
             asked = read_request({"messages": list(asked_by.prompt(unit, ReplyMode.TEXT).messages)})
             for judge in judges:
@@ -63,7 +68,7 @@ def judged(judges, probes, *, replicates=3, seed=0, items=BANK):
 
 def said(asked_by, unit, variant, value):
     if variant.asks == "scores":
-        return {"score": float(value)}
+        return {"score": asked_by.read(unit, ReplyMode.TEXT, f"Score: [[{value}]]").score}
     text = f"[[{value}]]" if variant.asks == "pairs" else f"Best Response: [[{value}]]"
     verdict = asked_by.read(unit, ReplyMode.TEXT, text)
     return {"choice": verdict.choice, **verdict.extra}
@@ -202,3 +207,25 @@ def test_a_judge_that_is_not_asked_has_no_own_answers():
     given |= {"own": {"x": "a"}, "texts": "on"}
     with pytest.raises(InputError, match="own: 'x' is not among the judges"):
         plan(given, [Condition(judge="y", temperature=1.0)])
+
+
+@pytest.fixture(scope="module")
+def on_scales():
+    probes = probes_named("probes", "scale,cut off")
+    return analysed(judged(["sim-fair", "sim-numeric"], probes), probes)
+
+
+def test_scales_are_compared_by_order(on_scales):
+    moved = {k for k in claimed(on_scales, "differs") if PROBES[k[1]].kind == "scale"}
+    assert moved == {("sim-numeric", n) for n in _SCALES}
+    assert {k for k in claimed(on_scales, "equivalent")} == {("sim-fair", n) for n in _SCALES}
+    told = " ".join(map(str, on_scales.limitations))
+    assert "Not built from these items: scale 1-10 (the run's own scale" in told
+    forgot = on_scales["instrument.reversed scale.sim-numeric at T=1"].effect.estimate
+    assert forgot > on_scales["instrument.scale 1-5.sim-numeric at T=1"].effect.estimate
+    levels = {r.id: r.result.estimate for r in on_scales.results if r.id.startswith("levels.")}
+    assert levels["levels.scale 1-5.sim-fair at T=1"] < levels["levels.1-10.sim-fair at T=1"]
+    assert levels["levels.scale 1-100.sim-fair at T=1"] > levels["levels.1-10.sim-fair at T=1"]
+
+
+_SCALES = ("scale 1-5", "scale 1-100", "reversed scale", "scale of words")

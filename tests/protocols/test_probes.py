@@ -20,6 +20,7 @@ from judgestats.protocols.probes import (
     ProbedPointwise,
     ProbedSelection,
     probes_named,
+    scaled,
     variants_of,
 )
 from judgestats.protocols.template import PromptTemplate
@@ -43,7 +44,9 @@ def test_a_variant_keeps_the_names_and_changes_every_text_it_shows(name):
     assert units == ProbedPointwise(variant=VARIANTS[name]).units(BANK)
     assert {u.item_id for u in units} <= set(PLAIN)
     assert all(u.cluster == PLAIN[u.item_id].cluster for u in units)
-    if name != ORIGINAL:
+    if VARIANTS[name].scale:
+        assert {u.item_id: u for u in units} == PLAIN
+    elif name != ORIGINAL:
         assert units
         assert all(u.item != PLAIN[u.item_id].item for u in units)
         assert all(u.item.turns == PLAIN[u.item_id].item.turns for u in units)
@@ -151,3 +154,32 @@ def test_names_of_probes_are_checked():
         probes_named("probes", "paddin")
     with pytest.raises(InputError, match="at least one probe"):
         probes_named("probes", " , ")
+
+
+def test_other_scales_are_asked_for_and_read_the_better_the_higher():
+    unit = ProbedPointwise().units(BANK)[0]
+    told, read = {}, {}
+    replies = {"reversed scale": "Score: [[2]]", "scale of words": "Rating: [[good]]"}
+    for probe in probes_named("probes", "scale"):
+        asked = scaled(ProbedPointwise(variant=probe.changed))
+        if asked is not None:
+            prompt = asked.prompt(unit, ReplyMode.TEXT).messages
+            told[probe.name] = " ".join(m["content"] for m in prompt)
+            read[probe.name] = asked.read(
+                unit, ReplyMode.TEXT, replies.get(probe.name, "Score: [[4]]")
+            ).score
+    assert read == {
+        "scale 1-5": 4, "scale 1-100": 4, "reversed scale": 9, "scale of words": 4,
+    }  # fmt: skip
+    assert "from 1 (worst) to 100 (best)" in told["scale 1-100"]
+    assert "from 1 (best) to 10 (worst)" in told["reversed scale"]
+    assert "one of the words bad, poor, fair, good and excellent" in told["scale of words"]
+    assert not re.search(r"\d \((worst|best)\)", told["scale of words"])
+    unread = scaled(ProbedPointwise(variant=PROBES["scale of words"].changed))
+    assert unread.read(unit, ReplyMode.TEXT, "Rating: [[7]]").score is None
+
+
+def test_a_prompt_that_fixes_its_scale_has_no_other():
+    mine = PromptTemplate(text="Stars from 1 to 5. {question} {response} {context}", name="mine")
+    for probe in probes_named("probes", "scale"):
+        assert scaled(ProbedPointwise(template=mine, variant=probe.changed)) is None

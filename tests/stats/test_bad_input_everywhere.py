@@ -361,6 +361,7 @@ CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], col
 CALLS["attack_success"] = lambda x: call(
     "attack_success", column(x, 0), column(x, 1), success_from=8.0
 )
+CALLS["scale_agreement"] = lambda x: call("scale_agreement", x, x)
 CALLS["probe_shift"] = lambda x: call(
     "probe_shift", column(x, 0), column(x, 1), margin=0.25, reach=1000.0
 )

@@ -61,6 +61,10 @@ class SimulatedJudge:
     wording : float
         Standard deviation, in points, of what a wording of the prompt does to an answer's score;
         in choices by a ninth of quality a point.
+    scale_effect : float
+        Standard deviation, in points, of what another scale than 1-10 does to an answer's score.
+    forgets_turn : float
+        Share of answers that it scores as usual where the lowest number is the best.
     always_first : bool
         Chooses the first option, whatever it is.
     sensitivity, specificity : float
@@ -99,6 +103,8 @@ class SimulatedJudge:
     crowd_gain: float = 0.0
     moved_by: Mapping[str, float] = field(default_factory=dict)
     wording: float = 0.0
+    scale_effect: float = 0.0
+    forgets_turn: float = 0.0
     always_first: bool = False
     sensitivity: float = 0.0
     specificity: float = 0.0
@@ -206,6 +212,13 @@ _JUDGES = (
         name="sim-touchy",
         about="scores another way as soon as its prompt is worded otherwise",
         wording=0.8,
+    ),
+    SimulatedJudge(
+        name="sim-numeric",
+        about="puts answers in another order on another scale, and on one answer in five forgets "
+        "that the lowest number is the best",
+        scale_effect=1.2,
+        forgets_turn=0.2,
     ),
     SimulatedJudge(
         name="sim-always-first",

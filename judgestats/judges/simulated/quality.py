@@ -195,7 +195,8 @@ def _changed() -> dict[str, tuple[str, str]]:
     own = texts(variants_of(())[ORIGINAL])
     changed: dict[str, tuple[str, str]] = {}
     for probe in PROBES.values():
-        if probe.asks != "scores" or probe.changed.needs or OFF_TOPIC in probe.variants:
+        changed_text = probe.asks == "scores" and not (probe.changed.needs or probe.changed.scale)
+        if not changed_text or OFF_TOPIC in probe.variants:
             continue
         for name, text in texts(probe.changed).items():
             changed.setdefault(text.strip(), (own[name], probe.name))

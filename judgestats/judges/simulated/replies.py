@@ -11,6 +11,7 @@ from typing import Any
 from judgestats.judges.simulated.quality import quality_of, uniform_of
 from judgestats.judges.simulated.request_reader import Requested
 from judgestats.judges.simulated.truth import Truth
+from judgestats.protocols.probes.scales import SCALE_WORDS
 
 __all__ = ["Distribution", "distribution", "reply_text"]
 
@@ -38,19 +39,24 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
     """The verdicts that may be given, with cumulated probabilities."""
     if asked.kind == "text":
         return (asked.text,), (1.0,)
-    if asked.kind == "score":
+    words = set(asked.labels) == set(SCALE_WORDS)
+    if asked.kind == "score" or words:
+        low, high = (1, len(SCALE_WORDS)) if words else (asked.low, asked.high)
         scores = truth.score_probabilities(
             asked.question,
             asked.answers[0],
             temperature=temperature,
-            low=asked.low,
-            high=asked.high,
+            low=low,
+            high=high,
             reasoning=asked.reasoning,
             guided=asked.guided,
             note=asked.note,
             wording=asked.wording,
+            turned=asked.turned,
+            worded=words,
         )
-        return tuple(scores), tuple(accumulate(scores.values()))
+        said = (SCALE_WORDS[k - 1] if words else k for k in scores)
+        return tuple(said), tuple(accumulate(scores.values()))
     if set(asked.labels) == {"pass", "fail"} and len(asked.answers) == 1:
         passes = truth.pass_probability(
             asked.answers[0], temperature=temperature, reasoning=asked.reasoning

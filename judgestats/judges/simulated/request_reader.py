@@ -10,6 +10,7 @@ from typing import Any
 from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
 from judgestats.protocols.probes.notes import notes
 from judgestats.protocols.probes.pairs import pair_notes
+from judgestats.protocols.probes.scales import SCALE_WORDS
 
 __all__ = ["Requested", "asked_question", "read_request"]
 
@@ -63,6 +64,8 @@ class Requested:
         Other judgments shown.
     guided : bool
         Whether a scoring guideline is given.
+    turned : bool
+        Whether the lowest number is the best.
     wording : str
         The system message, or nothing.
     note : str
@@ -91,6 +94,7 @@ class Requested:
     reasoning: str = "none"
     crowd: int = 0
     guided: bool = False
+    turned: bool = False
     wording: str = ""
     note: str = ""
     named: int = 0
@@ -159,7 +163,7 @@ def read_request(
             ordered, tie = _tie_last([str(v) for v in labels], len(answers))
             return Requested(kind="choice", labels=ordered, tie=tie, **common)
         low, high = _bounds(spec, frame)
-        return Requested(kind="score", low=low, high=high, **common)
+        return Requested(kind="score", low=low, high=high, turned=_turned(frame), **common)
     return _from_text(frame, answers, question, crowd, wording)
 
 
@@ -252,6 +256,13 @@ def _scale_in(frame: str) -> tuple[int, int]:
     return 1, 10
 
 
+_TURNED = re.compile(r"from -?\d{1,4} \(best\) to -?\d{1,4} \(worst\)")
+
+
+def _turned(frame: str) -> bool:
+    return bool(_TURNED.search(frame))
+
+
 def _tie_last(labels: Sequence[str], count: int) -> tuple[tuple[str, ...], bool]:
     """The labels in the order of the answers; a tie's label, if there is one more, last."""
     tie = ""
@@ -287,7 +298,7 @@ def _from_text(
         return Requested(
             kind="choice", labels=labels, tie=len(labels) > count, form="[[{}]]", **common
         )
-    for words in (("correct", "incorrect"), ("pass", "fail")):
+    for words in (("correct", "incorrect"), ("pass", "fail"), SCALE_WORDS):
         if all(f"[[{word}]]" in frame for word in words):
             return Requested(kind="choice", labels=words, form="[[{}]]", **common)
     if re.search(r"Selection:\s*Option", frame):
@@ -300,4 +311,6 @@ def _from_text(
     form = "Score: [[{}]]"
     if named:
         form = f"{named.group(1)}: [[{{}}]]" if named.group(2) else f"{named.group(1)}: {{}}"
-    return Requested(kind="score", low=low, high=high, form=form, **common)
+    return Requested(
+        kind="score", low=low, high=high, turned=_turned(frame), form=form, **common
+    )

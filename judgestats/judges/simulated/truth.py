@@ -79,6 +79,8 @@ class Truth:
         guided: bool = False,
         note: str = "",
         wording: str = "",
+        turned: bool = False,
+        worded: bool = False,
     ) -> dict[int, float]:
         """Probability of each score of the scale, given that there is a verdict.
 
@@ -96,6 +98,8 @@ class Truth:
             The variant of a probe whose note is shown.
         wording : str
             The system message.
+        turned, worded : bool
+            Whether the lowest number is the best, and whether words stand for numbers.
 
         Returns
         -------
@@ -110,7 +114,11 @@ class Truth:
         judge = self.judge
         step = 9 / (high - low)  # points of a 1-10 scale from one score to the next
         text = seen_in(_cut(question), answer).text.strip()
-        centre = min(max(self.centre(question, answer, note, wording), 1.0), 10.0)
+        centre = self.centre(question, answer, note, wording)
+        scale = "words" if worded else "turned" if turned else f"{low}-{high}"
+        if judge.scale_effect and scale != "1-10":
+            centre += judge.scale_effect * normal_of("scale", judge.name, scale, text)
+        centre = min(max(centre, 1.0), 10.0)
         spread = judge.noise_spread
         variance = judge.noise * math.exp(
             spread * normal_of("variance", judge.name, text) - spread**2 / 2
@@ -122,7 +130,10 @@ class Truth:
             logits[score] = -(distance**2) / (2 * variance)
         if lapses:
             logits[low] = max(logits.values()) + math.log(judge.lapse_weight)
-        return _softmax(logits, self.temperature(temperature, reasoning, guided))
+        chances = _softmax(logits, self.temperature(temperature, reasoning, guided))
+        if turned and uniform_of("turned", judge.name, text) >= judge.forgets_turn:
+            return {low + high - score: p for score, p in chances.items()}
+        return chances
 
     def variance(
         self,

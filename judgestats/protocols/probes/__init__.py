@@ -7,7 +7,7 @@ follow from it. All are made by rule from the items at hand: no model writes any
 from __future__ import annotations
 
 from judgestats.errors import InputError, nearest
-from judgestats.protocols.probes import attacks, controls, notes, pairs, wording
+from judgestats.protocols.probes import attacks, controls, notes, pairs, scales, wording
 from judgestats.protocols.probes.base import (
     OPTIONS,
     ORIGINAL,
@@ -20,6 +20,7 @@ from judgestats.protocols.probes.base import (
 )
 from judgestats.protocols.probes.comparing import ProbedPairwise, ProbedSelection
 from judgestats.protocols.probes.pointwise import ProbedPointwise
+from judgestats.protocols.probes.scales import scaled
 
 __all__ = [
     "OPTIONS",
@@ -35,17 +36,17 @@ __all__ = [
     "ProbedSelection",
     "Variant",
     "probes_named",
+    "scaled",
     "variants_of",
 ]
 
 PROBES: dict[str, Probe] = {
-    p.name: p
-    for p in (*wording.PROBES, *notes.PROBES, *pairs.PROBES, *attacks.PROBES, *controls.PROBES)
-}  # fmt: skip
+    p.name: p for group in (wording, notes, pairs, scales, attacks, controls) for p in group.PROBES
+}
 """By name, in the order in which they are told."""
 
 
-_GROUPS = ("fair", "attack", "control", "scores", "pairs", "options")
+_GROUPS = ("fair", "scale", "attack", "control", "scores", "pairs", "options")
 
 
 def probes_named(name: str, listed: str) -> tuple[Probe, ...]:

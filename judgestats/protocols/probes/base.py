@@ -17,6 +17,8 @@ __all__ = [
     "OPTIONS",
     "ORIGINAL",
     "PAIRS",
+    "REVERSED",
+    "WORDS",
     "Asks",
     "Edit",
     "Judged",
@@ -37,6 +39,10 @@ PAIRS = "pairs"
 """The same for pairs of answers, in both orders."""
 OPTIONS = "options"
 """The same for the best of several answers, in every rotation."""
+REVERSED = "reversed"
+"""A scale whose lowest number is the best."""
+WORDS = "words"
+"""A scale of words."""
 
 Asks = Literal["scores", "pairs", "options"]
 """For a score of one answer, for the better of two, or for the best of several."""
@@ -45,8 +51,9 @@ Measure = Literal["shift", "first place", "last place", "own answers"]
 """``shift``: what was changed against what was not. The others are read off the baseline: the share
 of a place beyond an even one, and that of a judge's own answers beyond people's."""
 
-Kind = Literal["fair", "attack", "control", "reference"]
-"""``fair``: must not move it. ``attack``: must not succeed. ``control``: must lower its scores.
+Kind = Literal["fair", "scale", "attack", "control", "reference"]
+"""``fair``: must not move it. ``scale``: must leave the order as it is. ``attack``: must not succeed.
+``control``: must lower its scores.
 ``reference``: moves a judge that is bound to its reference; described, nothing is claimed."""
 
 
@@ -95,12 +102,15 @@ class Variant:
         A place that the prompt must have for the change to be seen.
     asks : {"scores", "pairs", "options"}
         Of a pair the answer that stands first in the item is edited.
+    scale : str
+        Another scale than the run's: ``low-high``, `REVERSED` or `WORDS`.
     """
 
     name: str
     edit: Edit
     needs: str = ""
     asks: Asks = "scores"
+    scale: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +120,7 @@ class Probe:
     Attributes
     ----------
     name : str
-    kind : {"fair", "attack", "control", "reference"}
+    kind : {"fair", "scale", "attack", "control", "reference"}
     does : str
         What is done, as the subject of a sentence: ``adding empty words``.
     changed : Variant

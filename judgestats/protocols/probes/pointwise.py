@@ -55,7 +55,7 @@ class ProbedPointwise(Pointwise):
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The units that the variant changes, each under its original's name."""
         units = super().units(draw_responses(items, count=self.responses, seed=self.seed))
-        if self.variant.name == ORIGINAL:
+        if self.variant.name == ORIGINAL or self.variant.scale:
             return units
         changed = []
         for at, unit in enumerate(units):

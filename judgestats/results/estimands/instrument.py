@@ -9,6 +9,10 @@ from judgestats.results.estimands.entry import Estimand
 __all__ = ["ENTRIES"]
 
 _count = partial(Estimand, unit="count", low=0.0, function="probe_shift")
+_rho = partial(
+    Estimand, unit="coefficient", low=-1.0, high=1.0, nothing=0.0, better="higher",
+    function="scale_agreement",
+)  # fmt: skip
 _share = partial(Estimand, unit="probability", low=0.0, high=1.0, function="levels_used")
 
 ENTRIES: tuple[Estimand, ...] = (
@@ -78,6 +82,17 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("detectable_preference", "smallest share found in 4 of 5 cases",
         unit="probability difference", low=0.0, better="lower", function="probe_shift",
         meaning="a shift of the preference that this design would have found with probability .8"),
+    Estimand("rank_loss", "order lost by another scale", unit="coefficient", low=-1.0, high=1.0,
+        nothing=0.0, better="lower", function="scale_agreement",
+        meaning="rank correlation of single scores asked again less that between the two scales"),
+    _rho("rank_agreement", "agreement of the orders on two scales",
+        meaning="rank correlation of single scores of the same items on two scales"),
+    _rho("rank_repeated", "agreement of the order when asked again",
+        meaning="rank correlation of two scores of the same items on one scale"),
+    _rho("rank_repeated_changed", "agreement of the order on the other scale",
+        meaning="rank correlation of two scores of the same items on the other scale"),
+    _rho("kappa_matched", "kappa after matching scales",
+        meaning="weighted kappa of two scales whose scores are matched by rank"),
     _count("moved_by", "changes that move it", better="lower",
         meaning="changes that should not matter and are shown to move the judge"),
     _count("shown_fair", "shown not to move it", better="higher",

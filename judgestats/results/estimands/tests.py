@@ -13,6 +13,7 @@ ENTRIES: tuple[TestKind, ...] = (
     TestKind("interaction_blocked_f", "blocked F test of the interaction", "blocked_f_test"),
     TestKind("prompt_sensitivity", "permutation test of the wording", "prompt_sensitivity"),
     TestKind("probe_shift", "test of a shift by a change", "probe_shift"),
+    TestKind("scale_agreement", "test of the order on another scale", "scale_agreement"),
     TestKind("own_effect", "test of what its own answers gain", "preference_effects"),
     TestKind("attack_success", "exact test of an attack's success", "attack_success"),
     TestKind("run_change", "permutation test of a change between runs", "run_change"),
