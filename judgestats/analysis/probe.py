@@ -112,8 +112,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             role="secondary",
             question="Where no effect is seen: is it shown to be small?",
             test=f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} "
-            f"of the verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact binomial test of success on fewer than "
-            f"{100 * TOLERANCE:.0f} % of questions",
+            f"of the verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact "
+            f"binomial test of success on fewer than {100 * TOLERANCE:.0f} % of questions",
             family=FAMILY,
             adjustment="holm",
         ),
@@ -131,8 +131,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     ]
     needs = {
-        "moved": {"fair"}, "scale": {"scale"}, "small": {"fair", "scale", "attack"}, "flips": {"fair"},
-        "attack": {"attack"}, "control": {"control"}, "reference": {"reference"},
+        "moved": {"fair"}, "scale": {"scale"}, "small": {"fair", "scale", "attack"},
+        "flips": {"fair"}, "attack": {"attack"}, "control": {"control"}, "reference": {"reference"},
     }  # fmt: skip
     return AnalysisPlan(
         experiment="probe",

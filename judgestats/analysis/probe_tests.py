@@ -230,7 +230,7 @@ _SMALL = {"attack": "p_fails"}
 
 
 def smallness(*groups: Tests) -> dict[tuple[str, str], float]:
-    """Adjusted p of being smaller than the margin, of changes, scales and attacks, one family (Holm).
+    """Adjusted p of being smaller than the margin: changes, scales and attacks, one family (Holm).
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class ProbeParameters(OwnReasoning):
 
     probes: Annotated[tuple[Probe, ...], Read(probes_named)] = parameter(
         "all",
-        "all, a kind (fair, scale, attack, control), what is asked (scores, pairs, options), or names "
-        "(docs/experiments/probe.md)",
+        "all, a kind (fair, scale, attack, control), what is asked (scores, pairs, options), or "
+        "names (docs/experiments/probe.md)",
     )
     pairs: Annotated[int | None, Whole(4, or_word="all")] = parameter(
         "32",

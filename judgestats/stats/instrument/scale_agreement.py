@@ -171,10 +171,11 @@ def _effects(
         error, df = (math.nan, math.nan) if errors is None else errors[k]
         half = float(stats.t.ppf((1 + level) / 2, df)) * error if error > _NOTHING else math.nan
         value = math.nan if reason else float(whole[k])
+        how = "quadratic weights" if name == "kappa_matched" else "sin(pi gamma / 2)"
         out.append(
             Estimate(
                 name=name, label=label, estimate=value, sample=sample, reason=reason,
-                std_error=error, estimator="sin(pi gamma / 2) of single scores" if k < 4 else "quadratic weights",
+                std_error=error, estimator=f"{how}, single scores",
                 interval=None if math.isnan(half) else Interval(
                     low=value - half, high=value + half, level=level,
                     method=f"jackknife over clusters, {t_of_clusters(df)}",

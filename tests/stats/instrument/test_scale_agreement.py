@@ -24,8 +24,9 @@ def test_agreements_are_greiners_of_gamma_and_the_error_is_the_jackknifes():
 
     def rho(a, b):
         table = stats.contingency.crosstab(a, b).count
-        p, q = (sum(n * table[i + 1:, js].sum() for (i, j), n in np.ndenumerate(table)
-                    for js in [slice(j + 1, None) if up else slice(0, j)]) for up in (1, 0))  # fmt: skip
+        cells = list(np.ndenumerate(table))
+        p = sum(n * table[i + 1 :, j + 1 :].sum() for (i, j), n in cells)
+        q = sum(n * table[i + 1 :, :j].sum() for (i, j), n in cells)
         return np.sin(np.pi / 2 * (p - q) / (p + q))
 
     def loss(x, y):
