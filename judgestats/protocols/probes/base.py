@@ -53,7 +53,8 @@ of a place beyond an even one, and that of a judge's own answers beyond people's
 
 Kind = Literal["fair", "scale", "attack", "control", "reference"]
 """``fair``: must not move it. ``scale``: must leave the order as it is. ``attack``: must not
-succeed. ``control``: must lower its scores. ``reference``: moves a judge that is bound to its reference; described, nothing is claimed."""
+succeed. ``control``: must lower its scores. ``reference``: moves a judge that is bound to its
+reference; described, nothing is claimed."""
 
 
 @dataclass(frozen=True, kw_only=True)
