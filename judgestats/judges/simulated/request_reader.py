@@ -311,6 +311,4 @@ def _from_text(
     form = "Score: [[{}]]"
     if named:
         form = f"{named.group(1)}: [[{{}}]]" if named.group(2) else f"{named.group(1)}: {{}}"
-    return Requested(
-        kind="score", low=low, high=high, turned=_turned(frame), form=form, **common
-    )
+    return Requested(kind="score", low=low, high=high, turned=_turned(frame), form=form, **common)
