@@ -19,7 +19,6 @@ from judgestats.analysis.validity_labels import texts_of
 from judgestats.experiment import console
 from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.folder import write_results
-from judgestats.experiment.item_sources import source_name
 from judgestats.experiment.showing import working
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
@@ -156,6 +155,10 @@ def about(
     -------
     dict
     """
+    from judgestats.experiment.item_sources import (
+        source_name,
+    )  # it brings the client, which audits need not
+
     p = prepared.parameters
     elsewhere = {STAGE_JUDGES[name] for name in prepared.stage_judges}
     stage = frame["stage"].map(stage_kind)

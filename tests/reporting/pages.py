@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
+
+import numpy as np
 
 from judgestats.results import Results
 from judgestats.results.brief import brief_of
 from judgestats.results.screen import HEIGHT, WIDTH
 from tests.reporting.record_numbers import faults, said_twice
 
-__all__ = ["held", "held_screen", "in_order"]
+__all__ = ["blank_pages", "held", "held_screen", "in_order", "stranded_headings"]
 
 MOST_PAGES = 8
 _SHOWN = re.compile(
@@ -50,6 +52,8 @@ def held(page: Path, found: Results | Mapping[str, Results], said: str) -> None:
     assert text.count("could not be computed") <= 1
     pages = _words(page.with_suffix(".pdf"), "-layout").split("\f")[:-1]
     assert len(pages) <= MOST_PAGES
+    assert blank_pages(page.with_suffix(".pdf")) == {}
+    assert stranded_headings(text, pages) == []
     assert any(label in pages[0] for label in ("Figure 1", "Table 1"))
     if isinstance(found, Results):  # the screen's first answer heads page one
         for answer in brief_of(found).answers[:1]:
@@ -61,6 +65,47 @@ def held(page: Path, found: Results | Mapping[str, Results], said: str) -> None:
     markdown = page.with_suffix(".md").read_text("utf-8").replace("\\", "")
     assert in_order(numbers, " ".join(markdown.split())) == ""
     assert in_order(numbers, " ".join(_words(page.with_suffix(".pdf"), "-raw").split())) == ""
+
+
+def blank_pages(pdf: Path) -> dict[int, float]:
+    """Pages, but the last, with a gap of more than a third of their body, and its share."""
+    found = {}
+    for number, ink in enumerate(_inked_rows(pdf), start=1):
+        body = ink[round(0.08 * len(ink)) : round(0.93 * len(ink))]
+        edges = np.flatnonzero(np.concatenate(([True], body, [True])))
+        found[number] = float((np.diff(edges).max() - 1) / len(body))
+    found.pop(max(found))
+    return {number: share for number, share in found.items() if share > 1 / 3}
+
+
+def _inked_rows(pdf: Path) -> Iterator[np.ndarray]:
+    """For every page whether something stands in each row of its picture."""
+    done = subprocess.run(
+        ["pdftoppm", "-r", "24", "-gray", str(pdf)], capture_output=True, check=True, timeout=60
+    )
+    at = 0
+    while head := re.compile(rb"P5\s(\d+)\s(\d+)\s255\s").match(done.stdout, at):
+        width, height = int(head[1]), int(head[2])
+        grey = np.frombuffer(done.stdout, np.uint8, width * height, head.end())
+        yield (grey.reshape(height, width) < 215).any(axis=1)
+        at = head.end() + width * height
+
+
+def stranded_headings(html: str, pages: Iterable[str]) -> list[str]:
+    """Headings of the document that stand last on a page, above its number."""
+    inner = re.findall(r"<h[1-4][^>]*>(.*?)</h[1-4]>", html, re.DOTALL)
+    headings = {_letters(unescape(re.sub("<[^>]+>", "", text))) for text in inner}
+    found = []
+    for page in pages:
+        lines = [line.strip() for line in page.splitlines() if line.strip()]
+        body = [line for line in lines if not re.fullmatch(r"\d+ ?/ ?\d+", line)]
+        if body and _letters(body[-1]) in headings:
+            found.append(body[-1])
+    return found
+
+
+def _letters(heading: str) -> str:
+    return re.sub(r"^[\d.\s]+", "", " ".join(heading.split()))
 
 
 def _words(pdf: Path, order: str) -> str:

@@ -154,20 +154,22 @@ def rating_model(
     cells, k, p = design.shape
     flat = design.reshape(cells * k, p)
     steps = np.tile(np.arange(k, dtype=float), cells)
-    observed = np.asarray(ratings.counts @ flat)
-    points = np.asarray(ratings.counts @ steps)
-    times = np.repeat(ratings.cells_of.toarray(), k, axis=1)
+    # Many answers are rated alike, and what follows depends on their ratings alone.
+    counts, alike = np.unique(ratings.counts.toarray(), axis=0, return_inverse=True)
+    alike = alike.reshape(-1)
+    observed, points = counts @ flat, counts @ steps
+    times = np.repeat(counts.reshape(-1, cells, k).sum(axis=2), k, axis=1)
 
     def model(beta: FloatArray, grid: Grid) -> tuple[float, FloatArray, FloatArray]:
         sigma = math.exp(min(float(beta[-1]), 20.0))
         prob = level_probability(design @ beta[:-1], sigma * grid.x).reshape(cells * k, -1)
         logp = np.log(np.maximum(prob, 1e-300))
-        marginal, posterior = integrated(np.asarray(ratings.counts @ logp), grid)
+        marginal, posterior = integrated(counts @ logp, grid)
         expected = (posterior @ prob.T) * times
         spread = ((posterior * grid.x) @ prob.T) * times
         of_sigma = sigma * (points * (posterior @ grid.x) - spread @ steps)
         scores = np.column_stack([observed - expected @ flat, of_sigma])
-        return float(marginal.sum()), scores, posterior
+        return float(marginal[alike].sum()), scores[alike], posterior[alike]
 
     return model
 

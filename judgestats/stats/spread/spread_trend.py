@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Unpack
 
@@ -13,6 +13,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.results.numbers import counted
+from judgestats.stats.comparison.kendall_stack import kendall_of_stack
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -42,35 +43,58 @@ def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: 
     return values
 
 
-def _spearman(y: FloatArray, at: FloatArray) -> float:
-    """Spearman's rho between condition and value over all cells of (items, conditions)."""
-    ranks = level_ranks(y.ravel())
-    along = np.tile(stats.rankdata(at), y.shape[0])
-    if np.ptp(ranks) == 0 or np.ptp(along) == 0:
-        return math.nan
-    return float(np.corrcoef(along, ranks)[0, 1])
+def _over_cells(y: FloatArray, at: FloatArray, kind: str) -> Callable[..., FloatArray]:
+    """Spearman's rho or Kendall's tau-b between condition and value over all cells.
 
+    Parameters
+    ----------
+    y : ndarray, shape (n, k)
+        In increasing order of `at`.
+    at : ndarray, shape (k,)
+    kind : {"spearman", "kendall"}
 
-def _kendall(y: FloatArray, at: FloatArray) -> float:
-    """Kendall's tau-b between condition (in increasing order of `at`) and value over all cells.
-
-    Concordances are counted from the table conditions x distinct values, not pair by pair.
+    Returns
+    -------
+    callable
+        Of the items (not used: their cells are sorted once) and their weights, shape (B, n), how
+        often each is held; gives shape (B,).
     """
-    n, k = y.shape
-    levels, code = np.unique(noise_free(y), return_inverse=True)
-    table = np.zeros((k, levels.size))
-    np.add.at(table, (np.tile(np.arange(at.size), n), code.ravel()), 1)
-    earlier = np.cumsum(table, axis=0) - table  # under an earlier condition, by value
-    up_to = np.cumsum(earlier, axis=1)
-    below, above = up_to - earlier, up_to[:, -1:] - up_to
-    score = float(np.sum(table * (below - above)))
-    cells = n * k
-    pairs = cells * (cells - 1) / 2
-    tied_at = k * n * (n - 1) / 2
-    counts = table.sum(axis=0)
-    tied_y = float(np.sum(counts * (counts - 1) / 2))
-    scale = math.sqrt((pairs - tied_at) * (pairs - tied_y))
-    return score / scale if scale > 0 else math.nan
+    k = y.shape[1]
+    values = noise_free(y.ravel())
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(values[order]) > 0])
+    item, condition = np.divmod(order, k)
+    along = stats.rankdata(at)
+    along -= along.mean()
+
+    def by_level(w: FloatArray) -> FloatArray:
+        return np.asarray(np.add.reduceat(w, starts, axis=1))
+
+    def spearman(_: FloatArray, weights: FloatArray) -> FloatArray:
+        w = weights[:, item]
+        counts = by_level(w)
+        cells = counts.sum(axis=1, keepdims=True)
+        ranks = np.cumsum(counts, axis=1) - counts / 2 - cells / 2  # ties averaged, less their mean
+        crossed = np.sum(by_level(w * along[condition]) * ranks, axis=1)
+        scale = np.sum(counts * ranks**2, axis=1) * cells[:, 0] / k * np.sum(along**2)
+        return np.asarray(crossed / np.sqrt(np.where(scale > 0, scale, np.nan)))
+
+    def kendall(_: FloatArray, weights: FloatArray) -> FloatArray:
+        w = weights[:, item]
+        earlier, score = np.zeros((len(w), starts.size)), np.zeros(len(w))
+        for c in range(k):  # against the values under earlier conditions, below it and above it
+            here = by_level(w * (condition == c))
+            up_to = np.cumsum(earlier, axis=1)
+            score += np.sum(here * (2 * up_to - earlier - up_to[:, -1:]), axis=1)
+            earlier += here
+        items = weights.sum(axis=1)
+        cells = k * items
+        pairs, tied_at = cells * (cells - 1) / 2, k * items * (items - 1) / 2
+        tied_y = np.sum(earlier * (earlier - 1) / 2, axis=1)
+        scale = (pairs - tied_at) * (pairs - tied_y)
+        return np.asarray(score / np.sqrt(np.where(scale > 0, scale, np.nan)))
+
+    return spearman if kind == "spearman" else kendall
 
 
 @with_keywords()
@@ -140,7 +164,6 @@ def trend_over_cells(
         excluded=MappingProxyType({"a missing cell": lost}) if lost else {},
     )
     symbol, label = ("rho", "Spearman's rho") if kind == "spearman" else ("tau", "Kendall's tau-b")
-    coefficient = _spearman if kind == "spearman" else _kendall
     reason = ""
     if y.shape[0] < 2:
         reason = (
@@ -165,10 +188,12 @@ def trend_over_cells(
     )
     if reason:
         return result
-    value = coefficient(y, places)
+    coefficient = _over_cells(y, places, kind)
+    value = float(coefficient(y, np.ones((1, y.shape[0])))[0])
     boot = cluster_bootstrap(
         y,
-        lambda rows: coefficient(rows, places),
+        coefficient,
+        vectorized=True,
         cluster=codes,
         n_resamples=inference["n_resamples"],
         level=inference["level"],
@@ -228,13 +253,15 @@ def _trend_p(
             vectorized=True,
         )
         return drawn.null.p_value
+    along = np.tile(places, y.shape[0])
     return permutation_distribution(
-        y,
-        lambda rows: abs(_kendall(rows, places)),
+        noise_free(y),
+        lambda stack: np.abs(kendall_of_stack(stack.reshape(len(stack), -1), along)),
         scheme="cells",
         cluster=codes,
         n_permutations=n_permutations,
         seed=seed,
+        vectorized=True,
     ).null.p_value
 
 
