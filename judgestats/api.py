@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -78,35 +78,22 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     further = sorted(set(options) - {"judge"})
     if further:
         raise InputError(f"read_judgments: a run of MLflow takes no {further[0]}. Leave it out.")
-    from judgestats.tracking.assessments import run_assessments
+    from judgestats.tracking.assessments import stored_assessments
 
-    frames = [run_assessments(r, **options) for r in runs]
-    return passes_and_failures(frames[0] if len(frames) == 1 else _as_repetitions(frames))
+    return passes_and_failures(stored_assessments(runs, **options))
 
 
 read_judgments.__signature__ = inspect.signature(read_table_or_log)  # type: ignore[attr-defined]
 
 
 def _runs(data: Any) -> list[str]:
-    """The MLflow run ids that some data are; empty where they are something else."""
-    from judgestats.tracking.assessments import stored_runs
+    """The runs and experiments of MLflow that some data name; empty where it is something else."""
+    from judgestats.tracking.assessments import is_stored
 
     listed = [data] if isinstance(data, str) else data
     if not isinstance(listed, (list, tuple)) or not all(isinstance(r, str) for r in listed):
         return []
-    found = [[] if Path(r).exists() else stored_runs(r) for r in listed]
-    return [run for runs in found for run in runs] if all(found) else []
-
-
-def _as_repetitions(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Several evaluations of the same answers, each repetition of the others."""
-    out = pd.concat(frames, ignore_index=True)
-    key = ["condition", "item_id", "order", "stage"]
-    out["replicate"] = out.groupby(key, sort=False).cumcount()
-    notes = list(dict.fromkeys(n for f in frames for n in f.attrs["notes"]))
-    notes.append(f"{len(frames)} runs were read as repetitions of one another.")
-    out.attrs = {**frames[0].attrs, "notes": notes}
-    return out
+    return list(listed) if all(is_stored(r) and not Path(r).exists() for r in listed) else []
 
 
 def audit(data: Any, **options: Any) -> Findings:

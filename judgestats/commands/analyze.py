@@ -42,6 +42,8 @@ class _Judged:
     design: dict[str, Any]
     head: pd.DataFrame
     whole: pd.DataFrame | None
+    traces: tuple[str, ...] = ()
+    experiment: str = ""
 
 
 def analyze_command(arguments: Given) -> int:
@@ -87,9 +89,9 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
     from judgestats.experiment.record import render_into
     from judgestats.tracking.readings import metrics_of
     from judgestats.tracking.runs import RunWriter, run_files
-    from judgestats.tracking.store import open_store
+    from judgestats.tracking.store import beside
 
-    store = open_store()
+    store = beside(judged.experiment)
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false"}
     digest = _digest(path)
     with (
@@ -128,6 +130,8 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
                 child.params({"judge/model": row["judge"], "judge/temperature": row["temperature"]})
                 child.metrics(numbers.get(label, {}))
         run.artifacts(folder)
+        if judged.traces and (fault := run.link(judged.traces)):
+            console.say(fault)
         reports = render_into(run, folder, formats=formats, detail=arguments.detail)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
@@ -247,14 +251,16 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
         whole=frame.drop(columns=[*TEXTS], errors="ignore"),
+        traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
+        experiment=str(frame.attrs.get("experiment_id", "")),
     )
 
 
 def _from_store(arguments: Given, path: Path) -> bool:
     """Whether runs of MLflow, or an experiment, are named rather than a file."""
-    from judgestats.tracking.assessments import stored_runs
+    from judgestats.tracking.assessments import is_stored
 
-    return not path.exists() and bool(stored_runs(arguments.file))
+    return not path.exists() and is_stored(arguments.file)
 
 
 def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
@@ -361,7 +367,9 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
 
 
 def _command(arguments: Given) -> str:
-    words = ["judgestats analyze", shlex.quote(Path(arguments.file).name), *arguments.further]
+    path = Path(arguments.file)
+    file = arguments.file if _from_store(arguments, path) else path.name
+    words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
     words += said_again(arguments)
     if arguments.labels_drawn:
         words.append(f"--labels-drawn {arguments.labels_drawn}")

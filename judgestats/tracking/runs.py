@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ INCOMPLETE = "judgestats.incomplete"
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_\-. :/]")
 _ADDRESS = re.compile(r"https?://\S*")
 _MAX_PARAM = 5900  # MLflow refuses more than 6,000 characters
+_MOST_LINKS = 100
+"""Traces that MLflow links in one call."""
 _MAX_TAG = 7900
 
 
@@ -180,6 +182,25 @@ class RunWriter:
         """Log everything below a folder."""
         with store_faults("files were written"):
             self.store.client.log_artifacts(self.run_id, str(folder), artifact_path=into or None)
+
+    def link(self, traces: Sequence[str]) -> str:
+        """Link traces to the run, so that its page lists them; gives why that cannot be, if so."""
+        from mlflow.exceptions import MlflowException
+
+        self.tags({"judgestats.traces": str(len(traces))})
+        with store_faults("traces were linked"):
+            try:
+                for start in range(0, len(traces), _MOST_LINKS):
+                    chunk = list(traces[start : start + _MOST_LINKS])
+                    self.store.client.link_traces_to_run(chunk, self.run_id)
+            except MlflowException as error:
+                if "not supported" not in str(error):
+                    raise
+                return (
+                    "The traces are not linked to the run: MLflow keeps links in a database only, "
+                    "such as MLFLOW_TRACKING_URI=sqlite:///mlflow.db."
+                )
+        return ""
 
     def dataset(self, frame: Any, *, name: str, digest: str, source: str, context: str) -> None:
         """Log the head of a table as the run's dataset, with the digest of the whole."""

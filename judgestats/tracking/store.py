@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from judgestats.errors import JudgestatsError, StoreError
 from judgestats.secrecy import keep_secrets_of
 from judgestats.tracking.project_env import EXPERIMENT_NAME
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "beside", "open_store"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,3 +230,24 @@ def open_store(experiment_name: str = "", *, existing: bool = False) -> Store:
             experiment_name=name,
             adopted_run=adopted,
         )
+
+
+def beside(experiment_id: str) -> Store:
+    """The store, opened on the experiment of what is audited, unless MLflow's settings name one.
+
+    Parameters
+    ----------
+    experiment_id : str
+        Empty where what is audited is of no experiment, or of several.
+
+    Returns
+    -------
+    Store
+    """
+    named = ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")
+    if not experiment_id or any(os.environ.get(name) for name in named):
+        return open_store()
+    there = open_store(existing=True)
+    with store_faults("an experiment was looked up"):
+        name = there.client.get_experiment(experiment_id).name
+    return replace(there, experiment_id=experiment_id, experiment_name=name)

@@ -10,7 +10,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.tracking import assessments
-from judgestats.tracking.assessments import is_run_id, run_assessments, stored_runs
+from judgestats.tracking.assessments import is_run_id, stored_assessments
 
 TRACES = Path(__file__).parents[1] / "judgments" / "fixtures" / "mlflow" / "traces.jsonl"
 
@@ -27,6 +27,7 @@ def test_assessments_of_a_run_are_judgments(run_id, monkeypatch):
     listed = [json.loads(line) for line in TRACES.read_text().splitlines()]
     own = listed[0]["info"]["trace_metadata"]["mlflow.sourceRun"]
     one = [t for t in listed if t["info"]["trace_metadata"]["mlflow.sourceRun"] == own]
+    one = json.loads(json.dumps(one).replace(own, run_id))
     asked = []
 
     def traces(client, experiment, run):
@@ -34,7 +35,7 @@ def test_assessments_of_a_run_are_judgments(run_id, monkeypatch):
         return one
 
     monkeypatch.setattr(assessments, "_traces", traces)
-    found = run_assessments(f"runs:/{run_id}")
+    found = stored_assessments([f"runs:/{run_id}"])
     assert asked == [run_id]
     assert len(found) == 24
     assert set(found["replicate"]) == {0}
@@ -74,7 +75,6 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     import judgestats as js
     from judgestats.cli import main
 
-    assert stored_runs("experiments:/evals") == evaluations
     several, whole = js.read_judgments(evaluations), js.read_judgments("experiments:/evals")
     assert sorted(several["replicate"]) == [0] * 6 + [1] * 6
     assert several["choice"].tolist() == whole["choice"].tolist()
@@ -87,16 +87,100 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     assert main(["analyze", "experiments:/evals", *words]) == 0
     assert "asked again it changes" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"no experiment .eval.*Did you mean evals"):
-        stored_runs("experiments:/eval")
-    with pytest.raises(InputError, match=r"none of the 0 runs .*has traces"):
+        js.read_judgments("experiments:/eval")
+    with pytest.raises(InputError, match="other has no traces"):
         js.read_judgments("experiments:/other")
+
+
+@pytest.fixture
+def production(workplace, monkeypatch):
+    """Traces of no run: two judgments of each by one judge, and what a person said of most."""
+    from mlflow.entities import AssessmentSource
+
+    monkeypatch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")
+    experiment = mlflow.create_experiment("support bot")
+    mlflow.set_experiment(experiment_id=experiment)
+    judge = AssessmentSource(source_type="LLM_JUDGE", source_id="openai:/gpt-x")
+    person = AssessmentSource(source_type="HUMAN", source_id="ann")
+    ids = []
+    for i in range(12):
+        with mlflow.start_span("bot") as span:
+            span.set_inputs({"question": f"q{i}"})
+            span.set_outputs(f"answer {i}")
+        ids.append(span.trace_id)
+        for said in (i % 3 > 0, i % 4 > 0):
+            mlflow.log_feedback(trace_id=ids[-1], name="correct", value=said, source=judge)
+        if i < 10:
+            mlflow.log_feedback(trace_id=ids[-1], name="correct", value=i % 2 > 0, source=person)
+        mlflow.log_feedback(trace_id=ids[-1], name="kind", value="short", source=person)
+    yield experiment, ids
+    monkeypatch.undo()
+    mlflow.tracking.fluent._active_experiment_id = None
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow: one that is an error loses its traces
+def test_an_experiments_traces_are_audited_in_place(production, capsys):
+    """People's feedback are labels; the audit is a run of the same experiment with its traces."""
+    import judgestats as js
+    from judgestats.cli import main
+
+    experiment, ids = production
+    frame = js.read_judgments("experiments:/support bot")
+    assert frame["replicate"].value_counts().to_dict() == {0: 12, 1: 12}
+    assert (frame["label"] != "").sum() == 20
+    assert set(frame["trace_id"]) == set(ids)
+    words = ["--report", "none", "--resamples", "99", "--full"]
+    assert main(["analyze", "experiments:/support bot", *words]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "People's feedback kind labels no judgment" in said
+    assert "sensitivity" in said
+    client = mlflow.MlflowClient()
+    [run] = client.search_runs([experiment], "tags.`judgestats.kind` = 'audit'")
+    assert run.data.tags["judgestats.traces"] == "12"
+    linked = client.search_traces(locations=[experiment], run_id=run.info.run_id)
+    assert {t.info.trace_id for t in linked} == set(ids)
+    # the audit adds nothing to what is read the next time
+    assert len(js.read_judgments("experiments:/support bot")) == 24
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_a_run_only_its_own_judgments_are_read(production):
+    """Two evaluations of the same traces: each run's judge, and the person, but not the other's."""
+    import judgestats as js
+
+    experiment, _ = production
+    traces = mlflow.search_traces(locations=[experiment], return_type="list", max_results=3)
+
+    def evaluated(value):
+        """As mlflow.genai.evaluate leaves them: the run is linked and named by its feedback."""
+        from mlflow.entities import AssessmentSource
+
+        with mlflow.start_run() as run:
+            pass
+        ids = [t.info.trace_id for t in traces]
+        mlflow.MlflowClient().link_traces_to_run(ids, run.info.run_id)
+        for trace in ids:
+            mlflow.log_feedback(
+                trace_id=trace,
+                name="correct",
+                value=value,
+                source=AssessmentSource(source_type="LLM_JUDGE", source_id="openai:/gpt-x"),
+                metadata={"mlflow.assessment.sourceRunId": run.info.run_id},
+            )
+        return run.info.run_id
+
+    first, second = evaluated(True), evaluated(False)
+    production_too = js.read_judgments(first)
+    assert production_too["choice"].tolist().count("yes") >= 3
+    assert len(production_too) == len(js.read_judgments(second)) == 9
+    assert len(js.read_judgments([first, second])) == 12
 
 
 def test_a_run_without_traces_and_a_run_that_is_not_there(run_id):
     with pytest.raises(InputError, match="has no traces"):
-        run_assessments(run_id)
+        stored_assessments([run_id])
     with pytest.raises(InputError, match="no file and no run"):
-        run_assessments("0" * 32)
+        stored_assessments(["0" * 32])
 
 
 def test_what_a_run_id_is():

@@ -53,6 +53,7 @@ _COLUMNS: dict[str, Any] = {
     "answerer": "",
     "label": "",
     "task": "",
+    "trace_id": "",
 }
 MAX_ROWS = 20_000_000
 
@@ -261,7 +262,7 @@ def finished(
     key = ["judge", "temperature", "scorer", "item_id", "order"]
     if table.duplicated([*key, "replicate"]).any() or (table["replicate"] < 0).any():
         table["replicate"] = table.groupby(key, sort=False, dropna=False).cumcount()
-    for name in ("label", "task", "answerer", "scorer"):
+    for name in ("label", "task", "answerer", "scorer", "trace_id"):
         if (table[name] == "").all():
             table = table.drop(columns=name)
     frame = parsed_frame(table, factors=factors)

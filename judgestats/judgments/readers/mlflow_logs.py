@@ -63,7 +63,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         The parsed frame, not yet validated.
     """
     rows = Rows(path)
-    kept: list[tuple[str, str, list[Mapping[str, Any]]]] = []
+    kept: list[tuple[str, str, str, list[Mapping[str, Any]]]] = []
     judges: dict[str, str] = {}
     for trace in traces:
         info = _object(trace.get("info")) or trace
@@ -77,10 +77,17 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
             source = _object(a.get("source"))
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
-        kept.append((*_judged(trace, info), said))
+        trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
+        kept.append((trace_id, *_judged(trace, info), said))
     rules: set[str] = set()
-    for asked, answered, said in kept:
-        _add_trace(rows, asked, answered, said, judges, rules, judge)
+    people: set[str] = set()
+    for trace_id, asked, answered, said in kept:
+        people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
+    if judges and (unmatched := sorted(people - set(judges))):
+        rows.note(
+            f"People's feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
+            f"people say under a judge's own name ({', '.join(sorted(judges)[:8])})."
+        )
     left = sorted(rules - set(judges))
     if left:
         rows.note(
@@ -139,13 +146,15 @@ def _plain(value: object) -> str:
 
 def _add_trace(
     rows: Rows,
+    trace_id: str,
     asked: str,
     answered: str,
     said: list[Mapping[str, Any]],
     judges: Mapping[str, str],
     rules: set[str],
     named: str,
-) -> None:
+) -> set[str]:
+    """Add what judges said of a trace; gives the names under which people said something."""
     cluster = named_text(asked) or "(no input)"
     labels: dict[str, str] = {}
     for a in said:
@@ -178,7 +187,9 @@ def _add_trace(
             tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
             cost_usd=number(metadata.get(f"{_META}judgeCost")),
             asked_at=text(a.get("create_time"), 40),
+            trace_id=trace_id,
         )
+    return set(labels)
 
 
 def _word(value: object) -> str:
