@@ -174,7 +174,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     raters: dict[str, str] = of["rater"].to_dict()
     rows = [
         asked_row(
-            "fair_severity", "beside the other judges it gives", "severity", "severity_points",
+            "fair_severity", "lenient by", "severity", "severity_points",
             "instrument.severity_points.{}", raters, note="(points, same answers)",
         )
     ]  # fmt: skip

@@ -218,7 +218,7 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
         shares = np.nan_to_num(table[f"{code}_share"].to_numpy(float))
         at = int(np.argmax(shares))
         if shares[at] > 0:
-            share, where = f"{100 * shares[at]:.3g} %", table["condition"].iloc[at]
+            share, where = f"{_percent(shares[at])} %", table["condition"].iloc[at]
             limits.append(
                 Limit(
                     f"Up to {share} of the judgments of a condition ({where}) {end}",
@@ -227,3 +227,8 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
                 )
             )
     return limits
+
+
+def _percent(share: float) -> str:
+    """Two digits, or all of a whole percentage: 0.04, 3.5, 38, 100."""
+    return f"{100 * share:.2g}" if share < 0.095 else f"{100 * share:.0f}"

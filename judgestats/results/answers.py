@@ -175,7 +175,8 @@ def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
     size = None if headline.claim == "described" else _size(headline, found)
     if size is not None and math.isfinite(size.estimate):
         number = " ".join(filter(None, shown(size)))
-        told.append(f"{_pair(size)}{number}{_unit(size, headline)}{hangs_on(size.details)}")
+        before, after = _levels(size, unit := _unit(size, headline))
+        told.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
     else:
         size = None
     if not math.isnan(headline.p_adjusted):
@@ -199,12 +200,18 @@ def _ruled_out(record: Estimate | Comparison) -> list[str]:
     return [f"more than {number} is ruled out"]
 
 
-def _pair(record: Estimate | Comparison) -> str:
-    """What is compared, where its levels must be named: not the subject with its opposite."""
-    if isinstance(record, Comparison) and record.part_of and "(" not in record.a:
+def _levels(record: Estimate | Comparison, unit: str) -> tuple[str, str]:
+    """What is compared, before the number and after it, where its levels must be named.
+
+    Not the subject with its opposite.
+    """
+    if not (isinstance(record, Comparison) and record.part_of and "(" not in record.a):
+        return "", ""
+    if not (estimand_of(record.estimand).is_ratio and unit):
         ratio = estimand_of(record.estimand).is_ratio
-        return f"{record.a} {'/' if ratio else MINUS} {record.b} "
-    return ""
+        return f"{record.a} {'/' if ratio else MINUS} {record.b} ", ""
+    of = " of" if record.estimand in _TIMES else " that of"
+    return f"{record.a} has ", f"{of} {record.b}"
 
 
 def _unit(record: Estimate | Comparison, headline: Headline) -> str:

@@ -336,14 +336,15 @@ def pairs(run: Run) -> Table | None:
     if len({r["of"] for r in rows}) == 1:
         columns.pop(1)
     same = [r for r in rows if r["verdict"] == "alike"]
-    note = "Open: neither a difference nor equality is shown."
+    is_open = any(r["verdict"] == "open" for r in rows)
+    note = "Open: neither a difference nor equality is shown." * is_open
     note += " Alike: shown to lie within the declared margin." if same else ""
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
         group="group" if any(r["group"] for r in rows) else "",
         caption="Pairs" + (f": {rows[0]['of']}." if len({r["of"] for r in rows}) == 1 else "."),
-        note=note + left_out,
+        note=(note + left_out).strip(),
         label="tbl-pairs",
     )
 
