@@ -63,6 +63,14 @@ def html(table: TableContents, *, caption: bool = True) -> str:
     return "\n".join(out)
 
 
+# From typst 0.14 on a heading of rows is not left behind at the foot of a page.
+_GROUP = (
+    "..{{ let it = table.cell(colspan: {count}, inset: (top: 7pt))[*{name}*]; "
+    "if sys.version >= version(0, 14, 0) {{ (table.header(level: 2, repeat: false, it),) }} "
+    "else {{ (it,) }} }},"
+)
+
+
 def typst(table: TableContents) -> str:
     """A typst table (without caption: the document's float carries it)."""
     count = len(table.columns)
@@ -73,9 +81,7 @@ def typst(table: TableContents) -> str:
     body: list[str] = []
     for group, row in zip(groups(table), aligned(table), strict=True):
         if group:
-            body.append(
-                f"table.cell(colspan: {count}, inset: (top: 7pt))[*{escape_typst(group)}*],"
-            )
+            body.append(_GROUP.format(count=count, name=escape_typst(group)))
         texts = [
             _together(text) if c.side == "right" else text
             for c, text in zip(table.columns, row, strict=True)

@@ -247,8 +247,8 @@ def _by_question(brief: Brief, width: int) -> Lines | None:
         for text, cell, w in zip(row, line.cells, widths, strict=True):
             spans += _spans(f"{text:<{w}}", cell)
         room = width - sum(len(s.text) for s in spans)
-        behind = " ".join(filter(None, (line.unit, line.note)))
-        spans += [Span(behind, "dim")] if len(behind) <= room else []
+        behind = (" ".join(filter(None, (line.unit, line.note))), line.unit)
+        spans += [Span(text, "dim") for text in behind if text and len(text) <= room][:1]
         lines.append(spans)
     return lines
 

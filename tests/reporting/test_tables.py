@@ -7,6 +7,8 @@ import io
 import math
 import os
 import re
+import shutil
+import subprocess
 import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 
 from judgestats import results as records
 from judgestats.errors import InputError
-from judgestats.reporting import formats, pandoc, typst
+from judgestats.reporting import formats, pandoc, table_writers, typst
 from judgestats.reporting.sections.disagreements import disagreements
 from judgestats.reporting.sections.result_tables import shape_of
 from judgestats.reporting.tables import Column, Table
@@ -28,6 +30,26 @@ from judgestats.reporting.tables import Column, Table
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 EVIL = '<script>x</script>|"; #panic("no") \\input{x} ```{=html} {{< x >}} @fig-a =cmd()'
+
+
+@pytest.mark.pdf
+def test_no_heading_of_rows_is_left_behind_at_the_foot_of_a_page(tmp_path: Path) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
+    rows = tuple({"of": f"group {i // 3}", "a": f"row {i}"} for i in range(60))
+    table = Table(columns=(Column(key="a", label="A"),), rows=rows, group="of", label="tbl-x")
+    pages = "#pagebreak()".join(
+        f'#set page(paper: "a5")\n#v({down}pt)\n{table_writers.typst(table)}\n'
+        for down in range(0, 64, 8)
+    )
+    typst.compile_pdf(pages, work_dir=tmp_path, output=tmp_path / "t.pdf", epoch=0)
+    done = subprocess.run(
+        ["pdftotext", "-layout", str(tmp_path / "t.pdf"), "-"], capture_output=True, check=True
+    )
+    pages_made = done.stdout.decode().split("\f")[:-1]
+    ends = [page.strip().splitlines()[-1].strip() for page in pages_made]
+    assert len(ends) > 16
+    assert not [end for end in ends if end.startswith("group")]
 
 
 def sample() -> Table:
