@@ -130,6 +130,27 @@ def scores(rng, n, rho, shape, n_questions, n_items=1000):
     return out.corrected, out.notes, 0.0
 
 
+def scores_of_questions(rng, n_questions, shape, errors, rho, labels):
+    """Scores whose truth and whose judge's errors differ by question; a fifth of them labelled."""
+    m = np.concatenate([sizes(rng, n_questions, shape) for _ in range(5)])
+    q = np.repeat(np.arange(m.size), m)
+
+    def part():
+        draw = rng.exponential if errors == "exponential" else rng.normal
+        mean = 1.0 if errors == "exponential" else 0.0
+        return (
+            math.sqrt(0.3) * (draw(size=m.size)[q] - mean)
+            + math.sqrt(0.7) * (draw(size=q.size) - mean)
+        )  # fmt: skip
+
+    y = part()
+    f = rho * y + math.sqrt(1 - rho**2) * part()
+    whole = q < n_questions
+    chosen = whole if labels == "whole" else rng.permutation(q.size) < whole.sum()
+    out = corrected_mean(f, np.where(chosen, y, np.nan), cluster=q, labels_drawn="random")
+    return out.corrected, out.notes, 0.0
+
+
 def systems(rng, n, k, n_items=600):
     """Equal systems, a judge that passes what is long, lengths that differ between systems."""
     y = rng.random((n_items, k)) < 0.7
@@ -171,10 +192,18 @@ def cells(quick):
     for levels in itertools.product(*(enumerate(f) for f in factors)):
         if sum(k for k, _ in levels) % 2 == 0 or quick:
             q, shape, b, (se, sp), *rest = (value for _, value in levels)
-            yield "clusters", clustered, (q, shape, b, se, sp, *rest), 3 * runs // 4
+            yield "clusters", clustered, (q, shape, b, se, sp, *rest), runs
     apart = [j for j in judges if sum(j) > 1.3]  # others are refused in most data sets
     for a, q, b, (se, sp) in itertools.product(n[1:], (0, 4, 12), some, apart):
         yield "elsewhere", elsewhere, (a, q, b, se, sp), 3 * runs // 4
+    for levels in itertools.product(
+        questions,
+        ("equal", "unequal"),
+        ("normal", "exponential"),
+        (0.3, 0.8),
+        ("whole", "scattered"),
+    ):
+        yield "score questions", scores_of_questions, levels, runs
 
 
 def simulate(cell):

@@ -17,7 +17,7 @@ __all__ = [
     "people_rows",
     "score_rows",
     "share_rows",
-    "true_row",
+    "true_rows",
     "verdict_rows",
 ]
 
@@ -287,15 +287,32 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[Row, Row]:
     )
 
 
-def true_row(names: Iterable[str], estimand: str) -> Row:
-    """What people would say of all that was judged: a pass rate or a mean score, corrected."""
+def true_rows(names: Iterable[str], estimand: str) -> tuple[Row, Row]:
+    """What people would say of all that was judged, and how many labels the judge is worth there.
+
+    A pass rate or a mean score, corrected; what the labels alone say stands beside it.
+    """
+    names = list(names)
     note = "(mean score)" if estimand == "greg" else "(pass rate)"
-    return asked_row(
-        "truth",
-        "people would give all",
-        "true score",
-        estimand,
-        "people.corrected.{}",
-        names,
-        note=note,
+    alone = {"labels alone": f"people.labels_alone.{names[0]}"} if names else {}
+    return (
+        asked_row(
+            "truth",
+            "people would give all",
+            "true score",
+            estimand,
+            "people.corrected.{}",
+            names,
+            note=note,
+            beside=alone,
+        ),
+        asked_row(
+            "worth",
+            "the judge is worth",
+            "worth",
+            "labels_worth",
+            "people.worth.{}",
+            names,
+            note="(labels)",
+        ),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import people_rows, score_rows, true_row
+from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
@@ -344,7 +344,7 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         condition_records=described.conditions,
         rows=(
             *score_rows(cells["condition"]),
-            *people_rows(cells["condition"], true_row(cells["condition"], "greg")),
+            *people_rows(cells["condition"], *true_rows(cells["condition"], "greg")),
             *instrument_rows(frame, results),
         ),
         metrics=_metrics(described, compared),
@@ -388,7 +388,7 @@ def _audit_once(
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
         rows=(
             score_rows(table["condition"])[-1],
-            *people_rows(table["condition"], true_row(table["condition"], "greg")),
+            *people_rows(table["condition"], *true_rows(table["condition"], "greg")),
             *instrument_rows(frame, results),
         ),
         condition_metrics=_and_people(metrics, table, results),

@@ -146,7 +146,7 @@ def labelled_verdicts(
         found.append(("people.always_same", f"{always.label}, weighted", always))
     if np.isnan(human).any() or drawn.mix:
         score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
-        found.append(_corrected(score, "pass rate", mix=drawn.mix))
+        found += _corrected(score, "pass rate", mix=drawn.mix)
     if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
         by_k = accuracy_by_k(judge, human, **options)
         found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
@@ -247,7 +247,7 @@ def labelled_scores(
     )
     if np.isnan(human).any() or drawn.mix:
         score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
-        found.append(_corrected(score, "mean score", mix=drawn.mix))
+        found += _corrected(score, "mean score", mix=drawn.mix)
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         found += [
             (f"people.{k}", f"{e.label} against people", e)
@@ -272,10 +272,8 @@ def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] |
     return known.to_numpy(object) if known.nunique() < len(known) else None
 
 
-def _corrected(
-    score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None
-) -> tuple[str, str, Result]:
-    """The corrected number with what it is to be read beside."""
+def _corrected(score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None) -> Found:
+    """The corrected number, and what it is to be read beside."""
     shares = ", ".join(f"{k} {v / sum(mix.values()):.2g}" for k, v in mix.items()) if mix else ""
     corrected = score.corrected.replace(
         notes=score.notes,
@@ -298,7 +296,18 @@ def _corrected(
     if shares:
         beside.append(f"for the mix {shares}")
     title = f"The {what} that people would give ({', '.join(beside)})"
-    return "people.corrected", title, corrected
+    found: Found = [("people.corrected", title, corrected)]
+    alone = score.people_only
+    if not math.isnan(alone.estimate):
+        name = "people_only_rate" if what == "pass rate" else "people_only"
+        found.append(("people.labels_alone", alone.label, alone.replace(name=name)))
+    if not math.isnan(score.labels_worth):
+        worth = Estimate(
+            name="labels_worth", label="Labels that the judge is worth", sample=corrected.sample,
+            estimate=float(max(round(score.labels_worth), 0)),
+        )  # fmt: skip
+        found.append(("people.worth", worth.label, worth))
+    return found
 
 
 def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.asked_rows import people_rows, true_row
+from judgestats.analysis.asked_rows import people_rows, true_rows
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.limits import designed_labels
@@ -339,10 +340,10 @@ _SAID = (
 def _rows(table: pd.DataFrame) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
+    rate, worth = true_rows([c for c, k in kinds.items() if k == "pass_fail"], "poststratified")
+    mean, more = true_rows([c for c, k in kinds.items() if k != "pass_fail"], "greg")
     return people_rows(
-        kinds,
-        true_row([c for c, kind in kinds.items() if kind == "pass_fail"], "poststratified"),
-        true_row([c for c, kind in kinds.items() if kind != "pass_fail"], "greg"),
+        kinds, rate, mean, dataclasses.replace(worth, cells={**worth.cells, **more.cells})
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
-from judgestats.analysis.asked_rows import people_rows, share_rows, true_row, verdict_rows
+from judgestats.analysis.asked_rows import people_rows, share_rows, true_rows, verdict_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
@@ -237,7 +237,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *win_rows(wins),
             *people_rows(
                 table["condition"],
-                true_row(
+                *true_rows(
                     table["condition"],
                     "rogan_gladen" if "sensitivity" in declared.options else "poststratified",
                 ),

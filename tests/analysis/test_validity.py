@@ -9,6 +9,7 @@ import pytest
 import judgestats as js
 from judgestats.errors import InputError
 from judgestats.results import Estimate, Table
+from judgestats.results.brief import brief_of
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,12 @@ def test_few_labels_correct_the_pass_rate_of_all(passes):
     assert corrected.details["judge_only"] == pytest.approx(judge.mean())
     assert corrected.details["labels_worth"] > 0
     assert "assumes_random" in {n.code for n in corrected.notes}
+    assert "labels taken as drawn at random" in " ".join(brief_of(found.analysis.records()).mind)
+    [row, worth] = [
+        r for r in brief_of(found.analysis.records()).lines if r.key in {"truth", "worth"}
+    ]
+    assert [b.words for b in row.beside] == ["labels alone"]
+    assert worth.cells[0].number == f"{corrected.details['labels_worth']:.0f}"
     metrics = next(iter(found.analysis.condition_metrics.values()))
     assert metrics["validity/corrected"] == corrected.estimate
     assert metrics["ci/validity/sensitivity.lo"] < metrics["validity/sensitivity"]

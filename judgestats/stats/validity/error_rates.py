@@ -33,6 +33,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 FEW_IN_CLASS = 10
+_UNREAD = 2
+"""The part, beside the verdicts 0 and 1, of items that the judge could not be read on."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -191,7 +193,15 @@ def error_rates(
         )
     verdict = majority(items)
     part = _parts(items, verdict, labels_drawn)
-    weight, reason = _weights(items, part)
+    by_verdict = labels_drawn == "by-verdict"
+    unread = np.isnan(verdict)
+    if by_verdict and unread.any() and not (unread & items.labelled).any():
+        message = (
+            f"{int(unread.sum())} of {items.n_items} items have no verdict of the judge, and none "
+            "of them a label: the rates are those of what could be read."
+        )
+        notes.append(Note(code="unread_left_out", message=message))
+    weight, reason = _weights(items, part, spared=_UNREAD if by_verdict else None)
     known = chance_weights(items, chance, where)
     if known is not None:
         weight = weight * known * (items.n / known.sum())
@@ -284,18 +294,25 @@ def _parts(items: LabelledItems, verdict: FloatArray, drawn: str | None) -> IntA
     if drawn == "stratified":
         return items.stratum
     if drawn == "by-verdict":
-        return np.where(np.isnan(verdict), 2, np.nan_to_num(verdict)).astype(np.int64)
+        return np.where(np.isnan(verdict), _UNREAD, np.nan_to_num(verdict)).astype(np.int64)
     return None
 
 
-def _weights(items: LabelledItems, part: IntArray | None) -> tuple[FloatArray, str]:
-    """Items that a label stands for, and why the weights are undefined."""
+def _weights(
+    items: LabelledItems, part: IntArray | None, *, spared: int | None = None
+) -> tuple[FloatArray, str]:
+    """Items that a label stands for, and why the weights are undefined.
+
+    The part `spared` may be without labels: nothing stands for it.
+    """
     weight = np.ones(items.n_items)
     if part is None:
         return weight, ""
     for h in np.unique(part):
         here = part == h
         n = int(np.sum(here & items.labelled))
+        if n == 0 and h == spared:
+            continue
         if n == 0:
             return weight, "a part of the items has no label, so its weight cannot be known"
         weight[here] = here.sum() / n

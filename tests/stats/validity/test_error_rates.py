@@ -133,3 +133,18 @@ def test_no_negatives_has_a_reason_and_a_note():
     assert {"no_class", "few_labels", "assumes_random"} <= codes
     assert "NaN" not in str(out)
     assert "nan" not in str(out)
+
+
+def test_by_verdict_without_a_label_of_the_unread_speaks_for_what_was_read():
+    judge = np.array([1.0] * 60 + [0.0] * 40 + [np.nan] * 5)
+    human = np.full(105, np.nan)
+    human[:20], human[60:80] = [1.0] * 18 + [0.0] * 2, [0.0] * 15 + [1.0] * 5
+    out = error_rates(judge, human, labels_drawn="by-verdict")
+    assert out.rates["sensitivity"].estimate == pytest.approx(54 / (54 + 10))
+    assert out.rates["specificity"].estimate == pytest.approx(30 / (30 + 6))
+    assert "unread_left_out" in {n.code for n in out.notes}
+    human[60:80] = np.nan
+    assert (
+        "no label"
+        in error_rates(judge, human, labels_drawn="by-verdict").rates["sensitivity"].reason
+    )
