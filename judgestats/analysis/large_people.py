@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.asked_rows import people_rows, true_row
+from judgestats.analysis.asked_rows import people_rows, true_rows
 from judgestats.analysis.audit import audit_read, plan_for
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import FAIL, PASS, is_pass_fail, with_known_labels
@@ -23,6 +23,7 @@ from judgestats.analysis.validity import (
     people_verdicts,
     validity_metrics,
 )
+from judgestats.analysis.validity_warnings import label_warnings
 from judgestats.analysis.verdict_table import estimates_of
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
@@ -105,9 +106,16 @@ def with_labelled(
         results=(*found.results, *people),
         rows=(
             *found.rows,
-            *people_rows(names, true_row(names, "greg" if reduced.is_scores else "poststratified")),
+            *people_rows(
+                names, *true_rows(names, "greg" if reduced.is_scores else "poststratified")
+            ),
         ),
-        limitations=(*found.limitations, said, *labelled.attrs.get("notes", ())),
+        limitations=(
+            *found.limitations,
+            said,
+            *label_warnings(people),
+            *labelled.attrs.get("notes", ()),
+        ),
         condition_metrics=metrics,
     )
 
