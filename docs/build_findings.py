@@ -43,6 +43,18 @@ TOLD: Mapping[str, Told] = {
         licence="facts taken from the authors' public results",
         layout="`verdicts.csv.gz`, or the authors' JSON files",
     ),
+    "grade_score": Told(
+        lesson="An average of harmonic means cannot exceed the harmonic mean of the averages: hold a printed table to itself before you build on it.",
+        data="240 printed numbers: three scores of ten judges under four prompts, with and without a random option.",
+        licence="facts printed in the paper",
+        layout="`grade_score_tables_1_3.csv`: metric, prompt, random_option, judge, value",
+    ),
+    "crowd_comparative": Told(
+        lesson="Five benchmarks are five observations, and one of them may carry the average: look at the gain set by set, and at what a judgment costs.",
+        data="Printed accuracies of five judges, eight strategies, twelve selections and fourteen trained judges on five sets, and scores of twelve trained models.",
+        licence="facts printed in the paper",
+        layout="`crowd_tables_1_4.csv`: table, judge_or_base, method, samples, set, value",
+    ),
     "llmasjudge": Told(
         lesson="Compare spreads within items: a test on pooled variances of the same items finds what is not there and misses what is.",
         data="Variances and scores of three judges on MT-Bench at eleven temperatures, and judgments of 1,000 human pairs.",

@@ -22,13 +22,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judgestats.experiment.design import load_design
-from judgestats.studies.paper_tables import read_printed
+from judgestats.items.published import STUDY_DATA
+from judgestats.studies.paper_tables import grade_score_table, read_printed
 
 PAGE = Path(__file__).resolve().parent / "studies.md"
 RECORDS = PAGE.parents[1] / "judgestats" / "studies" / "records"
 _STUDY = {
     "llmasjudge": "A. Consistency of numerical gradings (LLMasJudge)",
     "schroeder2024": "B. McDonald's omega of LLM judgments (arXiv 2412.12509)",
+    "grade_score": "C. Grade Score (arXiv 2406.12043)",
+    "crowd_comparative": "D. Crowd comparative evaluation (arXiv 2502.12501)",
 }
 _ASKS = {
     "temperature": "temperature",
@@ -45,6 +48,17 @@ _ASKS = {
     "benchmarks": "omega -P preset=same_answers",
     "head_to_tail": "head_to_tail",
     "answers": "omega",
+    "option": "grade_score",
+    "prompts": "grade_score",
+    "best": "grade_score",
+    "bound": "grade_score",
+    "repeats": "grade_score -P preset=repeats",
+    "gain": "crowd -P answerers=...",
+    "price": "crowd -P answerers=...",
+    "selection": "crowd -P answerers=...",
+    "scaling": "crowd -P answerers=...",
+    "points": "crowd -P answerers=...",
+    "rejection": "rejection_sampling -P answerers=...",
 }
 """The experiment that repeats a claim by asking judges, by the beginning of the claim's id."""
 
@@ -61,6 +75,8 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 def asked_by(claim: str) -> str:
     """The command that asks judges again for a claim, where one does."""
+    if claim == "distilled":
+        return "[the steps of Table 2](training-data.md)"
     for begin, command in _ASKS.items():
         if claim.startswith(begin):
             preset = "" if "preset=" in command else " -P preset=paper"
@@ -78,13 +94,17 @@ def packed(name: str, member: str) -> str:
 def study(name: str) -> list[str]:
     """Every claim of a re-examined study."""
     about = json.loads(packed(name, "about.json"))
+    again = (
+        f"`judgestats items fetch {name}` and `-P data=data/{name}` compute it again on the authors' files."
+        if name in STUDY_DATA
+        else "Its verdicts are not public: what is re-examined are its printed tables, which ship."
+    )
     lines = [
         f"## {_STUDY[name]}",
         "",
         (
-            f"`judgestats run replicate -P study={name}` shows the re-examination, also without a network;"
-            f" `judgestats items fetch {name}` and `-P data=data/{name}` compute it again on the authors'"
-            f" files. {about['sentence']}"
+            f"`judgestats run replicate -P study={name}` shows the re-examination, also without a network. "
+            f"{again} {about['sentence']}"
         ),
         "",
     ]
@@ -171,39 +191,55 @@ def designs() -> list[str]:
 
 
 def grade_score() -> list[str]:
-    """Study C: its printed table, and what asks for it again."""
-    frame = read_printed("arxiv_2406_12043_tables_1_3.csv")
-    scores = frame[frame["metric"] == "grade_score"]
-    wide = scores.pivot_table(index=["judge", "prompt"], columns="random_option", values="value")
-    raised = int((wide[True] > wide[False]).sum())
+    """Study C: its printed table cell by cell, and what asks for it again."""
+    frame = grade_score_table().table
+    wide = frame.pivot_table(
+        index=["judge", "prompt"],
+        columns="random_option",
+        values=["grade_score", "harmonic_of_means", "impossible"],
+    )
     lines = [
-        "## C. Grade Score (arXiv 2406.12043)",
-        "",
         (
-            f"None of its verdicts is re-examined here: `judgestats run grade_score -P preset=paper` asks again "
-            f"({len(wide)} cells, each with and without the random option) and shows each printed cell beside your run's, as the "
-            "paper computes it and corrected for chance; `-P preset=repeats` repeats a whole run, which the paper says moves its "
-            f"scores by .05 to .12. The random option is said to raise the score "
-            f"consistently; in the printed table it does in {raised} of {len(wide)} cells."
+            f"`judgestats run grade_score -P preset=paper` asks ten judges again ({len(wide)} cells, each with and "
+            "without the random option; keys of five providers) and shows each printed cell beside your run's, as the "
+            "paper computes it and corrected for chance; `-P preset=repeats` repeats a whole run. The printed cells, "
+            "with the most that the average of items can be by the printed averages of its two parts (**bold**: exceeded):"
         ),
         "",
     ]
+    rows = []
+    for (judge, prompt), v in wide.iterrows():
+        cells = [judge, str(prompt)]
+        for option in (False, True):
+            shown = f"{v['grade_score', option]:.4f}"
+            cells += [
+                f"**{shown}**" if v["impossible", option] else shown,
+                f"{v['harmonic_of_means', option]:.4f}",
+            ]
+        rows.append([*cells, f"{v['grade_score', True] - v['grade_score', False]:+.4f}"])
     return lines + table(
-        ["judge", "prompt", "printed", "printed, with the random option"],
-        ([j, str(p), f"{v[False]:.4f}", f"{v[True]:.4f}"] for (j, p), v in wide.iterrows()),
+        [
+            "judge",
+            "prompt",
+            "printed",
+            "at most",
+            "printed, with the random option",
+            "at most",
+            "the option's change",
+        ],
+        rows,
     )
 
 
 def crowd() -> list[str]:
-    """Study D: its printed tables, and the command of each."""
+    """Study D: its printed tables, each average beside the mean of its row, and the command of each."""
     frame = read_printed("arxiv_2502_12501_tables_1_4.csv")
     lines = [
-        "## D. Crowd comparative evaluation (arXiv 2502.12501)",
-        "",
         (
-            "None of its verdicts is re-examined here. Tables 1 and 4 and the scaling curve are one run: "
-            "`judgestats run crowd -P preset=paper -P answerers=...`; the commands of Table 2 and Table 3, one a "
-            "step, stand under [training data](training-data.md)."
+            "Tables 1 and 4 and the scaling curve are one run (a key for GPT-4o, a server for the four open judges, "
+            "`answerers=` the eleven models of your crowd, which the paper does not all name): `judgestats run crowd -P "
+            "preset=paper -P answerers=...`; the commands of Table 2 and Table 3, one a step, and what came of them on "
+            "tiny random models stand under [training data](training-data.md)."
         ),
         "",
     ]
@@ -214,7 +250,12 @@ def crowd() -> list[str]:
                 for r in rows.itertuples()
             ]
         ).pivot_table(index=["judge_or_base", "method"], columns="set", values="value", sort=False)
-        lines += [f"Table {n} as printed:", ""]
+        if "average" in wide:
+            wide["mean of the row"] = wide.drop(columns="average").mean(axis=1).round(2)
+        lines += [
+            f"Table {n} as printed{', its averages computed again' if 'average' in wide else ''}:",
+            "",
+        ]
         lines += table(
             ["judge or base", "method", *map(str, wide.columns)],
             (
@@ -239,7 +280,9 @@ def page() -> str:
         *study("llmasjudge"),
         *study("schroeder2024"),
         *omega_cells(),
+        *study("grade_score"),
         *grade_score(),
+        *study("crowd_comparative"),
         *crowd(),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"

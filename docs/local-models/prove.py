@@ -1,144 +1,67 @@
-"""Proof that `judgestats train` and `judgestats coverage` work, end to end, on tiny random models.
+"""Proof that the recipes of docs/training-data.md work, end to end, on tiny random models.
 
     pip install 'judgestats[train,coverage]'
-    python docs/local-models/prove.py          # writes results.json beside it
+    python docs/local-models/prove.py                 # writes results.json beside it
+    python docs/local-models/prove.py table2          # one part only: distilled, table2, table3
 
-The commands of docs/training-data.md run one after the other, each in a process of its own: a run
-of `crowd`, its export, fine-tuning on it, coverage. Nothing is downloaded: the tokenizers are made
-from the texts, the models from a config. The judge is simulated, so that what is learned is the
-form of a verdict, not judging.
+Their commands run one after the other: a run of `crowd`, exports,
+fine-tuning, the judging of five sets by the judges that came of it (Table 2 of arXiv 2502.12501);
+selection by three rules, fine-tuning on each, answers and their scores (Table 3); coverage. Nothing
+is downloaded. The teacher is simulated and the weights are random, so that what is proven is the
+line, not that anything is learned but the form of a verdict.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+sys.path.insert(0, str(Path(__file__).parent))
 
+from tiny import lines, make_bart, make_causal, mt_bench, questions, served, stand_ins
+
+from judgestats.cli import main
 from judgestats.commands.export import run_source
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
 from judgestats.training import LocalJudge
 
-SEED = 0
-TOKENS = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
-RUN = (
-    "run crowd --judges sim-crowd --strategies vanilla,cce@2 --scaling none --selections none "
-    "--replicates 1 --key-points 0 --report none --pairs"
-)
+PLAIN = "--scaling none --selections none --key-points 0 --replicates 1 --report none"
+RUN = f"run crowd --judges sim-crowd --strategies vanilla,cce@2 {PLAIN} --pairs"
 EXPORT = "--out data --mode mixed --balance --validation 0.2"
-TRAIN = (
-    "train data --model ./base --out judge --learning-rate 3e-3 --batch-size 1 --accumulate 1 "
-    "--epochs"
-)
+LEARN = "--learning-rate 3e-3 --batch-size 1 --accumulate 1 --epochs"
+TRAIN = f"train data --model ./base --out judge {LEARN}"
 COVERAGE = "--model ./bart --threshold 0.05 --out coverage.csv"
+REPLY_TOKENS = 80
+"""Of a judge: the taught replies have fewer."""
 
 
 def command(words: str, folder: Path, told: list[str]) -> str:
     """What a command says on standard output; it must succeed."""
     told.append(f"judgestats {words}")
-    done = subprocess.run(
-        [sys.executable, "-m", "judgestats", *words.split()],
-        cwd=folder,
-        env=os.environ | {"MLFLOW_TRACKING_URI": f"sqlite:///{folder / 'mlflow.db'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"judgestats {words}: {done.stderr[-2000:]}")
-    return done.stdout
-
-
-def make_tokenizer(texts: list[str], folder: Path) -> Any:
-    """A byte-level BPE tokenizer trained on the texts."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    inner = Tokenizer(models.BPE(unk_token=TOKENS["unk"]))
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    inner.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=2000,
-            special_tokens=list(TOKENS.values()),
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        ),
-    )
-    inner.post_processor = processors.ByteLevel(trim_offsets=False)
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=inner,
-        **{f"{name}_token": token for name, token in TOKENS.items()},
-    )
-    made.save_pretrained(str(folder))
-    return made
-
-
-def make_causal(texts: list[str], folder: Path) -> Path:
-    """A tiny Llama with random weights."""
-    from transformers import LlamaConfig, LlamaForCausalLM, set_seed
-
-    tokenizer = make_tokenizer(texts, folder)
-    set_seed(SEED)
-    LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=96,
-            intermediate_size=192,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            max_position_embeddings=4096,
-            bos_token_id=tokenizer.bos_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    ).save_pretrained(str(folder))
-    return folder
-
-
-def make_bart(texts: list[str], folder: Path) -> Path:
-    """A tiny BART with random weights."""
-    from transformers import BartConfig, BartForConditionalGeneration, set_seed
-
-    tokenizer = make_tokenizer(texts, folder)
-    set_seed(SEED)
-    BartForConditionalGeneration(
-        BartConfig(
-            vocab_size=len(tokenizer),
-            d_model=64,
-            encoder_layers=2,
-            decoder_layers=2,
-            encoder_attention_heads=4,
-            decoder_attention_heads=4,
-            encoder_ffn_dim=128,
-            decoder_ffn_dim=128,
-            max_position_embeddings=1024,
-            init_std=0.6,
-            bos_token_id=tokenizer.bos_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-            decoder_start_token_id=tokenizer.eos_token_id,
-        )
-    ).save_pretrained(str(folder))
-    return folder
+    os.environ["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder / 'mlflow.db'}"
+    said = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(said):
+        if main(words.split()):
+            raise RuntimeError(f"judgestats {words}: {said.getvalue()[-2000:]}")
+    return said.getvalue()
 
 
 def asked(model: str, folder: Path, run: Path) -> dict[str, Any]:
     """What a local judge says on validation pairs, as the protocol's reader reads it."""
     source, _ = run_source(str(run))
     judge, how = (
-        LocalJudge(model, max_tokens=80),
+        LocalJudge(model, max_tokens=REPLY_TOKENS),
         Wording(labelled_only=False).comparison("vanilla"),
     )
     units = {(u.item_id, u.order): u for u in how.units(source.items)}
@@ -159,9 +82,8 @@ def asked(model: str, folder: Path, run: Path) -> dict[str, Any]:
 def prove(folder: Path, *, pairs: int = 14, epochs: float = 5.0) -> dict[str, Any]:
     """Run the four commands below `folder`, and ask the judge before and after its training."""
     told: list[str] = []
-    said = command(f"{RUN} {pairs}", folder, told)
-    name = re.findall(r"^MLflow run ([0-9a-f]{32}) ", said, flags=re.MULTILINE)[0]
-    run = next(folder.glob(f"mlruns/*/{name}/artifacts"))
+    command(f"{RUN} {pairs}", folder, told)
+    name, run = latest_run(folder)
     exported = command(f"export {name} {EXPORT}", folder, told)
     texts = [
         message["content"]
@@ -210,8 +132,137 @@ def _mean(rows: list[dict[str, str]], name: str) -> float:
     return sum(values) / len(values)
 
 
+def latest_run(folder: Path) -> tuple[str, Path]:
+    """The run that was made last below a folder, and its files."""
+    runs = [p for p in folder.glob("mlruns/*/*/artifacts") if (p / "results.json").exists()]
+    run = max(runs, key=lambda p: (p / "results.json").stat().st_mtime_ns)
+    return run.parent.name, run
+
+
+def taught(folder: Path) -> dict[str, Any]:
+    """How many examples a model was trained on, and its loss before and after."""
+    about = json.loads((folder / "training.json").read_text("utf-8"))
+    losses = [loss for _, loss in about["losses"]]
+    return {"examples": about["examples"], "loss": [losses[0], losses[-1]]}
+
+
+def table2(folder: Path, *, sizes: Mapping[str, int], epochs: float, pairs: int) -> dict[str, Any]:
+    """Judges trained on vanilla, crowd and mixed judgments, all asked about five sets."""
+    told: list[str] = []
+    made, texts = {}, []
+    for size, count in sizes.items():
+        command(f"{RUN} {count}", folder, told)
+        name, _ = latest_run(folder)
+        told[-1] = told[-1].replace(f"--pairs {count}", f"--pairs {size}")
+        kinds = {"vanilla": "", "cce": ""} | (
+            {"mixed": " --balance"} if count == max(sizes.values()) else {}
+        )
+        for kind, more in kinds.items():
+            data = f"{kind}-{size}"
+            command(f"export {name} --out {data} --mode {kind}{more}", folder, told)
+            told[-1] = told[-1].replace(name, "RUN")
+            chats = (folder / data / "train.jsonl").read_text("utf-8").split("\n")[:-1]
+            texts += [m["content"] for chat in chats for m in json.loads(chat)["messages"]]
+            made[data] = len(chats)
+    make_causal(texts, folder / "base", width=48)
+    judges = {}
+    for data in made:
+        command(f"train {data} --model ./base --out judge-{data} {LEARN} {epochs:g}", folder, told)
+        judges[f"judge-{data}"] = taught(folder / f"judge-{data}")
+    sets = stand_ins(folder, pairs=pairs)
+    with served(folder, max_tokens=REPLY_TOKENS) as url:
+        command(
+            f"run crowd --preset paper --strategies vanilla {PLAIN} --judges "
+            f"{','.join(judges)} --base-url {url} --reply text --items {sets} --timeout 600",
+            folder,
+            told,
+        )
+    told[-1] = told[-1].replace(url, "http://localhost:8000/v1").replace(f" --items {sets}", "")
+    told[-1] = told[-1].replace(" --timeout 600", "")
+    _, run = latest_run(folder)
+    with (run / "tables" / "conditions.csv").open(newline="", encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            judges[row["judge"]] |= {
+                "asked": int(row["n"]),
+                "read": int(row["n_ok"]),
+                "accuracy": {
+                    name.removeprefix("accuracy_in_"): round(float(value), 3) if value else None
+                    for name, value in row.items()
+                    if re.fullmatch("accuracy_in_[a-z0-9_]+(?<!_low)(?<!_high)|average", name)
+                },
+            }
+    return {"commands": told, "judges": judges}
+
+
+ARMS = {"random": "random.jsonl", "vanilla": "01-*.jsonl", "crowd": "02-*.jsonl"}
+"""Whose choice a model is trained on, and its file of the run's ``chosen`` folder."""
+
+
+def table3(folder: Path, *, sizes: Mapping[str, int], epochs: float) -> dict[str, Any]:
+    """Models trained on responses chosen at random, by a judge and by one with a crowd."""
+    told: list[str] = []
+    asked = questions(sum(sizes.values()))
+    names = [f"answerer-{n}" for n in range(1, 5)]
+    for seed, name in enumerate(names):
+        make_causal(asked, folder / name, width=48, seed=seed)
+    make_causal(asked, folder / "base", width=48)
+    arms: dict[str, dict[str, Any]] = {}
+    with served(folder, max_tokens=24) as url:
+        begin = 0
+        for source, count in sizes.items():
+            rows = [
+                {"id": str(n), "question": q} for n, q in enumerate(asked[begin : begin + count])
+            ]
+            begin += count
+            lines(folder / f"{source}.jsonl", rows)
+            where = ",".join(f"{name}@{url}" for name in names)
+            command(
+                f"run rejection_sampling --preset paper --items {source}.jsonl --judges sim-crowd "
+                f"--k 2 --answer-max-tokens 24 --report none --answerers {where}",
+                folder,
+                told,
+            )
+            told[-1] = told[-1].replace(url, "http://localhost:8000/v1")
+            _, run = latest_run(folder)
+            for arm, pattern in ARMS.items():
+                chosen = next((run / "chosen").glob(pattern))
+                out = f"{source}-{arm}"
+                command(
+                    f"train {chosen} --model ./base --out {out} {LEARN} {epochs:g}", folder, told
+                )
+                told[-1] = told[-1].replace(str(chosen), f"ARTIFACTS/chosen/{pattern}")
+                arms[out] = taught(folder / out)
+        scored = mt_bench(
+            folder / "mt",
+            {name: LocalJudge(str(folder / name), max_tokens=24) for name in arms},
+            count=4,
+        )
+        for name, arm in arms.items():
+            command(
+                f"run temperature --items mt_bench:{scored} --item-options turn=2,models={name} "
+                "--judges sim-typical --temperatures 0.5 --replicates 2 --report none",
+                folder,
+                told,
+            )
+            told[-1] = told[-1].replace(str(scored), "FOLDER")
+            _, run = latest_run(folder)
+            with (run / "tables" / "conditions.csv").open(newline="", encoding="utf-8") as stream:
+                arm["score"] = _mean(list(csv.DictReader(stream)), "mean")
+    return {"commands": told, "arms": arms}
+
+
+PARTS = {
+    "distilled": prove,
+    "table2": lambda folder: table2(folder, sizes={"10000": 4, "30000": 8}, epochs=1, pairs=5),
+    "table3": lambda folder: table3(folder, sizes={"lima": 4, "tulu3": 8}, epochs=1),
+}
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        text = json.dumps(prove(Path(scratch)), indent=1, ensure_ascii=True) + "\n"
-    Path(__file__).with_name("results.json").write_text(text, encoding="utf-8")
+    results = Path(__file__).with_name("results.json")
+    found = json.loads(results.read_text("utf-8"))
+    for part in sys.argv[1:] or PARTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            found[part] = PARTS[part](Path(scratch))
+        text = json.dumps(found, indent=1, ensure_ascii=True) + "\n"
+        results.write_text(text, encoding="utf-8")
     sys.stdout.write(text)

@@ -36,6 +36,8 @@ __all__ = [
 STUDIES = (
     "llmasjudge",
     "schroeder2024",
+    "grade_score",
+    "crowd_comparative",
     "rewardbench2_k8",
     "llmbar",
     "position_bias",

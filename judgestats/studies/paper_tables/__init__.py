@@ -14,6 +14,7 @@ from judgestats.stats.inference.result import Result
 __all__ = [
     "PaperTable",
     "crowd_table",
+    "grade_score_cells",
     "grade_score_table",
     "head_to_tail_table",
     "omega_tables",
@@ -110,6 +111,32 @@ def head_to_tail_table() -> PaperTable:
     )
 
 
+def grade_score_cells(printed: pd.DataFrame) -> pd.DataFrame:
+    """Printed Grade Scores one row a cell: both parts, their harmonic mean, what exceeds it.
+
+    Parameters
+    ----------
+    printed : DataFrame
+        ``metric`` (grade_score, llm_score, choice_score), ``prompt``, ``random_option``, ``judge``,
+        ``value``.
+
+    Returns
+    -------
+    DataFrame
+    """
+    wide = printed.pivot(
+        index=["judge", "prompt", "random_option"], columns="metric", values="value"
+    ).reset_index()
+    wide.columns.name = None
+    grade, llm, choice = (wide[c] for c in ("grade_score", "llm_score", "choice_score"))
+    wide["harmonic_of_means"] = 2 * llm * choice / (llm + choice)
+    wide["impossible"] = [
+        exceeds_grade_score_bound(g, a, c, slack=5e-5)
+        for g, a, c in zip(grade, llm, choice, strict=True)
+    ]
+    return wide.sort_values(["prompt", "random_option", "judge"], ignore_index=True)
+
+
 def grade_score_table() -> PaperTable:
     """Tables 1-3 of arXiv 2406.12043, one row a cell, with the impossible cells flagged.
 
@@ -127,19 +154,7 @@ def grade_score_table() -> PaperTable:
     >>> len(rows), int(rows["impossible"].sum())
     (80, 9)
     """
-    wide = (
-        read_printed("arxiv_2406_12043_tables_1_3.csv")
-        .pivot(index=["judge", "prompt", "random_option"], columns="metric", values="value")
-        .reset_index()
-    )
-    wide.columns.name = None
-    grade, llm, choice = (wide[c] for c in ("grade_score", "llm_score", "choice_score"))
-    wide["harmonic_of_means"] = 2 * llm * choice / (llm + choice)
-    wide["impossible"] = [
-        exceeds_grade_score_bound(g, a, c, slack=5e-5)
-        for g, a, c in zip(grade, llm, choice, strict=True)
-    ]
-    wide = wide.sort_values(["prompt", "random_option", "judge"], ignore_index=True)
+    wide = grade_score_cells(read_printed("arxiv_2406_12043_tables_1_3.csv"))
     by_option = wide.pivot(index=["judge", "prompt"], columns="random_option", values="grade_score")
     raised = int((by_option[True] > by_option[False]).sum())
     bad = int(wide["impossible"].sum())
