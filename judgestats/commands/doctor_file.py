@@ -50,6 +50,7 @@ def doctor_file(arguments: Given) -> int:
     console.say(f"{said} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
+        used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
         console.say(*_columns_of(path, words["table"], used), "")
     for line in frame.attrs.get("understood", []):

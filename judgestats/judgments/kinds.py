@@ -299,7 +299,7 @@ def _scores(
                 f"verdicts in words: --map choice={column}."
             )
     if own is not None:
-        return Kind(name="score", scale=scale or own, said=f"a score, out of {own[1]:g}")
+        return Kind(name="score", scale=scale or own, said=f"a score out of {own[1]:g},")
     return Kind(name="score", scale=scale, said="a score" if what == "numbers" else what)
 
 
@@ -353,4 +353,5 @@ def _words(words: list[str], column: str, kind: str) -> Kind:
     if not words:
         return Kind(name=kind, said="no verdict in any row")
     article = "a choice" if kind == "choice" else "a category"
-    return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(words[:6])})")
+    two = "; --pass WORD where one of them is a pass" if len(words) == 2 else ""
+    return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(words[:6])}{two})")

@@ -165,6 +165,7 @@ CASES = {
     "label column = judge column": text(GOOD, "--map", "verdict=score,label=score"),
     "rows without an item": text("id,score\na,1\n,2\n"),
     "a column that may be part of the key": table(SPEAKING),
+    "columns of runs beside a verdict": text("id,run1,run2,correct\na,7,8,1\nb,4,4,0\n"),
     "text instead of verdicts": table({"id": range(200), "verdict": LONG}),
     "words where scores were said": text("id,score\na,lovely\nb,poor\n"),
     "zeros and ones that may be two responses": text("id,winner\na,1\nb,0\n"),

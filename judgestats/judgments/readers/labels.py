@@ -221,9 +221,7 @@ def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataF
     person = next((known[folded(c)] for c in _PEOPLE
                    if folded(c) in known and known[folded(c)] != label), "")  # fmt: skip
     if not label:
-        wide = [
-            c for c in rest if folded(c).rstrip("0123456789").startswith((*_PEOPLE, "ann", "h"))
-        ]
+        wide = _person_columns(table, rest)
         if not wide:
             raise InputError(
                 f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
@@ -247,6 +245,15 @@ def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataF
             f"({int(twice.sum())} such rows). Keep one label a person and item."
         )
     return long.pivot(index="id", columns="person", values="label")
+
+
+def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
+    """Columns named as people are, and those that hold the same labels as one of these."""
+    stems = {c: folded(c).rstrip("0123456789") for c in rest}
+    named = [c for c, stem in stems.items() if stem == "h" or stem.startswith((*_PEOPLE, "ann"))]
+    said = {c: set(map(spelling, table[c].dropna())) - {""} for c in rest}
+    words = set().union(*(said[c] for c in named))
+    return [c for c in rest if c in named or (said[c] and said[c] <= words)]
 
 
 def _once(where: Path | str, ids: pd.Series) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.column_words import ORDERS, letters_in
 from judgestats.judgments.readers.names import column_named, folded
 from judgestats.judgments.readers.untrusted import json_value, short
 
@@ -21,8 +22,9 @@ ROLES = ("judge", "replicate", "criterion", "order", "label")
 
 VALUE = "verdict"
 _RUN = re.compile(r"(run|rep|replicate|trial|try|attempt|sample|r|t)?[\s_\-]*\d+", re.I)
-_ORDERS = frozenset({"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse"})
 _MAX_CELLS = 50_000_000
+_NONE = frozenset("_-?. x")
+"""Letters that stand for no verdict among texts of one letter a verdict."""
 
 
 def long_of(
@@ -124,7 +126,7 @@ def _levels(columns: Sequence[str]) -> list[str]:
 def _role_of(levels: Sequence[str]) -> str:
     if all(_RUN.fullmatch(level) for level in levels):
         return "replicate"
-    return "order" if {folded(level) for level in levels} <= _ORDERS else "judge"
+    return "order" if {folded(level) for level in levels} <= ORDERS else "judge"
 
 
 def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -135,7 +137,8 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
     source : Path or str
     table : DataFrame
     columns : sequence of str
-        Their lists must be equally long in each row.
+        Their lists must be equally long in each row. A column of equally long texts of few letters
+        (``1101``) holds one verdict a letter.
 
     Returns
     -------
@@ -158,7 +161,10 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
             )
         names.append(name)
     lists = {
-        name: [_listed(v, source, name, i) for i, v in enumerate(table[name])] for name in names
+        name: [[None if v in _NONE else v for v in cell] for cell in table[name]]
+        if letters_in(table[name])
+        else [_listed(v, source, name, i) for i, v in enumerate(table[name])]
+        for name in names
     }
     for i in range(len(table)):
         if len({len(lists[n][i]) for n in names}) > 1:

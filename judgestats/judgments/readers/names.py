@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from judgestats.errors import InputError
+from judgestats.judgments.readers.hints import item_hint, verdicts_hint
 from judgestats.judgments.readers.untrusted import NoTableError
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
                 "case_id", "task_id", "doc_id", "pair_id", "cmp_index", "pair", "id", "idx",
-                "index"),
+                "index", "instance_id", "input_id", "example", "instance"),
     "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
               "grader", "model"),
     "score": ("score", "rating", "grade", "stars", "points"),
@@ -84,7 +85,6 @@ SYSTEMS = frozenset(
 )  # fmt: skip
 """Those of them that say which system answered."""
 
-_PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
 VERDICTS = ("score", "choice", "verdict")
 
 
@@ -206,15 +206,9 @@ def no_column(
     near = difflib.get_close_matches(wanted, [str(c) for c in table.columns], n=1)
     hint = f" Did you mean {near[0]!r}?" if near and near[0] != wanted else ""
     if not hint and key == "item_id":
-        like = [
-            str(c) for c in table.columns if re.search(r"(id|idx|index|key|nr|no)$", str(c), re.I)
-        ]
-        hint = f" Is it {like[0]!r}?" if like else ""
-    label = (names or {}).get("label")
-    if wanted == "score" and label:
-        hint = f" If {label!r} is the judge's own verdict: --map verdict={label}."
-    elif wanted == "score" and len(table):
-        hint = _verdicts_hint(table, set((names or {}).values()))
+        hint = item_hint(table)
+    if wanted == "score" and len(table):
+        hint = verdicts_hint(table, names or {})
     if wanted in {"score", "item_id"} and len(table) and _no_header(table):
         hint = " Is its first row data? Then put a row with the columns' names above it."
     way = f"--map {key}=COLUMN (in Python: mapping={{'{key}': 'COLUMN'}})"
@@ -229,31 +223,3 @@ def no_column(
 def _no_header(table: pd.DataFrame) -> bool:
     """Whether a name is a number, as in a file whose first row is data."""
     return any(re.fullmatch(r"-?\d+([.,]\d+)?", str(c).strip()) for c in table.columns)
-
-
-def _verdicts_hint(table: pd.DataFrame, used: set[str]) -> str:
-    """Which columns look like verdicts: few different short values."""
-    rest = [str(c) for c in table.columns if c not in used]
-    like = []
-    told = {c: [str(v) for v in table[c].dropna().head(20)] for c in rest}
-    lists = [c for c, cells in told.items() if cells and all(v[:1] == "[" for v in cells)]
-    if len(lists) == 1:
-        return f" If {lists[0]!r} lists the verdicts: --explode {lists[0]}."
-    for column in rest:
-        distinct = pd.unique(table[column].dropna().astype(str))
-        if 1 < len(distinct) <= min(20, max(4, len(table) // 2)) and max(map(len, distinct)) <= 20:
-            like.append(column)
-    texts = [c for c, cells in told.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
-    if not like and len(texts) == 1:
-        return f" If {texts[0]!r} holds the replies: --map raw_text={texts[0]} --parse pointwise."
-    if not like:
-        return ""
-    if len(like) == 1:
-        return f" Is it {like[0]!r}?"
-    people = [c for c in like if _PEOPLE.match(c)]
-    judges = [c for c in like if c not in people][:6]
-    wide = (f" --wide '{','.join(judges)}'" if judges else "") + (
-        f" --wide 'person={','.join(people[:6])}'" if people else ""
-    )
-    named = ", ".join(judges or people)
-    return f" Is it one of {named}, or does each hold one's verdicts ({wide[1:]})?"

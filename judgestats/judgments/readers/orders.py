@@ -16,7 +16,59 @@ from judgestats.judgments.readers.sides import side_columns
 from judgestats.judgments.readers.understanding import group_codes
 from judgestats.judgments.readers.verdicts import kind_of_column
 
-__all__ = ["with_orders"]
+__all__ = ["with_orders", "with_pairs_of_ids"]
+
+_MARKS = (";", "|", "::", "__", "/")
+_MOSTLY = 0.8
+
+
+def with_pairs_of_ids(
+    source: Path | str, table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+) -> tuple[pd.DataFrame, dict[str, str], str]:
+    """The table with the question and the two models that an item's id joins (``81;gpt;claude``).
+
+    Parameters
+    ----------
+    source : Path or str
+    table : DataFrame
+    names : mapping of our column to theirs
+    options : TableOptions
+
+    Returns
+    -------
+    tuple of DataFrame, dict and str
+        All as given unless most ids stand with their last two parts swapped too, and the verdicts
+        are preferences.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"pair": ["1;x;y", "1;y;x"], "winner": ["A", "B"]})
+    >>> found, names, said = with_pairs_of_ids("f", rows, {"item_id": "pair", "choice": "winner"},
+    ...                                        TableOptions())
+    >>> found[[names["item_id"], "model_a", "model_b"]].values.tolist()
+    [['1', 'x', 'y'], ['1', 'y', 'x']]
+    """
+    given = dict(names)
+    item = given.get("item_id", "")
+    if not item or "order" in given or options.item or options.labels is not None:
+        return table, given, ""
+    question = f"question of {item}"
+    if {"model_a", "model_b", question} & set(table.columns) or side_columns(table) is not None:
+        return table, given, ""
+    codes, ids = pd.factorize(table[item].astype(str))
+    mark = next((m for m in _MARKS if len(ids) and all(v.count(m) >= 2 for v in ids)), "")
+    if not mark:
+        return table, given, ""
+    parts = [v.rsplit(mark, 2) for v in ids]
+    known = set(ids)
+    twins = [mark.join((q, b, a)) in known and a != b for q, a, b in parts]
+    if np.mean(twins) < _MOSTLY or not _preferences(source, table, given, options):
+        return table, given, ""
+    own = np.array(parts, dtype=object)[codes]
+    table = table.assign(**{question: own[:, 0], "model_a": own[:, 1], "model_b": own[:, 2]}).drop(
+        columns=item
+    )
+    return table, {**given, "item_id": question}, f"{item} joins a question and two models ({mark})"
 
 
 def with_orders(

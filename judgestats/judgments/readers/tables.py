@@ -7,6 +7,7 @@ could be understood in two ways is refused with the commands for each.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
+from judgestats.judgments.readers.column_words import run_columns
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.judgments.readers.item_texts import item_texts
 from judgestats.judgments.readers.labels import joined_labels, with_people
@@ -30,7 +32,7 @@ from judgestats.judgments.readers.names import (
     resolve_columns,
 )
 from judgestats.judgments.readers.options import TableOptions
-from judgestats.judgments.readers.orders import with_orders
+from judgestats.judgments.readers.orders import with_orders, with_pairs_of_ids
 from judgestats.judgments.readers.ragas import ragas_options
 from judgestats.judgments.readers.sides import side_columns, with_sides
 from judgestats.judgments.readers.table_files import table_of
@@ -70,7 +72,8 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
     def kept_as_written(header: pd.DataFrame) -> Collection[str]:
         known = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
         names = resolve_columns(path, header, known, needs_item=False, needs_verdict=False)
-        told = [column_named(header.columns, c) for c in (*options.factors, *options.item)]
+        said = (*options.factors, *options.item, *options.explode)
+        told = [column_named(header.columns, c) for c in said]
         parts = [str(c) for c in header.columns if folded(c) in PARTS]
         return {c for c in told if c} | {
             *parts,
@@ -111,7 +114,7 @@ def read_frame(
     table = table.rename(columns=str)
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.of_table:
         return table.reset_index(drop=True)
-    options = ragas_options(table, options)
+    options = _with_runs(source, table, ragas_options(table, options))
     shapes: list[str] = []
     served: dict[str, str] = {}
     table, mapping, people = _reshaped(
@@ -120,6 +123,11 @@ def read_frame(
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
     if options.parse:
         table, names = read_texts(source, table, names, options)
+    if not people:
+        joined = names["item_id"]
+        table, names, folding = with_pairs_of_ids(source, table, names, options)
+        shapes += [folding] if folding else []
+        served |= {joined: "item"} if folding else {}
     table, named = with_sides(table, names, options)
     shapes += [named] if named else []
     if not people:
@@ -127,7 +135,7 @@ def read_frame(
         shapes += [folding] if folding else []
     found = understand(
         source,
-        table.drop(columns=list(people)),
+        table.drop(columns=[*people, *_parents(table, names.values())]),
         names,
         item=tuple(_column(source, table, c, "item_id") for c in options.item),
         factors=tuple(_column(source, table, c, "factor") for c in options.factors),
@@ -159,6 +167,46 @@ def read_frame(
         **dict.fromkeys(found.factors, "condition"),
     }
     return frame
+
+
+def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
+    """The options with ``run1``, ``run2`` ... as repetitions, where nothing else is said.
+
+    Raises
+    ------
+    InputError
+        Another column seems to hold verdicts too.
+    """
+    said = {*VERDICTS, "raw_text"} & set(options.mapping)
+    if said or options.wide or options.explode or options.parse:
+        return options
+    listed = [str(c) for c in table.columns]
+    runs = run_columns(table, listed)
+    if not runs:
+        return options
+    names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    spec = f"run={','.join(runs)}"
+    if other := next((names[v] for v in VERDICTS if v in names), ""):
+        label = (
+            "" if "label" in names else f" (with --map label={other} where {other!r} is people's)"
+        )
+        raise InputError(
+            f"{source}: {runs[0]} to {runs[-1]} seem to hold one judge's repeated verdicts, and "
+            f"{other!r} a verdict as well. For the repetitions: --wide '{spec}'{label}; for "
+            f"{other!r} alone: --map verdict={other}."
+        )
+    return replace(options, wide=(spec,))
+
+
+def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
+    """The columns with the nested cells from which a path's column was taken."""
+    paths = [s for s in served if "." in s and s in table]
+    found = (
+        column_named(table.columns, ".".join(steps[:n]))
+        for steps in (p.split(".") for p in paths)
+        for n in range(len(steps) - 1, 0, -1)
+    )
+    return [c for c in dict.fromkeys(found) if c and c not in served]
 
 
 def _reshaped(
@@ -330,8 +378,17 @@ def _sentence(
     )  # fmt: skip
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
-        parts.append(f"people's labels = {names.get('label', 'joined')}")
+        parts.append(f"people's labels = {_labels_said(frame, names, options)}")
     return "; ".join([*parts, *unused_columns(found)])
+
+
+def _labels_said(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
+    """Where people's labels are from, and of how many people."""
+    people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
+    of = f" of {len(people)} people ({_few(people)})" if len(people) > 1 else ""
+    if isinstance(options.labels, (str, Path)):
+        return f"{Path(options.labels).name}{of}, joined by item"
+    return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
 
 
 def unused_columns(found: Understanding) -> list[str]:

@@ -96,7 +96,7 @@ def read_verdicts(
             reason.loc[rows] = why
             shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.said}"
             if kind.name == "score":
-                told, assumed = _scale_said(numbers, options.scale or kind.scale)
+                told, assumed = _scale_said(numbers, options.scale, kind.scale)
                 shown += f" {told}"
                 notes += assumed
                 scales.add(options.scale or kind.scale)
@@ -138,7 +138,7 @@ def kind_line(values: pd.Series, column: str, kind: Kind, options: TableOptions)
     line = f"verdict = `{column}`: {kind.said}"
     if kind.name != "score":
         return line
-    return f"{line} {_scale_said(coded(values, kind)[0], options.scale or kind.scale)[0]}"
+    return f"{line} {_scale_said(coded(values, kind)[0], options.scale, kind.scale)[0]}"
 
 
 @cache
@@ -207,11 +207,12 @@ def _word(value: object) -> str:
 
 
 def _scale_said(
-    numbers: pd.Series, stated: tuple[float, float] | None
+    numbers: pd.Series, stated: tuple[float, float] | None, told: tuple[float, float] | None
 ) -> tuple[str, tuple[str, ...]]:
     """The scale in words, and what lies strangely far from the rest."""
-    if stated is not None:
-        return f"on the scale {stated[0]:g}-{stated[1]:g}, as stated", ()
+    if ends := stated or told:
+        by = "as stated" if stated else "as its cells say"
+        return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", ()
     kept = numbers.dropna()
     if kept.empty:
         return "on no known scale", ()
@@ -221,21 +222,21 @@ def _scale_said(
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
-    told = (
+    said = (
         f"on the scale {fits[0]:g}-{fits[1]:g}, assumed from {low:g} to {high:g} (--scale states "
         "it)"
         if fits
         else f"from {low:g} to {high:g} (--scale states the scale)"
     )
     if alone.empty:
-        return told, ()
+        return said, ()
     rows = ", ".join(f"{v:g} in row {i}" for i, v in alone.head(3).items())
     lone = (
         f"{len(alone)} of {len(kept):,} scores lie far outside the others ({low:g} to {high:g}): "
         f"{rows}. If that is a mistake, correct the file; state the scale (--scale "
         f"{_scale_text(fits, low, high)}) to have such scores refused."
     )
-    return told, (lone,)
+    return said, (lone,)
 
 
 def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:

@@ -1,0 +1,129 @@
+"""A table without a column of verdicts: which of its columns may hold them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from judgestats.judgments.readers.column_words import (
+    criteria_names,
+    letters_in,
+    order_columns,
+    run_columns,
+)
+
+__all__ = ["item_hint", "verdicts_hint"]
+
+_PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
+_MOST = 20
+_SHOWN = 8
+
+
+def item_hint(table: pd.DataFrame) -> str:
+    """Which column may name items: by its name, else the one of short words that repeats least."""
+    named = [str(c) for c in table.columns if re.search(r"(id|idx|index|key|nr|no)$", str(c), re.I)]
+    if not named and len(table):
+        distinct = {
+            str(c): table[c].astype(str).nunique()
+            for c in table.columns
+            if not pd.api.types.is_float_dtype(table[c])
+            and table[c].astype(str).str.len().max() <= 2 * _MOST
+        }
+        best = max(distinct, key=lambda c: distinct[c], default="")
+        named = [best] if best and distinct[best] > max(_MOST, len(table) // 10) else []
+    return f" Is it {named[0]!r}?" if named else ""
+
+
+def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """What the user may have meant to be the verdicts, as a sentence with its option.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : mapping of our column to theirs
+        What was recognised.
+
+    Returns
+    -------
+    str
+        Empty where nothing looks like verdicts; else it begins with a space.
+
+    Examples
+    --------
+    >>> t = pd.DataFrame({"id": [1, 2], "winner_orig": ["a", "b"], "winner_swap": ["a", "a"]})
+    >>> verdicts_hint(t, {"item_id": "id"})
+    " Does each of winner_orig and winner_swap hold one order's (--wide 'order=winner_orig,winner_swap')?"
+    """  # noqa: E501
+    if raw := names.get("raw_text"):
+        return f" If {raw!r} holds the replies: --parse {_protocol(table[raw])}."
+    label = names.get("label", "")
+    used = set(names.values()) - {label}
+    rest = [str(c) for c in table.columns if c not in used and c != label]
+    told = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
+    lists = [c for c, cells in told.items() if cells and all(v[:1] == "[" for v in cells)]
+    if len(lists) != 1:
+        lists = [c for c in rest if letters_in(table[c].head(1_000))]
+    if len(lists) == 1:
+        return f" If {lists[0]!r} lists the verdicts: --explode {lists[0]}."
+    if orders := order_columns(rest):
+        return f" Does each of {' and '.join(orders)} hold one order's ({_wide('order', orders)})?"
+    if len(runs := run_columns(table, rest)) > 1:
+        return f" Does each of {_few(runs)} hold one run's ({_wide('run', runs)})?"
+    like = [c for c in rest if _like_verdicts(table[c])]
+    judges = [c for c in like if not _PEOPLE.match(c)]
+    people = [c for c in like if c not in judges]
+    if label and _PEOPLE.match(label):
+        people = [label, *people] if people else []
+    judges = _one_vocabulary(table, judges)
+    if len(judges) > 1 or len(people) > 1:
+        role = "criterion" if criteria_names(judges) else ""
+        ways = [_wide(role, judges)] if judges else []
+        ways += [_wide("person", people)] if len(people) > 1 else []
+        named = ", ".join(judges or people)
+        return f" Is it one of {named}, or does each hold one's verdicts ({' '.join(ways)})?"
+    if label and not judges:
+        return f" If {label!r} is the judge's own verdict: --map verdict={label}."
+    texts = [c for c, cells in told.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
+    replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
+    if not judges and len(texts or replies) == 1:
+        [text] = texts or replies
+        return (
+            f" If {text!r} holds the judge's replies: --map raw_text={text} --parse "
+            f"{_protocol(table[text])}."
+        )
+    return f" Is it {judges[0]!r}?" if judges else ""
+
+
+def _protocol(replies: pd.Series) -> str:
+    """Which protocol's replies these seem to be."""
+    pairs = replies.dropna().astype(str).head(50).str.contains(r"\[\[[ABC]\]\]|\[\[[AB][<>=]")
+    return "pairwise" if len(pairs) and pairs.mean() > 0.5 else "pointwise"
+
+
+def _like_verdicts(column: pd.Series) -> bool:
+    """Few different short values."""
+    distinct = pd.unique(column.dropna().astype(str))
+    most = min(_MOST, max(4, len(column) // 2))
+    return 1 < len(distinct) <= most and max(map(len, distinct)) <= _MOST
+
+
+def _one_vocabulary(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those that say what another one says too; all where no two do and there is only one."""
+    said = {c: set(table[c].dropna().astype(str).str.lower()) for c in columns}
+    kept = [c for c in columns if any(_alike(said[c], said[d]) for d in columns if d != c)]
+    return (kept or list(columns)[:1])[:_SHOWN]
+
+
+def _alike(one: set[str], other: set[str]) -> bool:
+    return 2 * len(one & other) >= min(len(one), len(other))
+
+
+def _wide(role: str, columns: Sequence[str]) -> str:
+    listed = ",".join(columns)
+    return f"--wide '{role}={listed}'" if role else f"--wide '{listed}'"
+
+
+def _few(columns: Sequence[str]) -> str:
+    return ", ".join(columns) if len(columns) <= 3 else f"{columns[0]} to {columns[-1]}"

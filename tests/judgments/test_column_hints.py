@@ -1,0 +1,82 @@
+"""Files without a column of verdicts: understood by their columns' names, or told what to say."""
+
+import re
+import shlex
+
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.cli import main
+from judgestats.errors import InputError
+
+IDS = [f"q{i}" for i in range(24)]
+SCORES = {j: [(i * k) % 9 + 1 for i in range(24)] for j, k in (("gpt", 3), ("claude", 5))}
+SUGGESTED = {
+    "judges beside people": {"id": IDS, **SCORES, "human_score": SCORES["gpt"]},
+    "criteria": {"id": IDS, "clarity": SCORES["gpt"], "depth": SCORES["claude"]},
+    "two orders": {"id": IDS, "winner_orig": ["1", "2"] * 12, "winner_swap": ["1", "2", "2"] * 8},
+    "lists": {"id": IDS, "scores": ["[7, 8]"] * 24},
+    "letters": {"id": IDS, "verdicts": [f"{i:06b}x" for i in range(24)]},
+    "people only": {"id": IDS, "annotator": ["x"] * 24, "label": SCORES["gpt"]},
+    "replies": {"id": IDS, "reply": [f"Reasoning.\nScore: {s}" for s in SCORES["gpt"]]},
+    "pairwise replies": {"id": IDS, "raw": ["It is [[A]]", "So [[B]]"] * 12},
+    "several people": {"id": IDS, "annotator1": ["1", "2"] * 12, "annotator2": ["2"] * 24,
+                       "gpt35": ["1", "2"] * 12, "pandalm": ["1", "2", "2"] * 8},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", SUGGESTED.values(), ids=SUGGESTED)
+def test_the_options_that_a_refusal_names_read_the_file(tmp_path, capsys, columns) -> None:
+    file = tmp_path / "j.csv"
+    pd.DataFrame(columns).to_csv(file, index=False)
+    with pytest.raises(InputError) as refused:
+        js.read_judgments(file)
+    said = str(refused.value).split("The file has:")[1].split("Name the right one")[0]
+    options = re.search(r"(--(?:map|wide|explode|parse) [^)]*?)(?:\)\?|\. *$)", said)
+    assert options, said
+    assert main(["doctor", str(file), *shlex.split(options[1])]) == 0
+    told = re.search(r"(\d+) of (\d+) judgments read", capsys.readouterr().out)
+    assert told
+    assert int(told[2]) >= int(told[1]) >= 24
+
+
+def test_columns_of_runs_are_repetitions() -> None:
+    frame = js.read_judgments(
+        pd.DataFrame({"id": IDS, "run_1": [1, 0] * 12, "run_2": [1] * 24, "human": [1, 0] * 12})
+    )
+    assert frame.groupby("item_id")["replicate"].nunique().eq(2).all()
+    assert set(frame["choice"]) == {"pass", "fail"}
+    assert "one column a replicate (run_1, run_2)" in frame.attrs["understood"][1]
+
+
+def test_letters_of_a_text_are_verdicts(tmp_path) -> None:
+    (tmp_path / "j.csv").write_text("id,verdicts\na,0110\nb,11_1\nc,0000\n")
+    frame = js.read_judgments(tmp_path / "j.csv", explode=["verdicts"])
+    assert frame.groupby("item_id")["choice"].agg(list).to_dict() == {
+        "a": ["fail", "pass", "pass", "fail"],
+        "b": ["pass", "pass", "", "pass"],
+        "c": ["fail"] * 4,
+    }
+
+
+def test_ids_that_join_a_question_and_two_models_are_pairs_in_two_orders() -> None:
+    rows = [
+        {"cmp": f"{q};{a};{b}", "judge": "J", "ans": "A" if a == "x" else "B"}
+        for q in range(12)
+        for a, b in (("x", "y"), ("y", "x"))
+    ]
+    frame = js.read_judgments(pd.DataFrame(rows), mapping={"item_id": "cmp"})
+    assert frame["item_id"].nunique() == 12
+    assert frame["order"].value_counts().to_dict() == {"ab": 12, "ba": 12}
+    assert set(frame["choice"]) == {"a"}  # the same response, wherever it stood
+    assert set(frame["system_a"]) == {"x"}
+
+
+def test_all_people_of_a_wide_table_of_labels_are_taken() -> None:
+    judged = pd.DataFrame({"id": IDS, "passed": [True, False] * 12})
+    labels = pd.DataFrame({"id": IDS, "ann": ["yes", "no"] * 12, "bob": ["yes"] * 24,
+                           "length": range(24)})  # fmt: skip
+    frame = js.read_judgments(judged, labels=labels)
+    assert {c for c in frame if c.startswith("label_")} == {"label_ann", "label_bob"}
+    assert "of 2 people (ann, bob)" in frame.attrs["understood"][1]
