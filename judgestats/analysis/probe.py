@@ -304,8 +304,10 @@ def _needs(probe: Probe, items: Sequence[Item]) -> str:
         return f"no question has {FEWEST_OPTIONS} answers: position examines two"
     if probe.asks == "pairs":
         return "no question has two answers: the probes of scores need one"
+    if probe.changed.written:
+        return "no rule makes these texts: give them as 'written' of the items' responses"
     if probe.kind == "scale":
         return "the run's own scale, or a prompt of your own that fixes it"
     if probe.kind == "reference":
-        return "no two questions have a reference"
+        return "no reference that it could change"
     return "no second question, or nothing in the answers that the probe changes"

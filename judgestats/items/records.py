@@ -177,6 +177,8 @@ def _response_to_record(response: Response) -> dict[str, Any]:
         record["quality"] = response.quality
     if response.traits:
         record["traits"] = list(response.traits)
+    if response.written:
+        record["written"] = dict(response.written)
     return record
 
 
@@ -192,8 +194,9 @@ def item_from_record(
     Parameters
     ----------
     record : mapping
-        ``{"id", "turns", "responses": [{"turns", "author", "quality", "traits"}], ...}``; `cluster`
-        defaults to `id`, everything but `id`, `turns` and `responses` may be left out.
+        ``{"id", "turns", "responses": [{"turns", "author", "quality", "traits", "written"}],
+        ...}``; `cluster` defaults to `id`, everything but `id`, `turns` and `responses` may be left
+        out.
     where : str
         Where the record stands, for error messages.
     max_chars : int
@@ -274,6 +277,12 @@ def _response_from_record(record: object, where: str, max_chars: int, empty_ok: 
     ):
         raise InputError(f"{where}: 'quality' must be a number in 0-1, not {shown(quality)}.")
     traits = record.get("traits") or ()
+    written = record.get("written") or {}
+    if not isinstance(written, Mapping):
+        raise InputError(
+            f"{where}: 'written' must be an object of texts by what was done, as in "
+            f'{{"translated": "..."}}, not {shown(written)}.'
+        )
     return Response(
         turns=as_turns(
             record["turns"], f"{where}: 'turns'", empty_ok=empty_ok, max_chars=max_chars
@@ -283,6 +292,13 @@ def _response_from_record(record: object, where: str, max_chars: int, empty_ok: 
         ),
         quality=None if quality is None else float(quality),
         traits=as_turns(traits, f"{where}: 'traits'", max_chars=1000) if traits else (),
+        written=tuple(
+            (
+                as_text(done, f"{where}: 'written'", max_chars=1000),
+                as_text(text, f"{where}: written {done!r}", max_chars=max_chars),
+            )
+            for done, text in written.items()
+        ),
     )
 
 

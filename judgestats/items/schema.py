@@ -25,12 +25,16 @@ class Response:
     traits : tuple of str
         How it was designed, in words (``"padded"``, ``"sycophantic"``), where that is known. Never
         shown to a judge.
+    written : tuple of (str, str)
+        The answer to the last turn as someone, or a model, wrote it anew: what was done
+        (``"translated"``) with the text. For probes that no rule can make.
     """
 
     turns: tuple[str, ...]
     author: str = ""
     quality: float | None = None
     traits: tuple[str, ...] = ()
+    written: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
+from judgestats.items.records import item_from_record, item_to_record
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.probes import (
@@ -44,7 +45,9 @@ def test_a_variant_keeps_the_names_and_changes_every_text_it_shows(name):
     assert units == ProbedPointwise(variant=VARIANTS[name]).units(BANK)
     assert {u.item_id for u in units} <= set(PLAIN)
     assert all(u.cluster == PLAIN[u.item_id].cluster for u in units)
-    if VARIANTS[name].scale:
+    if VARIANTS[name].written or name == "reasoning left out":
+        assert units == ()  # the bank has no such answers
+    elif VARIANTS[name].scale:
         assert {u.item_id: u for u in units} == PLAIN
     elif name != ORIGINAL:
         assert units
@@ -183,3 +186,48 @@ def test_a_prompt_that_fixes_its_scale_has_no_other():
     mine = PromptTemplate(text="Stars from 1 to 5. {question} {response} {context}", name="mine")
     for probe in probes_named("probes", "scale"):
         assert scaled(ProbedPointwise(template=mine, variant=probe.changed)) is None
+
+
+def test_texts_written_anew_come_with_the_items():
+    record = {"id": "q", "turns": ["2+2?"], "responses": [
+        {"turns": ["It is 4."], "written": {"translated": "Es ist 4."}}, {"turns": ["5"]},
+    ]}  # fmt: skip
+    item = item_from_record(record)
+    assert item_from_record(item_to_record(item)) == item
+    [unit] = ProbedPointwise(variant=VARIANTS["translated"]).units((item,))
+    assert (shown(unit), unit.item_id) == ("Es ist 4.", "q/0")
+    assert ProbedPointwise(variant=VARIANTS["condensed"]).units((item,)) == ()
+    record["responses"][0]["written"] = ["Es ist 4."]
+    with pytest.raises(InputError, match="'written' must be an object of texts"):
+        item_from_record(record)
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("Two and two.\n#### 4", "Final answer: 4"),
+        ("Two and two make four.\n\n**Final answer:** 4", "Final answer: 4"),
+        ("The answer is not easy: it depends.", None),
+        ("#### 4", None),
+    ],
+)
+def test_reasoning_is_left_out_where_a_last_line_marks_the_answer(answer, left):
+    item = Item(id="q", cluster="q", turns=("2+2?",), responses=(Response(turns=(answer,)),))
+    units = ProbedPointwise(variant=VARIANTS["reasoning left out"]).units((item,))
+    assert [shown(u) for u in units] == ([left] if left else [])
+
+
+def test_references_are_altered_by_one_number_or_emptied():
+    item = Item(
+        id="q", cluster="q", turns=("When?",), responses=(Response(turns=("1969",)),),
+        reference=("On 20.7.1969, at 8 o'clock, 21.5 C",),
+    )  # fmt: skip
+    said = {
+        name: ProbedPointwise(variant=VARIANTS[name]).units((item,))[0].item.reference[-1]
+        for name in ("altered reference", "no reference")
+    }
+    assert said == {
+        "altered reference": "On 20.7.1969, at 9 o'clock, 21.5 C", "no reference": "",
+    }  # fmt: skip
+    bare = replace(item, reference=("No number at all.",))
+    assert ProbedPointwise(variant=VARIANTS["altered reference"]).units((bare,)) == ()

@@ -1,13 +1,14 @@
 """The catalogue of probes: what must not move a judge, must not succeed, and must move it.
 
 A probe is declared once, here; ``probes=`` of the experiment `probe`, its tables, screen and advice
-follow from it. All are made by rule from the items at hand: no model writes any text.
+follow from it. They are made by rule from the items at hand, but for those whose texts come with
+the items: no model is asked for any text.
 """
 
 from __future__ import annotations
 
 from judgestats.errors import InputError, nearest
-from judgestats.protocols.probes import attacks, controls, notes, pairs, scales, wording
+from judgestats.protocols.probes import attacks, controls, notes, pairs, scales, wording, written
 from judgestats.protocols.probes.base import (
     OPTIONS,
     ORIGINAL,
@@ -41,7 +42,9 @@ __all__ = [
 ]
 
 PROBES: dict[str, Probe] = {
-    p.name: p for group in (wording, notes, pairs, scales, attacks, controls) for p in group.PROBES
+    p.name: p
+    for group in (wording, notes, written, pairs, scales, attacks, controls)
+    for p in group.PROBES
 }
 """By name, in the order in which they are told."""
 

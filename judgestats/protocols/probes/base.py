@@ -73,6 +73,8 @@ class Judged:
         `note` stands before the question, apart from it.
     other : Judged or None
         An answer to another question.
+    written : tuple of (str, str)
+        The answer as it was written anew, by what was done.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Judged:
     reference: str = ""
     other: Judged | None = None
     letters: tuple[str, ...] = ()
+    written: tuple[tuple[str, str], ...] = ()
 
 
 Edit = Callable[[Judged], Judged | None]
@@ -104,6 +107,8 @@ class Variant:
         Of a pair the answer that stands first in the item is edited.
     scale : str
         Another scale than the run's: ``low-high``, `REVERSED` or `WORDS`.
+    written : bool
+        Whether its texts come with the items.
     """
 
     name: str
@@ -111,6 +116,7 @@ class Variant:
     needs: str = ""
     asks: Asks = "scores"
     scale: str = ""
+    written: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +177,7 @@ def judged_in(unit: Unit, other: Unit | None) -> Judged:
         reference=item.reference[-1] if item.reference else "",
         other=None if other is None else judged_in(other, None),
         letters=letters if len(letters) > 1 else (),
+        written=item.responses[place].written,
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from judgestats.protocols.probes.attacks import OFF_TOPIC
-from judgestats.protocols.probes.base import Judged, Probe, Variant, sentences
+from judgestats.protocols.probes.base import Edit, Judged, Probe, Variant, sentences
 
 __all__ = ["PROBES"]
 
@@ -27,6 +28,28 @@ def _other_reference(shown: Judged) -> Judged | None:
     return replace(shown, reference=shown.other.reference)
 
 
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w,]|\.\d)")
+
+
+def _wrong_reference(shown: Judged) -> Judged | None:
+    """Its first number is one more; a reference without whole numbers is left out."""
+    found = _NUMBER.search(shown.reference)
+    if found is None:
+        return None
+    start, end = found.span()
+    more = str(int(found.group()) + 1)
+    return replace(shown, reference=f"{shown.reference[:start]}{more}{shown.reference[end:]}")
+
+
+def _no_reference(shown: Judged) -> Judged | None:
+    return replace(shown, reference="") if shown.reference else None
+
+
+def _tampered(name: str, does: str, edit: Edit) -> Probe:
+    changed = Variant(name=name, edit=edit, needs="reference")
+    return Probe(name=name, kind="reference", does=does, changed=changed)
+
+
 PROBES = (
     Probe(
         name="off topic",
@@ -40,10 +63,7 @@ PROBES = (
         does="an answer cut off after three tenths",
         changed=Variant(name="cut off", edit=_cut),
     ),
-    Probe(
-        name="wrong reference",
-        kind="reference",
-        does="the reference of another question",
-        changed=Variant(name="wrong reference", edit=_other_reference, needs="reference"),
-    ),
+    _tampered("wrong reference", "the reference of another question", _other_reference),
+    _tampered("altered reference", "a wrong number in the reference", _wrong_reference),
+    _tampered("no reference", "an empty reference", _no_reference),
 )

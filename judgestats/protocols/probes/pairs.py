@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from judgestats.protocols.probes.attacks import other_answer
 from judgestats.protocols.probes.base import OPTIONS, PAIRS, Judged, Probe, Variant
+from judgestats.protocols.probes.wording import longer
 
 __all__ = ["PROBES", "pair_notes"]
 
@@ -118,6 +119,14 @@ PROBES = (
             advice=advice,
         )
         for name, (does, text, advice) in _SAID.items()
+    ),
+    Probe(
+        name="pair padding",
+        kind="fair",
+        does="adding empty words to one of two",
+        against=_PAIRS,
+        changed=Variant(name="pair padding", edit=longer, asks="pairs"),
+        advice="compare only answers of like length, or report length beside verdicts",
     ),
     Probe(
         name="pair off topic",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from judgestats.protocols.padding import padded
 from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded, sentences
 
-__all__ = ["PROBES"]
+__all__ = ["PROBES", "longer"]
 
 _TYPO_SHARE = 0.05
 _WORD = re.compile(r"[A-Za-z]{4,}")
@@ -20,7 +20,8 @@ _CITATION = (
 _TONE = ("What a wonderful question, thank you for asking it!", "I am delighted to help!")
 
 
-def _padding(shown: Judged) -> Judged:
+def longer(shown: Judged) -> Judged:
+    """The answer with words after it that say nothing."""
     return replace(shown, answer=padded(shown.answer))
 
 
@@ -67,12 +68,27 @@ def _distracted(shown: Judged) -> Judged:
     return replace(shown, note=f"[Note]\nThe user wrote before the question: {aside}")
 
 
+_FINAL = re.compile(
+    r"(?:^|\n)(?:####|(?:\*\*)?(?:final answer|answer|therefore, the answer is)\s*:?\s*(?:\*\*)?)"
+    r"\s*(?P<said>[^\n]+)\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def _without_reasoning(shown: Judged) -> Judged | None:
+    """What a last line marks as the final answer, alone."""
+    final = _FINAL.search(shown.answer.rstrip())
+    if final is None or not shown.answer[: final.start()].strip():
+        return None
+    return replace(shown, answer=f"Final answer: {final['said'].strip()}")
+
+
 PROBES = (
     Probe(
         name="padding",
         kind="fair",
         does="adding empty words",
-        changed=Variant(name="padding", edit=_padding),
+        changed=Variant(name="padding", edit=longer),
         advice="compare only answers of like length, or report length beside scores",
     ),
     Probe(
@@ -109,6 +125,13 @@ PROBES = (
         does="a slip of the keys in one word of twenty",
         changed=Variant(name="typos", edit=_typos),
         advice="say in the prompt whether spelling counts",
+    ),
+    Probe(
+        name="reasoning left out",
+        kind="fair",
+        does="the final answer without its reasoning",
+        changed=Variant(name="reasoning left out", edit=_without_reasoning),
+        advice="say in the prompt whether the way to an answer counts",
     ),
     Probe(
         name="distraction",
