@@ -73,6 +73,8 @@ COMMANDS = {
     "methods": "the methods section of a paper, and what is missing of it",
     "second-opinion": "recompute a run's numbers by independent packages",
     "template": "a report as a Quarto document of your own, to be edited",
+    "requests": "what a run misses, as files for vllm run-batch or any batch runner",
+    "ingest": "a batch runner's answers into the journal",
     "simulate": "serve the simulated judges over HTTP",
     "drift": "has a judge changed between two runs?",
     "reread": "read a run's stored replies again; nothing is asked",

@@ -117,8 +117,12 @@ class _Asked(ParameterModel):
     judge_seed: Annotated[int | None, Whole(0, or_word="")] = parameter(
         "", "seed sent to the judges (plus the replicate's number); none by default"
     )
-    mode: Annotated[Literal["online", "batch"], Choice("online", "batch")] = parameter(
-        "online", "batch: through the provider's Batch API, at half the price, within 24 hours"
+    mode: Annotated[Literal["online", "batch", "offline"], Choice("online", "batch", "offline")] = (
+        parameter(
+            "online",
+            "batch: through the provider's Batch API, at half the price, within 24 hours; offline: "
+            "nothing is asked, the journal's answers are taken (judgestats requests, ingest)",
+        )
     )
     concurrency: Annotated[int, Whole(1, 4096)] = parameter("64", "requests at the same time")
     engine: Annotated[Engine, _ENGINE] = parameter(

@@ -65,7 +65,9 @@ def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> N
     }
     write_json(folder / "plan.json", prepared.plan)
     name = p.run_name or run_name(prepared)
-    write_json(folder / "session.json", session(command=command, run_name=name, run_id=run.run_id))
+    kept = session(command=command, run_name=name, run_id=run.run_id)
+    asked = {"experiment": prepared.design.name, "parameters": dict(prepared.given)}
+    write_json(folder / "session.json", {**kept, **asked})
     (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in templates.items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")

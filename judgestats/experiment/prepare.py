@@ -106,9 +106,10 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         defaults=design.defaults,
         presets=design.presets,
     )
-    # A price is told without a key: a dry run sends nothing.
+    # A dry run and what the journal holds send nothing, and need no key.
     stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
-    environ = stand_ins | dict(os.environ) if parameters.dry_run else None
+    silent = parameters.dry_run or parameters.mode == "offline"
+    environ = stand_ins | dict(os.environ) if silent else None
     judges = read_judges(
         (str(_shipped(n)) if is_judges_file(n) else n for n in parameters.judges),
         base_url=parameters.base_url,
@@ -127,6 +128,11 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         notices = (*notices, unused)
     answering = answer_plan(parameters, given, environ=environ)
     items = questions = (design.items or one_source)(parameters)
+    if answering is not None and parameters.mode == "offline":
+        raise InputError(
+            "mode=offline: the models that answer first are asked online. Let them answer in a run "
+            "of mode=online, and judge that run's data/items.jsonl (items=FILE)."
+        )
     if answering is not None:
         journal = parameters.journal if parameters.dry_run else None
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))

@@ -84,7 +84,8 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
 
     check_file(Path(prepared.parameters.journal))
     _check_prices(prepared)  # before anything is asked
-    check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
+    if prepared.parameters.mode != "offline":
+        check_judges(prepared.asked, timeout_s=min(20.0, prepared.parameters.timeout))
     engine: Engine = prepared.parameters.engine
     with engine.running():  # a cluster that is not there is named before anything is asked
         if engine.kind != "local":
@@ -217,11 +218,11 @@ def _dry_run(prepared: Prepared) -> None:
     console.say(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.say(priced(prepared.questions, prepared.answering, p, prices=_prices(prepared)))
-    ask = _ask(prepared, p.journal)
+    ask = ask_of(prepared, p.journal)
     console.say(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
 
 
-def _ask(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
+def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> Ask:
     """What the run's parameters ask of its judges, and what they may spend."""
     from judgestats.judges.ask import Ask
     from judgestats.judges.budget import Budget
@@ -269,7 +270,7 @@ def _check_prices(prepared: Prepared) -> None:
 def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
     from judgestats.judges.collect import collect_judgments
 
-    ask = _ask(prepared, journal)
+    ask = ask_of(prepared, journal)
     traces = _traces(prepared, run)
     try:
         if not _is_shared_out(prepared):
@@ -298,7 +299,7 @@ def _traces(prepared: Prepared, run: RunWriter) -> CallTraces | None:
 def _is_shared_out(prepared: Prepared) -> bool:
     """Whether several workers collect; calls that follow from answers and batches stay here."""
     p = prepared.parameters
-    return p.engine.kind != "local" and prepared.staging is None and p.mode != "batch"
+    return p.engine.kind != "local" and prepared.staging is None and p.mode == "online"
 
 
 def _checked(collected: Collected) -> pd.DataFrame:

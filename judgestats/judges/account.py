@@ -27,6 +27,7 @@ class Stop(StrEnum):
     CANCELLED = "cancelled"
     NO_QUOTA = "no_quota"
     REFUSED = "refused"
+    OFFLINE = "offline"
 
 
 def token_parts(account: Mapping[str, Any]) -> str:

@@ -42,8 +42,9 @@ class Ask:
     ----------
     journal : Journal, path or None
         Where answers are kept. None keeps none: a rehearsal. Batches need one, for their ids.
-    mode : {"online", "batch"}
-        ``batch`` hands the plan to the provider's Batch API.
+    mode : {"online", "batch", "offline"}
+        ``batch`` hands the plan to the provider's Batch API; ``offline`` asks nobody: what the
+        journal holds is all there is.
     base_url : str, optional
         Endpoint of judges that do not name their own.
     judges : mapping of str to JudgeSpec
@@ -119,8 +120,8 @@ class Ask:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def __post_init__(self) -> None:
-        if self.mode not in {"online", "batch"}:
-            raise InputError(f"mode: expected online or batch, got {self.mode!r}.")
+        if self.mode not in {"online", "batch", "offline"}:
+            raise InputError(f"mode: expected online, batch or offline, got {self.mode!r}.")
         _check_range("concurrency", self.concurrency, 1, _MAX_CONCURRENCY, "requests in flight")
         _check_range("choices_per_request", self.choices_per_request, 1, 128)
         for name, value in self.settings.items():
@@ -171,8 +172,8 @@ class Ask:
             spec = parse_judge(name, base_url=self.base_url)
             object.__setattr__(self, "judges", {**self.judges, name: spec})
         spec = self.judges[name]
-        if self.mode == "batch" and spec.function is not None:
-            raise InputError(f"mode=batch: {name} is a function; leave mode out to call it.")
+        if self.mode != "online" and spec.function is not None:
+            raise InputError(f"mode={self.mode}: {name} is a function; leave mode out to call it.")
         return spec
 
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:

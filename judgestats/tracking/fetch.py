@@ -16,7 +16,7 @@ from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = ["results_of_run", "run_folder", "run_judgments", "whole_run"]
+__all__ = ["parameters_of_run", "results_of_run", "run_folder", "run_judgments", "whole_run"]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -156,3 +156,32 @@ def results_of_run(run: str) -> Results:
         if Path(run).is_dir():
             return read_results(run_folder(run, Path(scratch))[0] / "results.json")
         return read_results(_download(whole_run(run), Path(scratch), "results.json"))
+
+
+def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:
+    """The experiment of a run, and the parameters that it was given.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, the beginning of one, or a run's folder.
+
+    Returns
+    -------
+    experiment : str
+    given : dict of parameter to text
+
+    Raises
+    ------
+    InputError
+        There is no such run, or it is no run of an experiment.
+    """
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        values = read_values(folder / "session.json") if (folder / "session.json").exists() else {}
+    if not isinstance(values, dict) or not isinstance(values.get("parameters"), dict):
+        raise InputError(
+            f"{run}: the run does not say with which parameters it was made (an audit, or a run "
+            "of an earlier version). Name the experiment and its parameters instead."
+        )
+    return str(values["experiment"]), {k: str(v) for k, v in values["parameters"].items()}

@@ -12,9 +12,9 @@ from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 
-__all__ = ["Results", "read_results", "request_line"]
+__all__ = ["MAX_LINE", "Results", "read_line", "read_results", "request_line"]
 
-_MAX_LINE = 8 * 1024 * 1024
+MAX_LINE = 8 * 1024 * 1024
 _MAX_ID = 512
 
 
@@ -83,7 +83,7 @@ def read_results(files: Iterable[bytes], ours: Container[str]) -> Results:
     results = Results()
     for content in files:
         for line in _lines(content):
-            read = _read_line(line) if len(line) <= _MAX_LINE else None
+            read = read_line(line) if len(line) <= MAX_LINE else None
             if read is None:
                 results.unreadable += 1
                 continue
@@ -110,7 +110,8 @@ def _lines(content: bytes) -> Iterator[bytes]:
         start = end + 1
 
 
-def _read_line(line: bytes) -> tuple[str, Outcome] | None:
+def read_line(line: bytes) -> tuple[str, Outcome] | None:
+    """A request's id and what came of it; None where the line is no result."""
     try:
         value: Any = json.loads(line)
         if not isinstance(value, dict):

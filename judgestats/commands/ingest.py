@@ -1,0 +1,74 @@
+"""``judgestats ingest RESULTS``: a batch runner's answers into the journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from judgestats.commands.table import Given
+from judgestats.errors import InputError
+from judgestats.experiment import console
+from judgestats.judges.journal import Journal
+from judgestats.judges.offline import Ingested, ingest
+from judgestats.results.numbers import counted
+
+__all__ = ["ingest_command"]
+
+
+def ingest_command(arguments: Given) -> int:
+    """Read the answers, and say what became of every line.
+
+    Parameters
+    ----------
+    arguments : Given
+        ``results`` (files or folders) and ``journal``.
+
+    Returns
+    -------
+    int
+        0 where a request of ours was among the lines, else 1.
+    """
+    files = [file for word in arguments.results for file in _files(Path(word))]
+    path = Path(arguments.journal)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Journal(path) as journal:
+        said = ingest(files, journal)
+        kept = len(journal)
+    console.say(*_lines(said, files, f"{path} ({kept:,} answers)"))
+    return 0 if said.new or said.known or said.failed else 1
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = sorted(path.glob("*.jsonl"))
+        if not found:
+            raise InputError(f"ingest: the folder {path} holds no *.jsonl.")
+        return found
+    if not path.is_file():
+        raise InputError(f"ingest: there is no file {path}.")
+    return [path]
+
+
+def _lines(said: Ingested, files: list[Path], where: str) -> list[str]:
+    """What was read, and what was not."""
+    new, read = counted(said.new, "answer", "answers"), counted(len(files), "file", "files")
+    lines = [f"{new} of {read} read into {where}."]
+    if said.known:
+        lines.append(f"  {counted(said.known, 'answer was', 'answers were')} there already")
+    lines += [
+        f"  {counted(n, 'request', 'requests')} not answered: {kind} "
+        f"({said.words[kind] or 'no words'})"
+        for kind, n in said.failed.most_common()
+    ]
+    if said.cut:
+        ends = counted(said.cut, "file ends", "files end")
+        lines.append(f"  {ends} within a line: the runner was stopped, or still writes")
+    if said.unreadable:
+        lines.append(f"  {counted(said.unreadable, 'line is', 'lines are')} no result")
+    if said.foreign:
+        lines.append(
+            f"  {counted(said.foreign, 'line is', 'lines are')} of requests that `judgestats "
+            "requests` did not write"
+        )
+    if said.failed or said.cut or said.unreadable:
+        lines.append("  `judgestats requests` with the same words writes what is missing again.")
+    return lines
