@@ -74,7 +74,7 @@ class _Command(click.Command):
             params=[_parameter(word) for word in command.words],
             help=COMMANDS[name],
             epilog=command.epilog,
-            add_help_option=not command.open,
+            add_help_option=not command.explains,
             context_settings={
                 **_help(),
                 "allow_extra_args": True,

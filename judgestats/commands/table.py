@@ -51,7 +51,7 @@ class Command(NamedTuple):
     """What a command takes, and the function (``module:function``) that does it.
 
     One that is `open` takes words of no declaration too, as `Given.words`; `completes` names the
-    function that knows them when a shell asks.
+    function that knows them when a shell asks. One that `explains` itself is given ``--help`` too.
     """
 
     runs: str
@@ -59,6 +59,7 @@ class Command(NamedTuple):
     epilog: str = ""
     open: bool = False
     completes: str = ""
+    explains: bool = False
 
 
 class Given(SimpleNamespace):
@@ -73,7 +74,7 @@ COMMANDS = {
     "methods": "the methods section of a paper, and what is missing of it",
     "second-opinion": "recompute a run's numbers by independent packages",
     "template": "a report as a Quarto document of your own, to be edited",
-    "requests": "what a run misses, as files for vllm run-batch or any batch runner",
+    "requests": "what a run misses, as files for vllm or any batch runner",
     "ingest": "a batch runner's answers into the journal",
     "simulate": "serve the simulated judges over HTTP",
     "drift": "has a judge changed between two runs?",

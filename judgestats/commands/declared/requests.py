@@ -7,6 +7,9 @@ from judgestats.commands.table import Command, Option
 __all__ = ["COMMAND"]
 
 _EPILOG = """\
+then an experiment with its parameters (judgestats run EXPERIMENT --help lists them), or a
+run and the parameters that are changed of it
+
 examples:
   judgestats requests temperature --judges my-model@http://gpus/v1 --items my.jsonl
   judgestats requests RUN --parts 8

@@ -8,4 +8,10 @@ from judgestats.commands.table import Command
 __all__ = ["COMMAND"]
 
 # An experiment's parameters are its own, read by the same code as under `mlflow run`.
-COMMAND = Command("run:run_command", SHOW_AND_BOUNDS, open=True, completes="run:completions")
+COMMAND = Command(
+    "run:run_command",
+    SHOW_AND_BOUNDS,
+    open=True,
+    completes="run:completions",
+    explains=True,
+)
