@@ -48,7 +48,12 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a CSV whole or not at all."""
+    """Write a table, in the format of its name, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    frame.to_csv(beside, index=False)
+    if path.suffix in {".jsonl", ".ndjson"}:
+        frame.to_json(beside, orient="records", lines=True, force_ascii=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(beside, index=False)
+    else:
+        frame.to_csv(beside, index=False, sep="\t" if path.suffix == ".tsv" else ",")
     beside.replace(path)

@@ -83,6 +83,7 @@ class LabelFile:
     def save(self, item: str, label: str) -> None:
         """Write one label; a second one of the same annotator replaces the first."""
         with self._lock:
+            self.frame = read_table(self.path)  # another annotator's page may have written
             here = self.frame["item_id"] == item
             if label not in self.choices or not here.any():
                 raise InputError("labels collect: no such item or label.")
@@ -212,11 +213,13 @@ def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int)
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Labels</title>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Labels</title>
 <style nonce="NONCE">
 body { font: 16px/1.5 sans-serif; max-width: 50rem; margin: 1rem auto; padding: 0 1rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #bbb; padding: .6rem; }
 h2 { font-size: 1rem; margin-bottom: .2rem; }
+#choices { position: sticky; bottom: 0; margin: 0; padding: .6rem 0; background: #fff; }
 button { font-size: 1rem; padding: .4rem 1rem; margin-right: .6rem; }
 button[aria-pressed="true"] { outline: 3px solid #06c; }
 </style></head><body>
@@ -253,17 +256,25 @@ function show(found) {
   by("help").textContent = `Keys: ${found.choices.map((w, i) => `${i + 1} ${w}`).join(", ")}, `
     + "b back";
 }
+let busy = false;  // a key pressed twice must not label the item that it has not shown
 async function ask(path, options) {
-  const got = await fetch(path, { ...options, headers: { "X-Token": token } });
-  if (!got.ok) { by("fault").textContent = await got.text(); return; }
-  show(await got.json());
+  if (busy) return;
+  busy = true;
+  try {
+    const got = await fetch(path, { ...options, headers: { "X-Token": token } });
+    if (got.ok) { show(await got.json()); scrollTo(0, 0); }
+    else by("fault").textContent = await got.text();
+  } catch {
+    by("fault").textContent = "Not written: the command has ended. Start it again and open the "
+      + "address that it prints.";
+  } finally { busy = false; }
 }
 const give = (label) => ask("/label", {
   method: "POST", body: JSON.stringify({ item: state.item, label }),
 });
 const go = (at) => ask(`/state?at=${encodeURIComponent(at)}`, {});
 document.addEventListener("keydown", (event) => {
-  if (!state || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!state || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   const word = state.choices[Number(event.key) - 1];
   if (word && state.item) give(word);
   else if (event.key === "b" && state.previous) go(state.previous);

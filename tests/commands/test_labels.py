@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands.label_files import read_table
+from judgestats.commands.label_files import read_table, write_table
 from judgestats.commands.labels_page import LabelFile, label_server
 from judgestats.judgments.readers.registry import read_judgments
 
@@ -152,6 +152,20 @@ def test_labels_are_written_at_once_and_work_goes_on(page):
     other.save(first["item"], "pass")
     both = read_table(path)
     assert len(both[both["item_id"] == first["item"]]) == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
+    path = tmp_path / f"labels.{ending}"
+    empty = {"item_id": ["1", "2"], "text": ["a,\tb", "c"], "annotator": "", "label": ""}
+    write_table(pd.DataFrame(empty), path)
+    ann, ben = (LabelFile(path, annotator=a, choices=["pass", "fail"]) for a in ("ann", "ben"))
+    ann.save("1", "pass")
+    ben.save("1", "fail")
+    ann.save("2", "fail")
+    given = read_table(path)[["item_id", "annotator", "label"]]
+    want = {("1", "ann", "pass"), ("1", "ben", "fail"), ("2", "ann", "fail")}
+    assert set(given.itertuples(index=False, name=None)) == want
 
 
 def test_strangers_are_refused(page):
