@@ -14,6 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, share_rows, true_rows, v
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
+from judgestats.analysis.leaderboard import STRENGTH, strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import (
@@ -121,6 +122,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             ),
             PANEL,
             SYSTEMS,
+            STRENGTH,
             SLICES,
             Hypothesis(
                 id="compare",
@@ -218,6 +220,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += panel_of_verdicts(frame, declared)
     results += system_results(frame, declared)
     results += (wins := win_results(frame, declared))
+    strengths, boards, unordered = strength_results(frame, declared)
+    results += strengths
+    described += boards
     results += slot_results(
         frame, level=declared.level, n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -235,6 +240,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *verdict_rows(table["condition"]),
             *share_rows(shown),
             *win_rows(wins),
+            *strength_rows(strengths),
             *people_rows(
                 table["condition"],
                 *true_rows(
@@ -247,6 +253,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *not_repeated([name for name, one in once.items() if one], of=len(once)),
             *_limits(frame, table, strange),
             *told_strange(odd),
+            *unordered,
         ),
         recommendation=repetition(frame, verdicts=True)
         if all(once.values())

@@ -1,0 +1,88 @@
+"""Systems in order by verdicts and by scores: as they were drawn, and refused where not linked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.analysis.audit import audit
+from judgestats.analysis.leaderboard import leaderboards
+from judgestats.errors import InputError
+from judgestats.judgments.readers.frame import parsed_frame
+
+QUALITY = {"x": 1.0, "y": 0.2, "z": -1.2}
+
+
+def pairs(*, questions=40, first=0.6, met=("xy", "yz", "xz"), seed=1):
+    """Verdicts in both orders; what stands first gains `first` logits."""
+    rng, rows = np.random.default_rng(seed), []
+    for q in range(questions):
+        for a, b in met:
+            for order in ("ab", "ba"):
+                place = first if order == "ab" else -first
+                won = rng.random() < 1 / (1 + np.exp(QUALITY[b] - QUALITY[a] - place))
+                rows.append(
+                    {
+                        "judge": "j", "temperature": 1.0, "item_id": f"q{q}-{a}{b}",
+                        "cluster": f"q{q}", "replicate": 0, "status": "ok", "order": order,
+                        "choice": "a" if won else "b", "system_a": a, "system_b": b,
+                    }
+                )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def scores(*, judges=("mild", "strict"), seed=2):
+    """The strict judge, 2 points lower, scores x on all questions and the others on a third."""
+    rng, rows = np.random.default_rng(seed), []
+    for q in range(60):
+        for system, quality in QUALITY.items():
+            answer = quality + 0.5 * rng.normal()
+            for judge in judges:
+                if len(judges) > 1 and q % 3 and (judge == "strict") != (system == "x"):
+                    continue
+                shown = answer - (2.0 if judge == "strict" else 0) + 0.5 * rng.logistic()
+                score = 1.0 + np.digitize(shown, [-2.5, -1.2, 0, 1.2])
+                rows.append({"judge": judge, "item_id": f"q{q}", "cluster": f"q{q}",
+                             "system": system, "score": score})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_an_audit_puts_systems_in_order_and_takes_the_place_out():
+    found = audit(parsed_frame(pairs()), n_resamples=19)
+    strengths = {s: found[f"strength.{s}.j, T=1"] for s in QUALITY}
+    for system, truth in QUALITY.items():
+        assert strengths[system].interval.low < truth < strengths[system].interval.high
+    place = found["strength.order_effect.j, T=1"]
+    assert place.interval.low < 0.6 < place.interval.high
+    [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
+    assert list(board["system"]) == ["x", "y", "z"]
+    assert (board["best_rank"] <= [1, 2, 3]).all()
+    assert {"strength_x", "position"} <= {r.key for r in found.rows}
+
+
+def test_systems_that_never_met_are_not_put_in_order():
+    lone = parsed_frame(pairs(met=("xy",)).assign(system_b="w"))
+    told = pd.concat([pairs(met=("xy",)), lone[lone.columns.intersection(pairs().columns)].assign(
+        system_a="v", item_id=lambda t: t["item_id"] + "w")])  # fmt: skip
+    found = audit(parsed_frame(told), n_resamples=19)
+    assert not [r for r in found.results if r.id.startswith("strength.")]
+    assert "not put in order by pairwise verdicts" in " ".join(map(str, found.limitations))
+
+
+def test_both_leaderboards_agree_where_severity_is_taken_out():
+    board = leaderboards(pairs(), scores())
+    assert board.attrs["points_from"].startswith("many-facet")
+    assert board.attrs["tau"] == 1
+    assert list(board["rank_points"]) == [1, 2, 3]
+    raw = scores().groupby("system")["score"].mean()
+    assert raw["x"] < raw["y"]  # the strict judge's x looks worse than it is
+    one = leaderboards(pairs(), scores(judges=("mild",)))
+    assert one.attrs["points_from"] == "mean score"
+
+
+def test_what_cannot_stand_side_by_side_is_refused():
+    with pytest.raises(InputError, match="stand in one of the two tables only"):
+        leaderboards(pairs(), scores().query("system != 'z'"))
+    with pytest.raises(InputError, match="between 3 systems or more"):
+        leaderboards(pairs(met=("xy",)), scores())
