@@ -338,7 +338,9 @@ def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind
             "of a comparison (a, b, tie and their usual spellings). Say what the codes mean: "
             "--codes VALUE=a,VALUE=b,VALUE=tie."
         )
-    shown = ", ".join(f"{w} = {v}" for w, v in known.items() if w != v)
+    # In one order, whatever row comes first.
+    ordered = sorted(known.items(), key=lambda pair: (pair[1], pair[0]))
+    shown = ", ".join(f"{w} = {v}" for w, v in ordered if w != v)
     if any(w in {"c", "[[c]]"} for w in known):
         shown += " (--kind choice where C is a third response)"
     return Kind(name="preference", codes=known, said=f"a preference{f', {shown}' if shown else ''}")
@@ -354,4 +356,4 @@ def _words(words: list[str], column: str, kind: str) -> Kind:
         return Kind(name=kind, said="no verdict in any row")
     article = "a choice" if kind == "choice" else "a category"
     two = "; --pass WORD where one of them is a pass" if len(words) == 2 else ""
-    return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(words[:6])}{two})")
+    return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(sorted(words)[:6])}{two})")

@@ -1,5 +1,6 @@
 """Files without a column of verdicts: understood by their columns' names, or told what to say."""
 
+import json
 import re
 import shlex
 
@@ -21,6 +22,8 @@ SUGGESTED = {
     "people only": {"id": IDS, "annotator": ["x"] * 24, "label": SCORES["gpt"]},
     "replies": {"id": IDS, "reply": [f"Reasoning.\nScore: {s}" for s in SCORES["gpt"]]},
     "pairwise replies": {"id": IDS, "raw": ["It is [[A]]", "So [[B]]"] * 12},
+    "question and answer": {"prompt": ["Why?", "How?"] * 12, "response": IDS,
+                            "score": SCORES["gpt"]},
     "several people": {"id": IDS, "annotator1": ["1", "2"] * 12, "annotator2": ["2"] * 24,
                        "gpt35": ["1", "2"] * 12, "pandalm": ["1", "2", "2"] * 8},
 }  # fmt: skip
@@ -33,7 +36,7 @@ def test_the_options_that_a_refusal_names_read_the_file(tmp_path, capsys, column
     with pytest.raises(InputError) as refused:
         js.read_judgments(file)
     said = str(refused.value).split("The file has:")[1].split("Name the right one")[0]
-    options = re.search(r"(--(?:map|wide|explode|parse) [^)]*?)(?:\)\?|\. *$)", said)
+    options = re.search(r"(--(?:map|item|wide|explode|parse) [^)]*?)(?:\)\?|\. *$)", said)
     assert options, said
     assert main(["doctor", str(file), *shlex.split(options[1])]) == 0
     told = re.search(r"(\d+) of (\d+) judgments read", capsys.readouterr().out)
@@ -80,3 +83,17 @@ def test_all_people_of_a_wide_table_of_labels_are_taken() -> None:
     frame = js.read_judgments(judged, labels=labels)
     assert {c for c in frame if c.startswith("label_")} == {"label_ann", "label_bob"}
     assert "of 2 people (ann, bob)" in frame.attrs["understood"][1]
+
+
+def test_objects_are_no_verdicts_and_the_path_into_them_is_told(tmp_path) -> None:
+    file = tmp_path / "j.jsonl"
+    rows = [{"id": i, "judgment": {"rating": i % 5 + 1}} for i in range(20)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=r"--map 'item_id=id,score=judgment\.rating'"):
+        js.read_judgments(file)
+
+
+def test_what_is_said_of_a_kind_does_not_hang_on_the_rows_order() -> None:
+    rows = pd.DataFrame({"id": range(6), "winner": [0, 2, 1] * 2})
+    said = {js.read_judgments(rows[::way]).attrs["understood"][0] for way in (1, -1)}
+    assert said == {"verdict = `winner`: a preference, 1 = a, 2 = b, 0 = tie."}

@@ -17,12 +17,20 @@ from judgestats.judgments.readers.column_words import (
 __all__ = ["item_hint", "verdicts_hint"]
 
 _PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
+_ASKED = frozenset({"prompt", "question", "input", "instruction", "query"})
+_GIVEN = frozenset({"response", "answer", "output", "completion", "candidate"})
 _MOST = 20
 _SHOWN = 8
 
 
 def item_hint(table: pd.DataFrame) -> str:
     """Which column may name items: by its name, else the one of short words that repeats least."""
+    asked, given = (
+        next((str(c) for c in table.columns if str(c).casefold() in words), "")
+        for words in (_ASKED, _GIVEN)
+    )
+    if asked and given:
+        return f" If {asked!r} and {given!r} tell what was judged: --item {asked},{given}."
     named = [str(c) for c in table.columns if re.search(r"(id|idx|index|key|nr|no)$", str(c), re.I)]
     if not named and len(table):
         distinct = {

@@ -169,6 +169,8 @@ def resolve_columns(
             continue
         hits = [known.get(folded(c), "") for c in candidates]
         hits = [h for h in hits if h and h not in used]
+        if ours in VERDICTS:
+            hits = [h for h in hits if not _objects(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit:
             names[ours] = hit
@@ -191,6 +193,15 @@ _OPTIONS = ("factor", "ignore")
 def _holds(table: pd.DataFrame, column: str) -> bool:
     """Whether a column found by its name holds anything (an empty one serves for nothing)."""
     return not len(table) or bool(table[column].notna().any())
+
+
+def _objects(column: pd.Series) -> bool:
+    """Whether all filled cells hold objects (``{"rating": 3}``): no verdict, but a tree."""
+    cells = column.dropna().head(50)
+    return bool(len(cells)) and all(
+        isinstance(v, Mapping) or (isinstance(v, str) and v.lstrip()[:2] in {'{"', "{'"})
+        for v in cells
+    )
 
 
 def no_column(
