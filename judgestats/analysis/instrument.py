@@ -19,7 +19,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
-from judgestats.stats.instrument.levels import levels_used
+from judgestats.stats.instrument.levels import SHORTER, levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
 
@@ -87,8 +87,11 @@ def instrument_results(
         if not read.any():
             continue
         used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
+        shorter = tuple(n for n in used.notes if n.code == SHORTER)
         for key in _TERMS:
             term = used[key]
+            if key == _TERMS[0]:
+                term = term.replace(notes=(*term.notes, *shorter))
             if not math.isnan(term.estimate):
                 found.append(_named(key, name, term.label, term))
     severities, _ = _severities(frame, declared)
@@ -115,6 +118,25 @@ def instrument_limits(
         tried = [r for _, r in _tried(frame, declared) if isinstance(r, str)]
         text = f"Fairness between sources was not tested: {tried[0] if tried else 'no labels.'}"
         out.append(Limit(text, code="no_dif", short="fairness between sources not tested"))
+    shorter = {
+        note.message: None
+        for n in results
+        if n.id.startswith(f"instrument.{_TERMS[0]}.")
+        for note in n.result.notes
+        if note.code == SHORTER
+    }
+    named = [n.about.conditions for n in results if n.id.startswith(f"instrument.{_TERMS[0]}.")]
+    for message in shorter if len(named) == 1 else ():
+        out.append(Limit(message, code=SHORTER, short=message.rstrip(".")))
+    if len(named) > 1 and shorter:
+        out.append(
+            Limit(
+                f"A shorter scale would do for {len(shorter)} of {len(named)} conditions. "
+                + " ".join(shorter),
+                code=SHORTER,
+                short=f"a shorter scale would do for {len(shorter)} of {len(named)} conditions",
+            )
+        )
     return out
 
 

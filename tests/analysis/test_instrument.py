@@ -91,3 +91,18 @@ def test_the_screen_tells_severity_and_favoured_sources():
     plain = audit(frame(favour=1.2, factor=False), n_resamples=19)
     assert "instrument/severity_points" in plain.condition_metrics["mild, T=1"]
     assert "fair_source" not in {r.key for r in plain.rows}
+
+
+def test_a_scale_used_as_three_levels_is_told_with_what_a_shorter_one_loses():
+    rng = np.random.default_rng(3)
+    rows = [
+        {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}", "replicate": r,
+         "score": score, "status": "ok"}
+        for i, score in enumerate(rng.choice([1.0, 7.0, 8.0, 10.0], size=80, p=[.2, .1, .2, .5]))
+        for r in range(2)
+    ]  # fmt: skip
+    found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
+    [told] = [str(t) for t in found.limitations if "in place of" in str(t)]
+    assert told == (
+        "3 levels (1, 7-8, 10) in place of 10 keep 99 % of the scores' variance: 1 % is lost."
+    )

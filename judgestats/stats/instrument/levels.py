@@ -16,12 +16,14 @@ from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["KEPT", "levels_used", "merged_levels"]
+__all__ = ["KEPT", "SHORTER", "levels_used", "merged_levels"]
 
 FloatArray = NDArray[np.float64]
 
 KEPT = 0.95
 """Share of the scores' variance that a shorter scale must keep."""
+SHORTER = "fewer_levels_do"
+"""Of the note that says so."""
 MANY = 20
 """Levels from which a scale is read as a number line, on which scores heap at multiples of 5."""
 MOST = 200
@@ -262,7 +264,7 @@ def _shorter(levels: FloatArray, starts: list[float], kept: float, whole: int) -
         f"{a:g}" if a == b else f"{a:g}-{b:g}" for a, b in zip(starts, ends, strict=True)
     )
     return Note(
-        code="fewer_levels_do",
+        code=SHORTER,
         message=f"{len(starts)} levels ({groups}) in place of {whole} keep {100 * kept:.0f} % of "
         f"the scores' variance: {100 * (1 - kept):.0f} % is lost.",
     )
