@@ -42,7 +42,7 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
     >>> is_pass_fail(pd.DataFrame({"choice": ["pass", ""]}))
     True
     """
-    said = set(frame["choice"]) - {""}
+    said = set(frame["choice"].unique()) - {""}
     return bool(said) and said <= {PASS, FAIL}
 
 

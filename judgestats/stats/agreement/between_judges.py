@@ -122,23 +122,21 @@ def agreement_across_judges(
 def _paired(codes: NDArray[Any], q: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Pairs of judges and pairs that agree, from which item each judge's row is taken.
 
-    Both are summed over replications once for every two items of two judges.
+    Only the rows that are taken are compared: a table of every two items would grow with their
+    square.
     """
-    told = (codes[..., None] == np.arange(q)).astype(float)
-    read = told.sum(axis=-1)
+    said = np.where((codes >= 0) & (codes < q), codes, -1).astype(np.int16)
     couples = list(combinations(range(len(codes)), 2))
-    pairs = [np.einsum("ar,br->ab", read[i], read[j]) for i, j in couples]
-    same = [np.einsum("ark,brk->ab", told[i], told[j], optimize=True) for i, j in couples]
 
     def data(rows: NDArray[Any]) -> NDArray[Any]:
-        taken = [(rows[..., i], rows[..., j]) for i, j in couples]
-        return np.stack(
-            [
-                np.sum([p[a, b] for p, (a, b) in zip(table, taken, strict=True)], axis=0)
-                for table in (pairs, same)
-            ],
-            axis=-1,
-        )
+        pairs = np.zeros(rows.shape[:-1])
+        same = np.zeros(rows.shape[:-1])
+        for i, j in couples:
+            one, other = said[i][rows[..., i]], said[j][rows[..., j]]
+            read = (one >= 0) & (other >= 0)
+            pairs += read.sum(axis=-1)
+            same += ((one == other) & read).sum(axis=-1)
+        return np.stack([pairs, same], axis=-1)
 
     return data
 
