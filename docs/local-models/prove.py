@@ -240,7 +240,7 @@ def table3(folder: Path, *, sizes: Mapping[str, int], epochs: float) -> dict[str
         for name, arm in arms.items():
             command(
                 f"run temperature --items mt_bench:{scored} --item-options turn=2,models={name} "
-                "--judges sim-typical --temperatures 0.5 --replicates 2 --report none",
+                "--judges sim-typical --temperatures 0,0.5 --replicates 2 --report none",
                 folder,
                 told,
             )

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -14,7 +13,7 @@ from judgestats.analysis.reasoning import WITHOUT, judges_with_and_without
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.shapes import ScoreArray, score_array
 from judgestats.stats.layouts.cell_statistics import cell_statistics
-from judgestats.studies.own_tables import grade_scores_beside, omegas_beside
+from judgestats.studies.own_tables import centred_beside, grade_scores_beside, omegas_beside
 from judgestats.studies.paper_tables import (
     PaperTable,
     crowd_table,
@@ -64,21 +63,12 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
     if analysis.experiment == "grade_score":
         results += grade_scores_beside(analysis.conditions, frame)
     if analysis.experiment == "temperature" and preset == "distribution":
-        files = {**analysis.files, "tables/centred_scores.csv": _centred(score_array(frame))}
+        centred = centred_beside(score_array(frame))
+        results.append(centred)
+        rows = centred.result.tidy().to_csv(index=False, lineterminator="\n")
+        files = {**analysis.files, "tables/centred_scores.csv": rows}
         analysis = dataclasses.replace(analysis, files=files)
     return dataclasses.replace(analysis, results=(*analysis.results, *results))
-
-
-def _centred(array: ScoreArray) -> str:
-    """How often each distance from its item's mean occurs, a condition: the study's figure."""
-    lines = ["condition,score_less_item_mean,count"]
-    for k, condition in enumerate(array.conditions):
-        cell = array.scores[:, k]
-        away = (cell - np.nanmean(cell, axis=1, keepdims=True)).round(2) + 0.0
-        values, counts = np.unique(away[np.isfinite(away)], return_counts=True)
-        name = '"' + str(condition).replace('"', '""') + '"'
-        lines += [f"{name},{v:g},{n}" for v, n in zip(values, counts, strict=True)]
-    return "\n".join(lines) + "\n"
 
 
 def _temperatures(cells: pd.DataFrame, array: ScoreArray) -> list[NamedResult]:

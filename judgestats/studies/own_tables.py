@@ -10,13 +10,14 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.rotations import rotations_of
+from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.paper_tables import PaperTable, omega_tables, read_printed
 
-__all__ = ["grade_scores_beside", "omegas_beside"]
+__all__ = ["centred_beside", "grade_scores_beside", "omegas_beside"]
 
 _FEWEST = 3
 """Questions, and replications, that a factor model takes."""
@@ -27,6 +28,41 @@ _FIVE = ("least", "lower quartile", "median", "upper quartile", "most")
 def _table(identity: str, title: str, source: str, rows: pd.DataFrame, said: str) -> NamedResult:
     table = PaperTable(source=source, table=rows, said=said, how="on this run")
     return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=table)
+
+
+def centred_beside(array: ScoreArray) -> NamedResult:
+    """How often each distance from its item's mean occurs, a condition: study A's figure.
+
+    Parameters
+    ----------
+    array : ScoreArray
+
+    Returns
+    -------
+    NamedResult
+        ``condition``, ``score_less_item_mean``, ``count``.
+    """
+    rows: list[dict[str, object]] = []
+    for k, condition in enumerate(array.conditions):
+        cell = array.scores[:, k]
+        away = (cell - np.nanmean(cell, axis=1, keepdims=True)).round(2) + 0.0
+        for value, count in zip(
+            *np.unique(away[np.isfinite(away)], return_counts=True), strict=True
+        ):
+            rows.append(
+                {
+                    "condition": str(condition),
+                    "score_less_item_mean": float(value),
+                    "count": int(count),
+                }
+            )
+    said = (
+        "Scores less the mean of their item under their condition, counted. The study calls their "
+        "shape normal and flatter at high temperature; scores are whole numbers on few points."
+    )
+    return _table(
+        "centred", "Scores centred by item", "LLMasJudge, experiment 1c", _frame(rows), said
+    )
 
 
 def omegas_beside(frame: pd.DataFrame) -> list[NamedResult]:

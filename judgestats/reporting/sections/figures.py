@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from judgestats.analysis.scale_use import on_one_scale
 from judgestats.reporting import plots
@@ -23,6 +24,7 @@ from judgestats.reporting.show import Captioned
 from judgestats.reporting.tables import Table
 
 __all__ = [
+    "centred",
     "coefficients",
     "critical_differences",
     "equivalence",
@@ -36,6 +38,7 @@ __all__ = [
     "variance_ratios",
 ]
 
+_CENTRED = "published.centred"
 _MOST_ROWS = 36
 _MOST_NAMED = 14
 """Points that a figure of mean beside spread names."""
@@ -85,6 +88,31 @@ def scores(run: Run) -> Captioned | None:
             )
         ),
     )
+
+
+def centred(run: Run) -> list[Captioned]:
+    """Scores less their item's mean by condition, where a run repeats the study that shows them."""
+    table = pd.DataFrame(run.table(_CENTRED))
+    if table.empty:
+        return []
+    named = {str(r["condition"]): full_condition(r, run) for r in rows_of(run.conditions)}
+    own = dict(tuple(table.groupby("condition", sort=False)))
+    return [
+        Captioned(
+            figure=plots.ScoreDistribution(
+                labels=tuple(named.get(str(name), str(name)) for name in own),
+                scores=tuple(
+                    np.repeat(
+                        rows["score_less_item_mean"].to_numpy(float), rows["count"].to_numpy(int)
+                    )
+                    for rows in own.values()
+                ),
+                x_label="Score less the item's mean",
+            ),
+            label="fig-centred",
+            caption="Scores centred by item, as the study shows them: a wider row scatters more.",
+        )
+    ]
 
 
 def spread(run: Run) -> Captioned | None:

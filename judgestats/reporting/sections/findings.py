@@ -152,6 +152,8 @@ def replicated(run: Run) -> list[Showable]:
         parts += [Markdown(text), "\n".join(said), Markdown(where.text)]
         if not _is_long(printed):
             parts += tables
+    if shape := figures.centred(run):
+        parts += [pointer(shape, about="the shape of scores"), *shape]
     return parts
 
 
