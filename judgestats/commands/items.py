@@ -76,6 +76,8 @@ def _sets() -> list[str]:
 
 
 def _known(name: str) -> None:
+    if name in GIVEN:
+        raise InputError(f"items: {name} cannot be fetched: {GIVEN[name]}.")
     if name not in _KNOWN:
         raise InputError(
             f"items: there is no published set {shown(name)}. Choose one of "

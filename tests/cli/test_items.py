@@ -117,6 +117,7 @@ def test_show_reads_any_file_and_no_control_character_reaches_the_terminal(
         (["items", "fetch"], "give a set's name"),
         (["items", "show"], "give a file"),
         (["items", "fetch", "imagenet"], "there is no published set 'imagenet'"),
+        (["items", "fetch", "lima"], "lima cannot be fetched: LIMA's 1,000 instructions"),
         (["items", "list", "imagenet"], "there is no published set 'imagenet'"),
         (["items", "show", "none.jsonl"], "there is no file"),
         (["items", "show", "bank", "--options", "turn"], "is not option=value"),
