@@ -117,7 +117,8 @@ def update(name: str, column: str, figures: Figures, *, write: bool) -> dict[str
     """Both columns with this one's new figures; kept in the JSON file where asked to."""
     path = DOCS / f"{name}.json"
     stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    stored[column] = {**stored.get(column, {}), **figures}
+    if figures:  # none where the page alone is asked for
+        stored[column] = {**stored.get(column, {}), **figures}
     columns = {c: stored[c] for c in COLUMNS if c in stored}
     if write:
         path.write_text(json.dumps(columns, indent=1) + "\n", encoding="utf-8")

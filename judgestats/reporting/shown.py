@@ -56,7 +56,7 @@ class Shown:
         return "".join(
             f'<span data-record="{where}">{escape_html(text)}</span>'
             if where
-            else escape_html(text)
+            else escape_html(",\u00a0" if text == ", " else text)  # bounds stay on one line
             for text, where in self.parts
         )
 

@@ -304,10 +304,17 @@ def prompts(run: Run) -> Markdown:
     parts = []
     for sha, text in run.prompts.items():
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
-        parts.append(f"**Prompt** `{name}`\n\n{verbatim(text)}")
+        parts.append(f"{_with_next(f'**Prompt** `{name}`')}\n\n{verbatim(text)}")
         own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
         said = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
         if said:
             place = "where it says {reply}" if "{reply}" in text else "behind its end"
-            parts.append(f"The reply instruction, {place}:\n\n" + verbatim("\n".join(said)))
+            label = _with_next(f"The reply instruction, {place}:")
+            parts.append(f"{label}\n\n{verbatim(chr(10).join(said))}")
     return Markdown("\n\n".join(parts))
+
+
+def _with_next(text: str) -> str:
+    """Markdown that does not stand alone at the foot of a printed page."""
+    before, after = "```{=typst}\n#block(sticky: true)[\n```", "```{=typst}\n]\n```"
+    return f"{before}\n\n{text}\n\n{after}"

@@ -154,26 +154,22 @@ def _asked(
     answered = list(dict.fromkeys(name for row in rows for name in row.cells))
     if rows and not set(answered) & set(named):  # of judges, say, rather than of conditions
         named, cells = answered, [{"what": name} for name in answered]
-    if rows:
-        for question, answering in _by_question(told_apart(rows)).items():
-            for row in answering[:_MOST_OF_ONE]:
-                values = [_of_row(run, row, name) for name in named]
-                _add(columns, cells, f"{question}\n{row.short}", values)
-    else:
-        for question, keys in _QUESTIONS.items():
+    by_condition = len(cells) == len(listed)
+    for question, keys in _QUESTIONS.items():
+        answering = _answering(question, told_apart(rows))
+        for row in answering[:_MOST_OF_ONE]:
+            values = [_of_row(run, row, name) for name in named]
+            _add(columns, cells, f"{question}\n{row.short}", values)
+        if not answering and by_condition:  # no row of the screen tells it, a condition may
             for key in measures(run, keys)[:_MOST_OF_ONE]:
                 values = [measured(run, i, key) for i, _ in listed]
                 _add(columns, cells, f"{question}\n{heading(key)}", values)
     return columns, cells
 
 
-def _by_question(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    out: dict[str, list[Row]] = {}
-    for row in rows:
-        stem = _KEYS.get(row.key.partition("_")[0])
-        if stem:
-            out.setdefault(_ASKED[stem], []).append(row)
-    return {q: out[q] for q in _ASKED.values() if q in out}
+def _answering(question: str, rows: Sequence[Row]) -> list[Row]:
+    stems = [_KEYS.get(row.key.partition("_")[0], "") for row in rows]
+    return [row for row, stem in zip(rows, stems, strict=True) if _ASKED.get(stem) == question]
 
 
 def _of_row(run: Run, row: Row, condition: str) -> Measured:
