@@ -1,8 +1,8 @@
 """Put page one of the brief report of eight kinds of run side by side in docs/images/page-ones.png.
 
-Run from the project's root: python docs/build_page_ones.py (minutes: seven experiments and an audit
-on simulated judges, in a folder that is thrown away), or with PDFs of finished runs, which are
-taken in the order given.
+Run from the project's root: python docs/build_page_ones.py (minutes: six experiments on simulated
+judges, a study and an audit, in a folder that is thrown away), or with the PDFs of finished runs,
+which are taken in the order given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SHEET = ROOT / "docs" / "images" / "page-ones.png"
-GOOD = ROOT / "judgestats" / "judgments" / "demo" / "good.csv"
+RECORDED = ROOT / "judgestats" / "judgments" / "demo" / "scores.csv.gz"
 RUNS = (
     ("run", "temperature"),
     ("run", "alignment"),
@@ -25,7 +25,7 @@ RUNS = (
     ("run", "omega"),
     ("run", "crowd"),
     ("run", "replicate", "--study", "schroeder2024"),
-    ("analyze", str(GOOD), "--scale", "1-10"),
+    ("analyze", str(RECORDED), "--wide", "run=run*", "--scale", "1-10"),
 )
 ACROSS, DPI, GAP = 4, 38, 6
 
