@@ -1,6 +1,6 @@
 """Recovery: severities, strengths, fairness and levels of simulated judges with known truth.
 
-Writes instrument.csv beside this file; about a minute and a half on one core:
+Writes instrument.csv beside this file; about three minutes on one core:
 
     python docs/simulations/instrument.py
 
@@ -13,6 +13,9 @@ with .05 where nothing differs (size) and where something does (power).
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
+- ``graded``: four judges of discrimination .8, 1.5, 2.5, 4, 300 answers, five levels.
+- ``ordinal``: a judge .5 logits stricter, answers random (SD 1.2), 3 scores an answer and judge.
+- ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
 - ``copies``: p of the pair where items alone are hard, and where one judge copies 60 %.
 """
 
@@ -26,10 +29,19 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, softmax
 
-from judgestats.stats import bradley_terry, dif_test, levels_used, many_facet, shared_errors
+from judgestats.stats import (
+    bradley_terry,
+    cumulative_logit,
+    dif_test,
+    graded_response,
+    levels_used,
+    many_facet,
+    scale_agreement,
+    shared_errors,
+)
 
 HERE = Path(__file__).resolve().parent
-SAMPLES = {"severity": 60, "system": 60, "strength": 60}
+SAMPLES = {"severity": 60, "system": 60, "strength": 60, "graded": 60, "ordinal": 60}
 """Of the settings that begin so; 200 of the others."""
 SEVERITY = np.array([-0.6, 0.0, 0.6])
 STEPS = np.array([-1.2, -0.3, 0.3, 1.2])
@@ -127,6 +139,42 @@ def levels(n: int, rng: np.random.Generator) -> Found:
     return [("effective levels", found.estimate - truth, _covers(found.interval, truth))]
 
 
+def graded(rng: np.random.Generator) -> Found:
+    """Discriminations of a dull judge and of a sharp one."""
+    slope = np.array([0.8, 1.5, 2.5, 4.0])
+    theta = rng.normal(size=(300, 1))
+    said = np.digitize(theta + rng.logistic(size=(300, 4)) / slope, [-1.5, -0.5, 0.5, 1.5])
+    found = graded_response(1 + said).discriminations
+    return [
+        (f"discrimination less {slope[k]:g}", found[k].estimate - slope[k],
+         _covers(found[k].interval, slope[k]))
+        for k in (0, 2)
+    ]  # fmt: skip
+
+
+def ordinal(rng: np.random.Generator) -> Found:
+    """Log odds of the stricter judge, given the answer."""
+    answer, judge = np.repeat(np.arange(120), 6), np.tile([0, 0, 0, 1, 1, 1], 120)
+    theta = rng.normal(0, 1.2, 120)[answer] - 0.5 * judge
+    said = np.digitize(theta + rng.logistic(size=720), [-2, -0.5, 0.5, 2])
+    found = cumulative_logit(said, {"strict": judge}, answer=answer)["log_odds_strict"]
+    return [("log odds, answers random", found.estimate, _covers(found.interval, -0.5))]
+
+
+def scales(moved: float, rng: np.random.Generator) -> Found:
+    """Loss of order, and whether it is claimed, or shown to be small."""
+    quality = rng.normal(size=(60, 1))
+    own = quality + moved * rng.normal(size=(60, 1))
+    ten = np.clip(np.round(6 + 2 * (quality + rng.normal(0, 0.4, (60, 3)))), 1, 10)
+    five = np.clip(np.round(3 + own + rng.normal(0, 0.4, (60, 3))), 1, 5)
+    found = scale_agreement(ten, five)
+    loss = found.effect.estimate
+    return [
+        ("order lost", loss, found.p_value < 0.05),
+        ("order shown to be kept", loss, found.details["p_small"] < 0.05),
+    ]
+
+
 def copies(copied: float, rng: np.random.Generator) -> Found:
     """Kappa of errors of a pair, and whether p rejects."""
     hard = np.where(rng.random(200) < 0.4, 0.7, 0.1)[:, None]
@@ -158,6 +206,12 @@ def main() -> None:
         settings[f"dif, lift {lift:g}"] = (lambda r, lift=lift: dif(lift, r), lift, kind)
     for n in (50, 200):
         settings[f"levels, {n} items"] = (lambda r, n=n: levels(n, r), 0.0, "coverage")
+    settings["graded, 300 answers"] = (graded, 0.0, "coverage")
+    settings["ordinal, 120 answers"] = (ordinal, -0.5, "coverage")
+    for moved in (0.0, 1.0):
+        settings[f"scales, moved {moved:g}"] = (
+            lambda r, moved=moved: scales(moved, r), float("nan"), "power" if moved else "size",
+        )  # fmt: skip
     for c in (0.0, 0.6):
         settings[f"copies, {c:g}"] = (
             lambda r, c=c: copies(c, r),

@@ -99,7 +99,8 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 p_adjusted=p,
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
-                says=_SAYS.get((_kind(named.id), claim), "") + (f" ({far.label})" if far else ""),
+                says=_SAYS.get((_kind(named.id), claim), "")
+                + (f" ({far.label})" if far else _by_whom(named.id)),
                 size=f"{named.id}/{far.name}" if far else "",
             )
         )
@@ -112,6 +113,13 @@ def _kind(identity: str) -> str:
         return _SOURCES
     kind = identity.partition(".")[0]
     return kind if kind in {"systems", "slots"} else identity
+
+
+def _by_whom(identity: str) -> str:
+    """Of a test of sources: whose scores, since a judge's span several conditions."""
+    if _kind(identity) != _SOURCES:
+        return ""
+    return f" ({identity.removeprefix(f'{_SOURCES}.')})"
 
 
 def _share_of_place(found: Result) -> Estimate | None:

@@ -11,6 +11,8 @@ import pytest
 from judgestats.analysis.probe import analyse, plan
 from judgestats.errors import InputError
 from judgestats.items.bank import load_bank
+from judgestats.items.schema import Item, Response
+from judgestats.judges.simulated.quality import stated_quality
 from judgestats.judges.simulated.replies import distribution
 from judgestats.judges.simulated.request_reader import read_request
 from judgestats.judges.simulated.truth import truth
@@ -229,3 +231,24 @@ def test_scales_are_compared_by_order(on_scales):
 
 
 _SCALES = ("scale 1-5", "scale 1-100", "reversed scale", "scale of words")
+
+
+def test_padding_is_told_from_quality_where_longer_answers_really_are_better():
+    def answer(q):
+        return f"{'It says something more. ' * round(4 + 40 * q)}{stated_quality(q)}"
+
+    rng = np.random.default_rng(7)
+    items = tuple(
+        Item(
+            id=f"q{i}", cluster=f"q{i}", turns=(f"Question {i}?",),
+            responses=tuple(Response(turns=(answer(q),)) for q in rng.uniform(0.2, 0.9, 2)),
+        )
+        for i in range(40)
+    )  # fmt: skip
+    probes = probes_named("probes", "padding,pair padding,off topic,pair off topic")
+    found = analysed(
+        judged(["sim-fair", "sim-verbose"], probes, items=items), probes, items=items
+    )  # fmt: skip
+    moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
+    assert {k for k in moved if k[0] == "sim-fair"} == set()
+    assert ("sim-verbose", "padding") in moved

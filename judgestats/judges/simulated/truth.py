@@ -205,11 +205,12 @@ class Truth:
             return [1.0] + [0.0] * (count - 1 + tie)
         sharpness = judge.discrimination * (1 + judge.crowd_gain * math.log2(1 + crowd))
         logits: dict[int, float] = {}
-        for place, answer in enumerate(answers):
+        for place, shown in enumerate(answers):
+            answer = unpadded(shown)
             seen = 0.0 if is_elsewhere(_cut(question), answer) else quality_of(answer)
             seen += judge.moved_by.get(note, 0.0) / 9 * (place == named)
             seen += judge.choice_effect * normal_of("choice", judge.name, answer.strip())
-            seen += judge.verbosity / 9 * _log_length(answer) + self._favour(answer) / 9
+            seen += judge.verbosity / 9 * _log_length(shown) + self._favour(answer) / 9
             if judge.wording:
                 seen += judge.wording / 9 * normal_of("wording", judge.name, wording, answer)
             first = 1 - place / (count - 1) if count > 1 else 0.0
