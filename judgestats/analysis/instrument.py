@@ -121,7 +121,7 @@ def instrument_limits(
     shorter = {
         note.message: None
         for n in results
-        if n.id.startswith(f"instrument.{_TERMS[0]}.")
+        if n.id.startswith(f"instrument.{_TERMS[0]}.") and isinstance(n.result, Estimate)
         for note in n.result.notes
         if note.code == SHORTER
     }
@@ -193,14 +193,18 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         "condition": frame["condition"].astype(str), "rater": _raters(frame).astype(str),
         "source": frame[source].astype(str) if source.startswith("factor_") else "",
     }).drop_duplicates("condition").set_index("condition")  # fmt: skip
-    raters: dict[str, str] = of["rater"].to_dict()
+    raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
     rows = [
         asked_row(
             "fair_severity", "lenient by", "severity", "severity_points",
             "instrument.severity_points.{}", raters, note="(points, same answers)",
         )
     ]  # fmt: skip
-    sources = {tuple(r.details["sources"]) for i, r in known.items() if ".dif_test." in i}
+    sources = {
+        tuple(r.details["sources"])
+        for i, r in known.items()
+        if ".dif_test." in i and isinstance(r, TestResult)
+    }
     if len(sources) == 1 and len(pair := next(iter(sources))) == 2:
         rows.append(
             asked_row(
@@ -220,7 +224,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
         rows.append(
             asked_row(
                 "fair_quality", "the system, severity taken out", "system", "quality_points",
-                "instrument.quality_points.{}", of["source"].to_dict(),
+                "instrument.quality_points.{}", sources_of,
                 note="(points beside the mean system)",
             )
         )  # fmt: skip

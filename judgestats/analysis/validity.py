@@ -85,8 +85,8 @@ def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
     """
     labels = asked["label"].map(_CODES).groupby(asked["item_id"], sort=False).mean()
     # People who differ on an item leave it without a label that a verdict could be held to.
-    human: Floats = labels.reindex(items).where(lambda v: v != 0.5).round().to_numpy(float)
-    return human
+    human = labels.reindex(items).where(lambda v: v != 0.5).round()
+    return np.asarray(human, dtype=np.float64)
 
 
 def labelled_verdicts(
@@ -147,7 +147,7 @@ def labelled_verdicts(
     if np.isnan(human).any() or drawn.mix:
         score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
         found += _corrected(score, "pass rate", mix=drawn.mix)
-    if judge.shape[1] >= 3 and np.isfinite(judge).all(axis=1)[np.isfinite(human)].any():
+    if judge.shape[1] >= 3 and np.any(np.all(np.isfinite(judge), axis=1) & np.isfinite(human)):
         by_k = accuracy_by_k(judge, human, **options)
         found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
     found.append(disagreements(items, share, human, least=0.5))
