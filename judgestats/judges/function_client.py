@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import inspect
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
@@ -54,6 +55,8 @@ class FunctionClient:
 
     A function that is no coroutine runs in a thread of its own, so that one that waits holds
     nobody back: it must bear several calls at a time (``concurrency=1`` makes them one by one).
+    One that is still busy past its time limit is left alone and does not keep the process from
+    ending; a coroutine that blocks without awaiting holds everything back.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ class FunctionClient:
         self._function: Callable[..., Any] = name.load()
         self._takes = accepted_by(self._function, self._name)
         self._timeout_s = timeout_s
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judge")
+        self._threads = asyncio.Semaphore(_THREADS)
 
     async def __aenter__(self) -> FunctionClient:
         return self
@@ -78,7 +81,7 @@ class FunctionClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        return None
 
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
@@ -119,8 +122,39 @@ class FunctionClient:
         call = functools.partial(self._function, *placed, **named)
         if inspect.iscoroutinefunction(self._function):
             return await call()
-        value = await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        value = await self._in_thread(call)
         return await value if inspect.isawaitable(value) else value
+
+    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+        """Call in a daemon thread, which holds its place until the function returns.
+
+        An executor's threads are joined when Python ends: one function that hangs would hang it.
+        """
+        await self._threads.acquire()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+        def settle(value: Any, error: BaseException | None) -> None:
+            self._threads.release()
+            if not done.done():  # else nobody waits any more
+                done.set_result((value, error))
+
+        def work() -> None:
+            value, fault = None, None
+            try:
+                value = call()
+            except BaseException as error:  # SystemExit too is this judgment's failure
+                fault = error
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(settle, value, fault)
+
+        threading.Thread(target=work, name="judge", daemon=True).start()
+        value, fault = await done
+        if isinstance(fault, Exception):
+            raise fault
+        if fault is not None:
+            raise RuntimeError(f"{type(fault).__name__}: {fault}") from fault
+        return value
 
     def _needs(self, name: str) -> bool:
         parameter = inspect.signature(self._function).parameters.get(name)

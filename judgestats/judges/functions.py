@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError, nearest
+from judgestats.judges.function_source import source_digest
 
 __all__ = ["OFFERED", "FunctionName", "accepted_by", "function_named"]
 
@@ -46,8 +47,8 @@ class FunctionName:
     name : str
         As the user wrote it.
     digest : str
-        Of the file that defines it, or of the stored judge: another one is another judge, whose
-        answers are not the former's. What the file imports is not seen.
+        Of the file that defines it and what that imports from beside it, or of the stored judge:
+        another one is another judge, whose answers are not the former's.
     """
 
     name: str
@@ -113,7 +114,8 @@ def function_named(name: str, *, served: bool) -> FunctionName | None:
         )
     if stored := _STORED.fullmatch(name):
         judge = _stored(stored["experiment"] or "", stored["name"])
-        return FunctionName(name=name, digest=_digest(_written(judge)))
+        digest = hashlib.sha256(_written(judge)).hexdigest()[:12]
+        return FunctionName(name=name, digest=digest)
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -134,8 +136,7 @@ def function_named(name: str, *, served: bool) -> FunctionName | None:
             f"write {name}@http://host/v1."
         )
     source = Path(spec.origin) if spec.origin else None
-    text = source.read_bytes() if source is not None and source.is_file() else b""
-    return FunctionName(name=name, digest=_digest(text))
+    return FunctionName(name=name, digest=source_digest(match["module"], source))
 
 
 def accepted_by(function: Callable[..., Any], name: str) -> Mapping[str, bool]:
@@ -176,10 +177,6 @@ def _look_here() -> None:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
-
-
-def _digest(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:12]
 
 
 def _written(judge: object) -> bytes:

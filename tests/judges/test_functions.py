@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,7 @@ from judgestats.protocols.pointwise import Pointwise
 
 MODULE = """
     import asyncio
+    import sys
 
     class Feedback:
         value, rationale, error = 3, "short", None
@@ -44,6 +48,9 @@ MODULE = """
 
     def nothing(prompt):
         return None
+
+    def ends(prompt):
+        sys.exit("no more")
 
     def strange(prompt, weather):
         return 1
@@ -104,13 +111,54 @@ def test_yes_and_no_become_the_words_that_are_asked_for(mine):
     assert got == ["correct", "incorrect"]
 
 
-@pytest.mark.parametrize(("function", "words"), [("raises", "no verdict"), ("nothing", "a number")])
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("raises", "no verdict"),
+        ("nothing", "a number"),
+        ("ends", "SystemExit: no more"),
+    ],
+)
 def test_what_a_function_raises_is_that_judgments_failure(mine, function, words):
     _, collected = judged(f"{mine}:{function}")
     assert collected.account.failed == 2
     assert collected.account.requests == 2, "not tried again"
     assert any(words in note for note in collected.notes)
     assert not any("asked without" in note for note in collected.notes), "nothing is learned of it"
+
+
+HANGS = """
+import threading
+from judgestats.judges.collect import collect_judgments
+from judgestats.judges.retry import RetryPolicy
+from judgestats.judgments.design import Condition, Task
+from judgestats.protocols.base import Prompted
+
+def hangs(prompt):
+    threading.Event().wait()
+
+if __name__ == "__main__":
+    task = Task(
+        condition=Condition(judge="hangs_for_tests:hangs", temperature=0.5),
+        item_id="q", cluster="q", replicate=0,
+        build=lambda mode: Prompted(
+            messages=({"role": "user", "content": "?"},), mode=mode, prompt_sha="0" * 12
+        ),
+    )
+    once = RetryPolicy(attempts=1, unusable_attempts=1)
+    got = collect_judgments([task], timeout_s=0.05, retry=once)
+    print(got.account.failures)
+"""
+
+
+def test_a_function_that_hangs_does_not_keep_the_process_from_ending(tmp_path):
+    (tmp_path / "hangs_for_tests.py").write_text(HANGS)
+    done = subprocess.run(
+        [sys.executable, "hangs_for_tests.py"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "{'timed_out': 1}\n"), done.stderr
 
 
 def test_two_functions_of_one_file_are_two_judges(mine):
@@ -126,6 +174,25 @@ def test_a_changed_file_is_another_judge(mine, tmp_path):
     after = parse_judge(f"{mine}:score", environ={})
     assert before.address != after.address
     assert not before.simulated
+
+
+def test_what_the_file_imports_from_beside_it_is_part_of_the_judge(mine, tmp_path):
+    def address():
+        return parse_judge(f"{mine}:score", environ={}).address
+
+    file, helper = tmp_path / f"{mine}.py", tmp_path / "own" / "rubric.py"
+    helper.parent.mkdir()
+    helper.write_text("from . import scale\n")
+    (helper.parent / "scale.py").write_text("TOP = 10\n")
+    (tmp_path / "unused_here.py").write_text("x = 1\n")
+    alone = address()
+    file.write_text("from own.rubric import scale\nimport json\n" + file.read_text())
+    before = address()
+    assert before != alone
+    (tmp_path / "unused_here.py").write_text("x = 2\n")
+    assert address() == before, "not imported"
+    (helper.parent / "scale.py").write_text("TOP = 5\n")
+    assert address() != before
 
 
 def test_names_that_are_no_function_are_told(mine):
