@@ -99,7 +99,7 @@ def production(workplace, monkeypatch):
 
     monkeypatch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")
     experiment = mlflow.create_experiment("support bot")
-    mlflow.set_experiment(experiment_id=experiment)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", experiment)
     judge = AssessmentSource(source_type="LLM_JUDGE", source_id="openai:/gpt-x")
     person = AssessmentSource(source_type="HUMAN", source_id="ann")
     ids = []

@@ -88,7 +88,7 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     if len(judges) > 1 or len(people) > 1:
         role = "criterion" if criteria_names(judges) else ""
         ways = [_wide(role, judges)] if judges else []
-        ways += [_wide("person", people)] if len(people) > 1 else []
+        ways += [_wide("person", people)] if people else []
         named = ", ".join(judges or people)
         return f" Is it one of {named}, or does each hold one's verdicts ({' '.join(ways)})?"
     if label and not judges:
