@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from judgestats.judgments.shapes import lost_shares
 from judgestats.results import About
 from judgestats.stats.agreement.gwet import brennan_prediger, gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.over_orders import Repetition, repetition_over_orders
 from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement, verdict_entropy
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Result
@@ -57,23 +59,50 @@ def verdict_counts(
     """
     asked = reduced.asked[:, place] > 0
     counts = reduced.counts[asked, place].astype(float)
-    seen = counts.sum(axis=0) > 0
-    table = CountTable(
-        counts=counts[:, seen],
-        categories=tuple(v for v, s in zip(reduced.values, seen.tolist(), strict=True) if s),
-    )
+    table = _seen(CountTable(counts=counts, categories=reduced.values))
     return table, reduced.cluster[asked], asked
 
 
-_NOMINAL: tuple[tuple[str, str, Any], ...] = (
-    ("fleiss_kappa", "Agreement of repetitions", fleiss_kappa),
-    ("ac1", "Agreement of repetitions, AC1", gwet_ac1),
-    ("vote_share", "Reliability of one verdict", vote_share_reliability),
-    ("flip_rate", "How often asking again changes the verdict", flip_rate),
-    ("brennan_prediger", "Agreement of repetitions, Brennan and Prediger", brennan_prediger),
-    ("percent_agreement", "Two repetitions agree", percent_agreement),
-    ("entropy", "Entropy of an item's verdicts", verdict_entropy),
+_NOMINAL: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
+    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
+    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
+    ("vote_share", "Reliability of one verdict", "vote_share_reliability", vote_share_reliability),
+    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
+    (
+        "brennan_prediger",
+        "Agreement of repetitions, Brennan and Prediger",
+        "brennan_prediger",
+        brennan_prediger,
+    ),
+    ("percent_agreement", "Two repetitions agree", "percent_agreement", percent_agreement),
+    ("entropy", "Entropy of an item's verdicts", "verdict_entropy", verdict_entropy),
 )
+
+
+def _repetition(
+    orders: Sequence[CountTable], *, cluster: NDArray[np.int64] | None, level: float
+) -> list[tuple[str, str, Result]]:
+    """Repetitions of the same order compared, over every order that was repeated, as in memory."""
+    tables = [_seen(t) for t in orders if float(t.per_item.max(initial=0)) >= 2]
+    where = ", within orders" if len(tables) > 1 else ""
+    return [
+        (
+            f"reliability.{kind}",
+            f"{title}{where}",
+            single(tables[0], cluster=cluster, level=level)
+            if len(tables) == 1
+            else repetition_over_orders(tables, coefficient=name, cluster=cluster, level=level),
+        )
+        for kind, title, name, single in _NOMINAL
+        if tables
+    ]
+
+
+def _seen(table: CountTable) -> CountTable:
+    """Without the categories that never occur in it."""
+    seen = table.counts.sum(axis=0) > 0
+    kept = tuple(v for v, s in zip(table.categories, seen.tolist(), strict=True) if s)
+    return CountTable(counts=table.counts[:, seen], categories=kept)
 
 
 def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
@@ -81,26 +110,23 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
     described: list[NamedResult] = []
-    done: dict[str, str] = {}
-    for place, column in enumerate(reduced.columns):
-        if column.label in done:  # the first order of presentation, as in memory
+    done: set[str] = set()
+    for column in reduced.columns:
+        if column.label in done:  # another order of presentation
             continue
-        done[column.label] = column.order
+        done.add(column.label)
         same = [c for c in reduced.columns if c.label == column.label]
-        table, cluster, asked = verdict_counts(reduced, place)
-        where = f", order {column.order}" if len(same) > 1 else ""
-        found: list[tuple[str, str, Result]] = []
-        if float(table.per_item.max(initial=0)) >= 2:
-            found = [
-                (
-                    f"reliability.{kind}",
-                    f"{title}{where}",
-                    statistic(
-                        table, cluster=cluster if reduced.clustered else None, level=declared.level
-                    ),
-                )
-                for kind, title, statistic in _NOMINAL
-            ]
+        places = [reduced.columns.index(c) for c in same]
+        asked = np.asarray((reduced.asked[:, places] > 0).any(axis=1), dtype=np.bool_)
+        cluster = reduced.cluster[asked]
+        found = _repetition(
+            [
+                CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
+                for p in places
+            ],
+            cluster=cluster if reduced.clustered else None,
+            level=declared.level,
+        )
         results += [
             named(kind.split(".", 1)[1], title, column.label, result)
             for kind, title, result in found
@@ -111,7 +137,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
         if set(reduced.values) <= {PASS, FAIL}:
-            rate = _pass_rate(reduced, [reduced.columns.index(c) for c in same], declared)
+            rate = _pass_rate(reduced, places, declared)
             found.insert(0, ("verdicts.pass_rate", "How many pass", rate))
             results.append(
                 NamedResult(
@@ -128,8 +154,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     limits = left_out(reduced, [])
     if any(c.order for c in reduced.columns):
         limits.append(
-            "Left out: results on position and, where there are several orders, repetitions in all "
-            "but the first: they pair each judgment with its swapped twin."
+            "Left out: results on position, which pair each judgment with its swapped twin."
         )
     limits[:0] = lost_limits(table_of, "could not be read; they count neither for nor against it.")
     return Analysis(

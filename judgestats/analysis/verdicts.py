@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ from judgestats.results import About
 from judgestats.stats.agreement.alignment import alignment_credit
 from judgestats.stats.agreement.gwet import gwet_ac1
 from judgestats.stats.agreement.kappa import fleiss_kappa
+from judgestats.stats.agreement.over_orders import Repetition, repetition_over_orders
 from judgestats.stats.agreement.position_noise import position_and_noise
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -278,46 +279,66 @@ def _condition_results(
     cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
     orders = orders_shown(asked)
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
-    first = by_order[orders[0]]
-    found: list[tuple[str, str, Result]] = []
-    if first.shape[1] > 1:
-        common: dict[str, Any] = {
-            "cluster": cluster,
-            "level": declared.level,
-            "n_permutations": affordable(declared.n_resamples, first.size),
-            "seed": declared.seed,
-        }
-        where = f", order {orders[0]}" if len(orders) > 1 else ""
-        found += [
-            (
-                "reliability.fleiss_kappa",
-                f"Agreement of repetitions{where}",
-                fleiss_kappa(first, **common),
-            ),
-            ("reliability.ac1", f"Agreement of repetitions, AC1{where}", gwet_ac1(first, **common)),
-            (
-                "reliability.vote_share",
-                f"Reliability of one verdict{where}",
-                vote_share_reliability(first, **common),
-            ),
-            (
-                "reliability.flip_rate",
-                f"How often asking again changes the verdict{where}",
-                flip_rate(first, **common),
-            ),
-        ]
-        if (first == "").any() and (first != "").any():
-            found.append(
-                (
-                    "reliability.fleiss_kappa_unread",
-                    f"Agreement of repetitions{where}, an unread verdict as an option of its own",
-                    fleiss_kappa(np.where(first == "", "(unread)", first), **common),
-                )
-            )
+    found = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
     if len(orders) == 2 and set(asked["choice"].unique()) <= {"a", "b", "tie", ""}:
         found += _order_results(by_order, orders, cluster, declared)
     if "label" in asked and (asked["label"] != "").any():
         found += people_results(asked, declared)
+    return found
+
+
+_REPEATED: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
+    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
+    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
+    (
+        "vote_share",
+        "Reliability of one verdict",
+        "vote_share_reliability",
+        vote_share_reliability,
+    ),
+    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
+)
+
+
+def _repetition(
+    repeated: Mapping[str, NDArray[np.object_]],
+    cluster: NDArray[np.object_] | None,
+    declared: AnalysisPlan,
+) -> list[tuple[str, str, Result]]:
+    """Repetitions of the same order compared, over every order that was repeated."""
+    if not repeated:
+        return []
+    tables = list(repeated.values())
+    where = ", within orders" if len(tables) > 1 else ""
+    common: dict[str, Any] = {
+        "cluster": cluster,
+        "level": declared.level,
+        "n_permutations": affordable(declared.n_resamples, sum(t.size for t in tables)),
+        "seed": declared.seed,
+    }
+
+    def told(
+        of: Sequence[NDArray[np.object_]], name: Repetition, single: Callable[..., Estimate]
+    ) -> Estimate:
+        if len(of) > 1:
+            return repetition_over_orders(of, coefficient=name, **common)
+        alone: Estimate = single(of[0], **common)
+        return alone
+
+    found: list[tuple[str, str, Result]] = [
+        (f"reliability.{kind}", f"{title}{where}", told(tables, name, single))
+        for kind, title, name, single in _REPEATED
+    ]
+    unread = any((t == "").any() for t in tables)
+    if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
+        named = [np.where(t == "", "(unread)", t) for t in tables]
+        found.append(
+            (
+                "reliability.fleiss_kappa_unread",
+                f"Agreement of repetitions{where}, an unread verdict as an option of its own",
+                told(named, "fleiss_kappa", fleiss_kappa),
+            )
+        )
     return found
 
 
@@ -446,8 +467,8 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
     limits += lost_limits(table, "could not be read; they count neither for nor against it.")
     if len(set(frame["order"].unique())) > 1 and "fleiss_kappa" in table:
         limits.append(
-            "Repetitions are compared within the order named in the title; the other order is used "
-            "in the results on position."
+            "Repetitions are compared within each order in which a pair was shown; verdicts in "
+            "different orders are compared in the results on position."
         )
     if frame["order"].nunique() < 2 and set(frame["choice"].unique()) <= {"a", "b", "tie", ""}:
         limits.append(

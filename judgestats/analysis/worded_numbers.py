@@ -12,9 +12,6 @@ from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
 
 __all__ = ["worded_coefficient", "worded_number", "worded_percent", "worded_sem"]
 
-_USELESS = 10.0
-"""An upper end so many times the estimate says only that its size is not known."""
-
 Row = Mapping[Any, Any] | pd.Series
 
 
@@ -85,13 +82,13 @@ def worded_sem(row: Row) -> str:
     >>> row = {"sem": 0.5, "within_variance_low": 0.16, "within_variance_high": 0.36}
     >>> worded_sem(row)
     '0.50 [0.40, 0.60]'
-    >>> worded_sem(row | {"within_variance_high": 4e5})
+    >>> worded_sem({"sem": 0.5})
     '0.50 (no useful interval: few questions carry it)'
     """
     bounds = [float(row.get(f"within_variance_{end}", math.nan)) for end in ("low", "high")]
     low, high = (math.sqrt(b) if b >= 0 else math.nan for b in bounds)
     sem = float(row["sem"])
-    if high > _USELESS * sem:
+    if math.isnan(high) and sem > 0:
         return f"{apa_number(sem)} (no useful interval: few questions carry it)"
     return with_bounds(sem, low, high)
 

@@ -296,6 +296,28 @@ SAME = ("title", "about", "estimand", "hypothesis", "role", "estimate", "std_err
         "p_adjusted", "family", "a", "b", "reason")  # fmt: skip
 
 
+def _repeated_by_accident() -> pd.DataFrame:
+    """One row an item, but for three: one says the same, one something else, one nothing."""
+    scores = [float(i % 5 + 1) for i in range(40)]
+    items, said = [*range(40), 3, 5, 7], [*scores, scores[3], 10.0, None]
+    return pd.DataFrame({"item_id": [f"i{i}" for i in items], "judge": "J", "score": said})
+
+
+def test_duplicates_are_no_repetitions_in_a_stream_either(tmp_path) -> None:
+    file = tmp_path / "j.parquet"
+    _repeated_by_accident().to_parquet(file, index=False)
+    reduced, memory = reduce_parquet(file), js.read_judgments(file)
+    [column] = reduced.columns
+    assert (
+        column.statuses == memory["status"].value_counts().to_dict() == {"ok": 39, "ambiguous": 1}
+    )
+    assert reduced.asked.max() == 1
+    assert reduced.n_replicates == 1
+    same = "; 1 item whose rows contradict each other is unread"
+    assert same in reduced.understood[-1]
+    assert same in memory.attrs["notes"][-1]
+
+
 @pytest.mark.parametrize(
     "frame",
     [_scores(clustered=False), _scores(clustered=True), _verdicts(), _passes()],

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError, printable
-from judgestats.judgments.large.coding import RowCoder
+from judgestats.judgments.large.coding import MAX_REPLICATES, RowCoder
 from judgestats.judgments.large.dataset import ParquetJudgments, damaged, open_parquet
 from judgestats.judgments.large.kinds import VerdictCode, read_kind, understood_columns
 from judgestats.judgments.large.orders import columns_by_label, joined
@@ -27,8 +27,10 @@ from judgestats.judgments.large.reduced import (
     Column,
     ReducedJudgments,
 )
+from judgestats.judgments.large.repeated import leave_out_repeated
 from judgestats.judgments.large.tables import Codes, column_codes, grown, text_of
 from judgestats.judgments.readers.frame import reading_key
+from judgestats.judgments.readers.mistakes import repeated_note
 from judgestats.judgments.readers.names import VERDICTS
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.protocols.base import Status
@@ -142,6 +144,8 @@ class _Pass:
         self.by_status: NDArray[np.int64] = np.zeros((1, len(_STATUSES)), dtype=np.int64)
         self.sums: NDArray[np.float64] = np.zeros((1, 4))
         self.rows = 0
+        self.n_replicates = MAX_REPLICATES
+        self.repeated: tuple[str, ...] = ()
 
     def run(self, batch_rows: int) -> None:
         wanted = dict.fromkeys([*self.names.values(), *self.opened.factors])
@@ -156,6 +160,8 @@ class _Pass:
                 if batch.num_rows:
                     self.take(batch)
         self.check_end()
+        if "replicate" not in self.names:
+            self.leave_out_repeated()
 
     # One batch -----------------------------------------------------------------------------------
 
@@ -267,6 +273,19 @@ class _Pass:
                 f"{verdicts} could be counted. Split the replications"
             )
 
+    def leave_out_repeated(self) -> None:
+        n, k = len(self.coder.items), len(self.coder.columns)
+        board = self.board[:n, :k] if self.board is not None else None
+        counts, asked = self.counts[:n, :k], self.asked[:n, :k]
+        out = leave_out_repeated(counts, asked, board, self.by_status[:k], _STATUSES)
+        if out is None:
+            return
+        self.sums[:k, 1] -= out.rows  # what a row left out cost was paid all the same
+        self.repeated = (repeated_note(int(out.rows.sum()), out.unclear),)
+        self.n_replicates = int(self.asked[:n, :k].max())
+        if self.board is not None:
+            self.board = self.board[:, :, : self.n_replicates]
+
     def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
@@ -280,7 +299,7 @@ class _Pass:
         counts, asked = joined(counts, groups), joined(asked, groups)
         board = None
         if self.board is not None:
-            named = self.coder.replicates.values
+            named = self.coder.replicates.values[: self.n_replicates]
             by_number = sorted(range(len(named)), key=lambda i: named[i])
             board = joined(self.board[:n, :k, : len(named)], groups, np.maximum)
             place = np.zeros(256, dtype=np.uint8)
@@ -300,13 +319,14 @@ class _Pass:
             asked=asked,
             board=board,
             board_reason=self.board_reason,
-            n_replicates=len(self.coder.replicates),
+            n_replicates=min(len(self.coder.replicates), self.n_replicates),
             n_rows=self.rows,
             n_files=self.opened.n_files,
             columns_read=self.names,
             understood=(
                 f"{self.coder.code.said}.",
                 f"{'; '.join([*self.parts(), *unused])}.",
+                *(f"Note: {note}" for note in self.repeated),
             ),
         )
 

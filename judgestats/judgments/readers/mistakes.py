@@ -15,11 +15,11 @@ from judgestats.judgments.readers.scales import check_scales
 from judgestats.judgments.readers.verdicts import Read
 from judgestats.protocols.base import Status
 
-__all__ = ["check_mistakes"]
+__all__ = ["FEW_REPEATED", "check_mistakes", "repeated_note"]
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 _ENOUGH = 20
-_FEW = 0.2
+FEW_REPEATED = 0.2
 """Share of the items of a condition; fewer that stand in several rows are duplicates."""
 
 
@@ -121,7 +121,7 @@ def _without_duplicates(
     several = out.duplicated(key, keep=False)
     items = (~again).groupby([out[c] for c in within], dropna=False).transform("sum")
     many = (several & ~again).groupby([out[c] for c in within], dropna=False).transform("sum")
-    chance = several & (many < _FEW * items)
+    chance = several & (many < FEW_REPEATED * items)
     if not chance.any():
         return out, _repeated_rows(table, out, key)
     read = chance & (out["status"] == "ok")
@@ -136,19 +136,33 @@ def _without_duplicates(
     )
     first = out.assign(_read=out["status"] != "ok").sort_values("_read", kind="stable")
     dropped = chance & first.duplicated(key).reindex(out.index)
-    n, unread = int(dropped.sum()), int((unclear & ~dropped).sum())
+    note = repeated_note(
+        int(dropped.sum()),
+        int((unclear & ~dropped).sum()),
+        first=f" (the first is row {int(again.to_numpy().argmax())})",
+    )
+    return out[~dropped], [note]
+
+
+def repeated_note(n: int, unread: int, *, first: str = "") -> str:
+    """What is told where rows were left out that judge an item again by accident.
+
+    Examples
+    --------
+    >>> repeated_note(1, 0).partition(", few")[0]
+    '1 row judges an item again'
+    """
     note = (
-        f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again (the first is row "
-        f"{int(again.to_numpy().argmax())}), few of them, and no column numbers repetitions: taken "
-        "for duplicates and left out, so that agreement between repetitions is undefined"
+        f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again{first}, few of them, and no "
+        "column numbers repetitions: taken for duplicates and left out, so that agreement between "
+        "repetitions is undefined"
     )
     if unread:
         note += (
             f"; {unread:,} item{'s' * (unread > 1)} whose rows contradict each other "
             f"{'are' if unread > 1 else 'is'} unread"
         )
-    note += ". If the judge was asked again, number the repetitions in a column replicate."
-    return out[~dropped], [note]
+    return note + ". If the judge was asked again, number the repetitions in a column replicate."
 
 
 def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> list[str]:

@@ -404,6 +404,10 @@ def pooled_variance(
     )
 
 
+_USELESS = 25.0
+"""An interval of a variance that ends at more times the estimate says nothing (deviation: 5)."""
+
+
 def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:
     """The pooled variance of one condition."""
     name = cells.conditions[column]
@@ -419,6 +423,15 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
     notes = ratio.notes
     if known.any() and ratio.reason:
         notes = (Note(code="no_interval", message=f"No interval for {name}: {ratio.reason}."),)
+    interval = ratio.interval(level)
+    if interval is not None and interval.high > _USELESS * value:
+        # A log scale has no end, a scale of scores has: 12 items gave deviations up to 1,989.
+        message = (
+            f"No interval for {name}: not estimable at this size. A few clusters hold nearly all "
+            f"of the variance, so that it could be {interval.high / value:.0f} times as large. "
+            "Judge more items."
+        )
+        interval, notes = None, (*notes, Note(code="not_estimable", message=message))
     sample = (
         cells.sample(known, reason="fewer than 2 scores")
         if cells.common_r
@@ -431,7 +444,7 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
         if np.all(w == 1)
         else "sums of squares over degrees of freedom",
         estimate=value,
-        interval=ratio.interval(level),
+        interval=interval,
         sample=sample,
         notes=notes,
         reason=reason,

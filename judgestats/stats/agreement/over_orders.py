@@ -1,0 +1,297 @@
+"""Repetition of verdicts on pairs shown in several orders: compared within each, over all of them.
+
+Told from one order, the coefficient would be of other judgments as soon as the two answers are
+named the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgestats.errors import InputError
+from judgestats.stats.agreement.attainable_minimum import (
+    least_against_even_chance,
+    least_fleiss_kappa,
+    least_vote_share,
+)
+from judgestats.stats.agreement.chance_corrected import (
+    Chance,
+    agreement_terms,
+    chance_fleiss,
+    chance_gwet,
+    chance_uniform,
+)
+from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
+from judgestats.stats.inference.result import Estimate
+from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
+from judgestats.stats.layouts.count_table import (
+    CountTable,
+    count_table,
+    counts_of_codes,
+    rare_category_notes,
+)
+from judgestats.stats.reliability.step_up import replications_needed
+
+__all__ = ["Repetition", "repetition_over_orders"]
+
+FloatArray = NDArray[np.float64]
+Repetition = Literal[
+    "fleiss_kappa", "gwet_ac1", "brennan_prediger", "vote_share_reliability", "percent_agreement",
+    "flip_rate", "verdict_entropy",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Coefficient:
+    """What an order adds to a ratio; `one_minus` takes the ratio from 1."""
+
+    label: str
+    per_item: Callable[[FloatArray], FloatArray]
+    ratio: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]
+    one_minus: bool
+    scale: Scale
+    least: Callable[[FloatArray, int], float] = lambda _r, _q: 0.0
+
+
+def _beyond(label: str, chance: Chance, least: Callable[[FloatArray, int], float]) -> _Coefficient:
+    """Disagreement in the unit of that by chance, (1 - p_a) / (1 - p_e)."""
+
+    def ratio(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        pe = chance(s[..., 3:] / s[..., :1], np.eye(s.shape[-1] - 3))
+        return 1.0 - s[..., 2] / s[..., 1], 1.0 - pe
+
+    return _Coefficient(
+        label=label,
+        per_item=lambda counts: agreement_terms(counts, np.eye(counts.shape[-1])),
+        ratio=ratio,
+        one_minus=True,
+        scale="log_ratio",
+        least=least,
+    )
+
+
+def _shares_per_item(counts: FloatArray) -> FloatArray:
+    r = counts @ np.ones(counts.shape[-1])
+    own = np.einsum("...k,...k->...", counts, counts)
+    terms = np.stack([r * (r - 1.0), r**2 - own, r**2, own], axis=-1)
+    return np.concatenate([terms, counts], axis=-1)
+
+
+def _shares(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Disagreement within items, and between judgments of different items."""
+    n = s[..., 4:].sum(axis=-1)
+    alike = np.einsum("...k,...k->...", s[..., 4:], s[..., 4:])
+    return s[..., 1] / s[..., 0], 1.0 - (alike - s[..., 3]) / (n**2 - s[..., 2])
+
+
+def _mean(label: str, value: Callable[[FloatArray, FloatArray], FloatArray], scale: Scale) -> (
+    _Coefficient
+):  # fmt: skip
+    """The mean of a value over the items with two verdicts in an order."""
+
+    def per_item(counts: FloatArray) -> FloatArray:
+        r = counts @ np.ones(counts.shape[-1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.where(r >= 2, value(counts, r), 0.0)
+        return np.stack([(r >= 2).astype(float), values], axis=-1)
+
+    return _Coefficient(
+        label=label,
+        per_item=per_item,
+        ratio=lambda s: (s[..., 1], s[..., 0]),
+        one_minus=False,
+        scale=scale,
+    )
+
+
+def _agree(counts: FloatArray, r: FloatArray) -> FloatArray:
+    return np.asarray(np.sum(counts * (counts - 1.0), axis=-1) / (r * (r - 1.0)))
+
+
+def _entropy(counts: FloatArray, r: FloatArray) -> FloatArray:
+    p = counts / r[..., None]
+    return np.asarray(np.abs(np.sum(p * np.log2(np.where(counts > 0, p, 1.0)), axis=-1)))
+
+
+def _even(r: FloatArray, q: int) -> float:
+    return least_against_even_chance(r, n_categories=q)
+
+
+_COEFFICIENTS: dict[str, _Coefficient] = {
+    "fleiss_kappa": _beyond("Fleiss' kappa", chance_fleiss, lambda r, _: least_fleiss_kappa(r)),
+    "gwet_ac1": _beyond("Gwet's AC1", chance_gwet, _even),
+    "brennan_prediger": _beyond("Brennan-Prediger coefficient", chance_uniform, _even),
+    "vote_share_reliability": _Coefficient(
+        label="Vote-share reliability of one judgment", per_item=_shares_per_item, ratio=_shares,
+        one_minus=True, scale="log_ratio",
+        least=lambda r, _: least_vote_share(r, estimator="anova"),
+    ),
+    "percent_agreement": _mean("Pairs of replications that agree", _agree, "logit"),
+    "flip_rate": _mean(
+        "Flip rate: two judgments of an item differ", lambda c, r: 1.0 - _agree(c, r), "logit"
+    ),
+    "verdict_entropy": _mean("Entropy of an item's verdicts", _entropy, "identity"),
+}  # fmt: skip
+
+
+@with_keywords(permutations=ON_DEMAND)
+def repetition_over_orders(
+    orders: Sequence[ArrayLike | CountTable],
+    *,
+    coefficient: Repetition,
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    r"""Agreement of repetitions within each order of presentation, over all orders.
+
+    Parameters
+    ----------
+    orders : sequence of array-like, shape (n_items, n_replications), or of CountTable
+        The verdicts of the same items, one table an order; None, NaN or empty text where nothing
+        was read.
+    coefficient : str
+        The function of that name for one order: ``fleiss_kappa``, ``gwet_ac1``,
+        ``brennan_prediger``, ``vote_share_reliability``, ``percent_agreement``, ``flip_rate`` or
+        ``verdict_entropy``.
+
+    Returns
+    -------
+    Estimate
+        Of one order it is that function's value.
+
+    Raises
+    ------
+    InputError
+        If the orders are not of the same items, or the coefficient is unknown.
+
+    Notes
+    -----
+    With observed and expected disagreement :math:`d_o, e_o` in each order,
+    :math:`1 - \sum_o d_o / \sum_o e_o`; means and rates are those over items and orders. Chance is
+    told within an order, so that a judge that always takes the first place agrees with itself
+    beyond chance in none; verdicts of two orders are never compared, which is `swap_consistency`.
+
+    References
+    ----------
+    Barlow, Lai & Azen (1991), A comparison of methods for calculating a stratified kappa. Stat Med
+    10, 1465-1472 (which weighs strata; here each order counts by what it can disagree).
+
+    Examples
+    --------
+    >>> ab = [["a", "a"], ["a", "b"], ["b", "b"]]
+    >>> ba = [["a", "a"], ["b", "b"], ["b", "b"]]
+    >>> round(repetition_over_orders([ab, ba], coefficient="flip_rate").estimate, 4)
+    0.1667
+    >>> one = repetition_over_orders([ab, ba], coefficient="fleiss_kappa").estimate
+    >>> round(one, 4), one == repetition_over_orders([ba, ab], coefficient="fleiss_kappa").estimate
+    (0.6471, True)
+    """
+    where = "repetition_over_orders"
+    if coefficient not in _COEFFICIENTS:
+        raise InputError(
+            f"{where}: coefficient must be one of {', '.join(_COEFFICIENTS)}, got {coefficient!r}. "
+            "Choose one."
+        )
+    tables = _tables(orders, where=where)
+    own = _COEFFICIENTS[coefficient]
+    data = np.concatenate([t.counts for t in tables], axis=1)
+    q, n_orders = len(tables[0].categories), len(tables)
+    width = own.per_item(np.zeros((1, q))).shape[-1]
+
+    def per_item(counts: NDArray[Any]) -> FloatArray:
+        parts = [own.per_item(counts[..., o * q : (o + 1) * q]) for o in range(n_orders)]
+        return np.concatenate(parts, axis=-1)
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        parts = [own.ratio(s[..., o * width : (o + 1) * width]) for o in range(n_orders)]
+        ratio = sum(p[0] for p in parts) / sum(p[1] for p in parts)
+        return np.asarray(1.0 - ratio if own.one_minus else ratio)
+
+    known = [t.codes for t in tables if t.codes is not None]
+    ends = np.cumsum([0, *(c.shape[1] for c in known)])
+
+    def from_codes(codes: NDArray[np.int64]) -> FloatArray:
+        parts = [counts_of_codes(codes[..., a:b], q) for a, b in pairwise(ends.tolist())]
+        return np.concatenate(parts, axis=-1)
+
+    pooled = CountTable(
+        counts=np.sum([t.counts for t in tables], axis=0), categories=tables[0].categories
+    )
+    of_orders = [t.sample() for t in tables]
+    found = estimate_from_sums(
+        SumStatistic(per_item=per_item, combine=combine),
+        data,
+        name=coefficient,
+        label=own.label,
+        estimator=f"within each of {n_orders} orders, over all",
+        sample=replace(
+            pooled.sample(),
+            n_replications=min(s.n_replications or 0 for s in of_orders),
+            n_replications_max=max(s.n_replications_max or 0 for s in of_orders),
+        ),
+        reason=_reason(tables),
+        where=where,
+        scale=own.scale,
+        least=own.least(np.concatenate([t.per_item for t in tables]), q),
+        codes=np.concatenate(known, axis=1) if len(known) == n_orders else None,
+        from_codes=from_codes,
+        proportion=own.scale == "logit",
+        alternative="less" if coefficient in {"flip_rate", "verdict_entropy"} else "greater",
+        notes=rare_category_notes(pooled.counts) if own.one_minus else (),
+        **inference,
+    )
+    if coefficient != "vote_share_reliability":
+        return found
+    return found.replace(
+        details={f"k_for_{t}": _whole(found.estimate, t / 100) for t in (80, 90)}
+        | {"rho_1": found.estimate, "k": 1.0, "categories": pooled.categories}
+    )
+
+
+def _tables(orders: Sequence[ArrayLike | CountTable], *, where: str) -> list[CountTable]:
+    """The orders' tables, all with the same categories."""
+    first = [count_table(o, where=where) for o in orders]
+    if not first or len({t.n_items for t in first}) > 1:
+        raise InputError(
+            f"{where}: orders must be tables of the same items, got "
+            f"{[t.n_items for t in first]} items. Give one row an item in every order."
+        )
+    names = sorted({c for t in first for c in t.categories}, key=str)
+    out = []
+    for table in first:
+        counts = np.zeros((table.n_items, len(names)))
+        place = np.array([names.index(c) for c in table.categories], dtype=np.int64)
+        counts[:, place] = table.counts
+        codes = table.codes
+        if codes is not None and place.size:
+            codes = np.where(codes < 0, -1, place[np.maximum(codes, 0)])
+        out.append(CountTable(counts=counts, categories=tuple(names), codes=codes))
+    return out
+
+
+def _reason(tables: Sequence[CountTable]) -> str:
+    """Why the coefficient is undefined, where it is."""
+    if not any((t.per_item >= 2).any() for t in tables):
+        return "no item has two verdicts in one order"
+    if all((t.counts.sum(axis=0) > 0).sum() <= 1 for t in tables):
+        return (
+            "every verdict is the same within an order: chance agreement is 1, so agreement beyond "
+            "chance is undefined (raw agreement is 1)"
+        )
+    return "some order has no item with two verdicts"
+
+
+def _whole(reliability: float, target: float) -> float:
+    """Least whole number of judgments whose vote share reaches a reliability."""
+    if math.isnan(reliability):
+        return math.nan
+    if reliability <= 0:
+        return math.inf
+    needed = replications_needed(reliability, target=target)
+    return float(max(1, math.ceil(needed * (1 - 1e-12))))
