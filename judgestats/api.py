@@ -133,20 +133,20 @@ def audit(data: Any, **options: Any) -> Findings:
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)
     if read and not options:
-        frame, found = data, audit_frame(data, **chosen)
+        frame, analysis = data, audit_frame(data, **chosen)
     else:
         frame = read_judgments(data, **options)
-        found = audit_read(frame, notes=frame.attrs["notes"], **chosen)
+        analysis = audit_read(frame, notes=frame.attrs["notes"], **chosen)
     understood = frame.attrs.get("understood", [])
-    found = replace(found, question=" ".join([*understood, found.question]))
+    analysis = replace(analysis, question=" ".join([*understood, analysis.question]))
     level = float(chosen.get("level", 0.95))
 
     def held() -> HeldRun:
-        full = supplemented(found, frame, level=level, scale=frame.attrs.get("scale"))
+        full = supplemented(analysis, frame, level=level, scale=frame.attrs.get("scale"))
         records = full.records(_facts(data, frame))
         return HeldRun(records=records, held=frame, at_level=level)
 
-    return Findings(found, held)
+    return Findings(analysis, held)
 
 
 def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
@@ -253,10 +253,10 @@ def drift(
 
     again, unchanged = (None if one is None else _judged(one) for one in (baseline, anchors))
     before, after = _judged(first), _judged(second)
-    found = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
-    records = found.records({"kind": "drift"})
+    analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
+    records = analysis.records({"kind": "drift"})
     level = float(options.get("level", 0.95))
-    return Findings(found, HeldRun(records=records, held=after.iloc[:0], at_level=level))
+    return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 
 
 def _judged(data: Any) -> pd.DataFrame:

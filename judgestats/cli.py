@@ -38,12 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except JudgestatsError as error:
-        said = " ".join([str(error), *getattr(error, "__notes__", [])])
-        sys.stderr.write(f"judgestats: {printable(as_typed(said))}\n")
+        text = " ".join([str(error), *getattr(error, "__notes__", [])])
+        sys.stderr.write(f"judgestats: {printable(as_typed(text))}\n")
         return error.exit_code
     except KeyboardInterrupt as stop:
-        said = str(stop) or "stopped; run the same command again to go on where it stopped."
-        sys.stderr.write(f"\njudgestats: {printable(said)}\n")
+        text = str(stop) or "stopped; run the same command again to go on where it stopped."
+        sys.stderr.write(f"\njudgestats: {printable(text)}\n")
         return 130
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: that is not a failure of ours.

@@ -108,21 +108,21 @@ def parse_engine(text: str) -> Engine:
     >>> parse_engine("loky:4").workers, str(parse_engine("dask://10.0.0.1:8786"))
     (4, 'dask://10.0.0.1:8786')
     """
-    said = text.strip()
-    if said in {"", "local"}:
+    words = text.strip()
+    if words in {"", "local"}:
         return Engine()
-    kind, _, count = said.partition(":")
+    kind, _, count = words.partition(":")
     if kind == "loky":
         workers = int(count) if count.isdecimal() and len(count) < 6 else 0
         workers = workers if count else os.cpu_count() or 1
         if 1 <= workers <= MAX_WORKERS:
             return Engine(kind="loky", workers=workers)
-    match = _DASK.match(said)
+    match = _DASK.match(words)
     if match:
         return Engine(kind="dask", workers=0, address=match["address"])
     raise InputError(
         f"engine: expected local, loky:WORKERS (1 to {MAX_WORKERS}) or dask://HOST:PORT, got "
-        f"{said[:80]!r}."
+        f"{words[:80]!r}."
     )
 
 

@@ -128,14 +128,14 @@ class JudgeScorer(Scorer):
 
 
 def _feedback(judged: Judged, *, name: str, judge: str) -> Feedback:
-    told = {f"judgestats.{k}": v for k, v in judged.origin.items()}
+    metadata = {f"judgestats.{k}": v for k, v in judged.origin.items()}
     for key, column in (
         ("judgeInputTokens", "tokens_in"),
         ("judgeOutputTokens", "tokens_out"),
         ("judgeCost", "cost_usd"),
     ):
         if judged.row[column] == judged.row[column]:  # NaN: not known
-            told[_META + key] = f"{judged.row[column]:g}"
+            metadata[_META + key] = f"{judged.row[column]:g}"
     error = None
     if judged.value is None:
         error = AssessmentError(
@@ -147,7 +147,7 @@ def _feedback(judged: Judged, *, name: str, judge: str) -> Feedback:
         error=error,
         rationale=judged.explanation or None,
         source=AssessmentSource(source_type="LLM_JUDGE", source_id=judge),
-        metadata=told,
+        metadata=metadata,
     )
 
 

@@ -60,9 +60,9 @@ def held_judge(
     demands = read_demands(
         [f"{k}={v}" for k, v in (min or {}).items()], [f"{k}={v}" for k, v in (max or {}).items()]
     )
-    found = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
+    analysis = judgments if hasattr(judgments, "analysis") else js.audit(judgments, **options)
     names = [condition] if isinstance(condition, str) else list(condition)
-    held = held_to(found.run.records, demands, conditions=names)
+    held = held_to(analysis.run.records, demands, conditions=names)
     failed = [
         f"  {f.where}: {f.demand.metric} {f.estimate:.3f}, {f.basis} {f.decided_on:.3f} must be "
         f"at {'least' if f.demand.side == 'min' else 'most'} {f.demand.bound:g}"
@@ -71,7 +71,7 @@ def held_judge(
     ]
     if failed:
         raise AssertionError("\n".join(["the judge does not keep its bounds:", *failed]))
-    return found
+    return analysis
 
 
 @pytest.fixture(scope="session")

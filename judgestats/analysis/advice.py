@@ -54,8 +54,8 @@ def what_repeats_give(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataF
         for target in TARGETS:
             line[f"needed_{round(100 * target)}"] = _needed(single, target)
         for k in AVERAGED:
-            known = single > 0
-            line[f"reliability_{k}"] = k * single / (1 + (k - 1) * single) if known else math.nan
+            is_known = single > 0
+            line[f"reliability_{k}"] = k * single / (1 + (k - 1) * single) if is_known else math.nan
             line[f"difference_{k}"] = _Z * math.sqrt(2.0 / k) * sem
         rows.append(line | _taken(row, frame))
     return pd.DataFrame(rows)

@@ -202,9 +202,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results: list[NamedResult] = []
     rows = []
     for method in methods:
-        row, found = describe(method, pairs, declared)
+        row, described = describe(method, pairs, declared)
         rows.append(row)
-        results += found
+        results += described
     weighted = weighted_methods(frame, pairs)
     beside = [describe(m, pairs, declared) for m in weighted]
     results += [result for _, own in beside for result in own]
@@ -212,8 +212,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     table = pd.DataFrame(rows)
     # One method without any readable verdict would leave the others no pair in common.
     readable = [m for m in methods if not np.isnan(m.credit).all()]
-    compared, found = compare_methods(readable, pairs, declared)
-    results += found
+    compared, described = compare_methods(readable, pairs, declared)
+    results += described
     results += compare_temperatures(readable, pairs, declared)
     results += consistency_of(table)
     results += reference_results(pairs, declared)

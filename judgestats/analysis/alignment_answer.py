@@ -54,7 +54,7 @@ def alignment_headlines(
     apart = p_adjust([t.p_value for t in tests])
     bounds = p_bounds([t.p_value for t in tests], [t.p_floor for t in tests])
     alike = p_adjust([compared[j].equal.p_all for j in judges])
-    found = []
+    headlines = []
     for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)
         about = About(
@@ -65,7 +65,7 @@ def alignment_headlines(
             factors={"temperature": None if math.isnan(at) else at},
         )
         claim = claim_of(p, p_alike)
-        found.append(
+        headlines.append(
             Headline(
                 id=f"headline.methods.{judge}",
                 hypothesis="methods",
@@ -90,7 +90,7 @@ def alignment_headlines(
                 # NaN stays NaN: a baseline that could not be compared is not one tested in vain.
                 p_floor = float(np.minimum(1.0, len(judges) * row.p_adjusted))
                 above = (row.estimate > 0) == (row.a == best)
-                found.append(
+                headlines.append(
                     Headline(
                         id=f"headline.difference.{judge}.{floor}",
                         hypothesis="difference",
@@ -105,7 +105,7 @@ def alignment_headlines(
                         says=_against(claim_of(p_floor, math.nan), floor, above=above),
                     )
                 )
-    return tuple(found)
+    return tuple(headlines)
 
 
 _SAYS: Mapping[Claim, str] = {
@@ -211,10 +211,10 @@ def _of_judge(
 
 def _largest(compared: Compared) -> str:
     """The methods furthest apart with their interval, and whether the margin is ruled out."""
-    known = [r for r in compared.equal.rows if r.interval is not None]
-    if not known:
+    usable = [r for r in compared.equal.rows if r.interval is not None]
+    if not usable:
         return "no difference has an interval"
-    row = max(known, key=lambda r: abs(r.estimate))
+    row = max(usable, key=lambda r: abs(r.estimate))
     low, high = bounds_of(row.interval)
     out = (
         "ruled out here, but not for all together" if max(-low, high) < MARGIN else "not ruled out"
@@ -243,18 +243,18 @@ def recommend_method(
     level: float,
 ) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
     """The cheapest method that is shown to be hardly worse than the best."""
-    known = [
+    usable = [
         (m, r)
         for m, r in zip(methods, rows, strict=True)
         if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
     ]
     given = recommend_best(
-        {str(r["condition"]): m.credit for m, r in known},
+        {str(r["condition"]): m.credit for m, r in usable},
         clusters,
         spent=Spent.of(
-            [r for _, r in known],
+            [r for _, r in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),
         margin=MARGIN, level=level, what="agreement with people", each="a pair",
-    ) if len(known) > 1 else None  # fmt: skip
+    ) if len(usable) > 1 else None  # fmt: skip
     return (None, ()) if given is None else (given[0], (given[1],))

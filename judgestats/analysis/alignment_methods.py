@@ -102,8 +102,8 @@ def _same_and_wrong(method: Method, credit: Floats) -> float:
     """Share of pairs with the same verdict every time that earns less than half of the credit."""
     v = method.verdicts
     same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
-    known = ~np.isnan(credit)
-    return float(np.mean(same[known] & (credit[known] < 0.5))) if known.any() else math.nan
+    present = ~np.isnan(credit)
+    return float(np.mean(same[present] & (credit[present] < 0.5))) if present.any() else math.nan
 
 
 def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -> list[NamedResult]:
@@ -124,9 +124,9 @@ def _by_category(method: Method, pairs: JudgedPairs, label: str, level: float) -
     ]
 
 
-def _of_alignment(found: EquivalenceResult) -> EquivalenceResult:
+def _of_alignment(equivalence: EquivalenceResult) -> EquivalenceResult:
     """Named for what is compared: a pair's 1, .5 or 0, not a score on the judge's scale."""
-    return replace(found, quantity="alignment scores (1, .5 or 0 a pair)")
+    return replace(equivalence, quantity="alignment scores (1, .5 or 0 a pair)")
 
 
 class Compared:
@@ -219,17 +219,17 @@ def compare_methods(
         for judge in dict.fromkeys(m.judge for m in here)
     }
     of = {judge: own for judge, own in of.items() if len(own) > 1}
-    found = {
+    by_judge = {
         judge: Compared(judge, own, pairs, declared, tests=len(of)) for judge, own in of.items()
     }
-    results = [r for c in found.values() for r in c.results]
-    if len(found) > 1:
-        family = adjust_family({j: c.test for j, c in found.items()}, family="methods: judges")
+    results = [r for c in by_judge.values() for r in c.results]
+    if len(by_judge) > 1:
+        family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
         results.append(
             named("methods.family", "Agreement with people by method, adjusted", "primary", family,
                   headline=True)
         )  # fmt: skip
-    return found, results
+    return by_judge, results
 
 
 def compare_temperatures(
@@ -287,11 +287,11 @@ def consistency_of(table: pd.DataFrame) -> list[NamedResult]:
     """Over conditions: do those that repeat themselves better also agree better with people?"""
     if "self_agreement" not in table:
         return []
-    known = table[table["self_agreement"].notna() & table["alignment"].notna()]
-    if len(known) < 5:
+    rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
+    if len(rows) < 5:
         return []
     test = spearman_correlation(
-        known["self_agreement"].to_numpy(float), known["alignment"].to_numpy(float), interval="none"
+        rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval="none"
     )
     return [
         named("consistency.over_conditions",

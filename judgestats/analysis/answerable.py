@@ -116,8 +116,8 @@ def _times(sizes: pd.Series) -> str:
 
 
 def _orders(frame: pd.DataFrame) -> Question | None:
-    said = set(frame["choice"].astype(str).str.lower()) - {""}
-    if not said or not said <= set(PREFERENCES) or said <= {"0", "1"}:
+    words = set(frame["choice"].astype(str).str.lower()) - {""}
+    if not words or not words <= set(PREFERENCES) or words <= {"0", "1"}:
         return None
     per = frame.groupby(["condition", "item_id"])["order"].nunique()
     both = int((per > 1).sum())
@@ -144,8 +144,8 @@ def _people(frame: pd.DataFrame) -> Question:
             needs=f"labels of about {need} questions for +-5 points (if they agree on 80 %)",
             command=f"judgestats labels plan {{file}} --labels {need}, then --labels labels.csv",
         )
-    said = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
-    same = float((said.str.lower() == labelled["label"].str.lower()).mean())
+    verdicts = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
+    same = float((verdicts.str.lower() == labelled["label"].str.lower()).mean())
     share = min(max(same, 0.05), 0.95)
     need = labels_for(_AIM, share=share)
     return Question(

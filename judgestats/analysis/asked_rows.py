@@ -145,7 +145,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[Row, ...]:
     >>> [r.ask for r in share_rows({"a": ["good", "bad"], "b": ["bad"]})]
     ["says 'bad'", "says 'good'"]
     """
-    said = {name: tuple(own) for name, own in words.items()}
+    by_condition = {name: tuple(own) for name, own in words.items()}
     return tuple(
         asked_row(
             f"share of '{word}'",
@@ -153,9 +153,9 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[Row, ...]:
             f"'{word}'",
             "share",
             f"verdicts.share of '{word}'.{{}}",
-            [name for name, own in said.items() if word in own],
+            [name for name, own in by_condition.items() if word in own],
         )
-        for word in sorted({w for own in said.values() for w in own})
+        for word in sorted({w for own in by_condition.values() for w in own})
     )
 
 

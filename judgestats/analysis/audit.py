@@ -163,15 +163,15 @@ def plan_for(
     -------
     AnalysisPlan
     """
-    said = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
+    drawn = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
     if read_mix(mix):
-        said["mix"] = mix
+        drawn["mix"] = mix
     given = {"sensitivity": sensitivity, "specificity": specificity}
-    said |= given if read_rates(given) else {}
+    drawn |= given if read_rates(given) else {}
     scores = plan(n_resamples=n_resamples, seed=seed, level=level)
-    scores = with_omega_model(replace(scores, options=said), omega_model)
+    scores = with_omega_model(replace(scores, options=drawn), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
-    verdicts = replace(verdicts, options={**verdicts.options, **said})
+    verdicts = replace(verdicts, options={**verdicts.options, **drawn})
     in_scores, in_words = kinds(frame)
     if in_scores and in_words:
         worded = frame["condition"].isin(in_words)
@@ -280,30 +280,30 @@ def audit_read(frame: pd.DataFrame, *, notes: Iterable[object] = (), **options: 
             "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
     if in_scores and in_words:
-        found = both_audits(
+        audits = both_audits(
             frame,
             in_words,
             scores=lambda part: _audit_scores(part, plan_for(part, **options)),
             verdicts=lambda part: audit_verdicts(part, plan_for(part, **options)),
         )
     elif in_scores:
-        found = _audit_scores(frame, plan_for(frame, **options))
+        audits = _audit_scores(frame, plan_for(frame, **options))
     else:
-        found = audit_verdicts(frame, plan_for(frame, **options))
-    said = list(map(str, notes))
+        audits = audit_verdicts(frame, plan_for(frame, **options))
+    read_notes = list(map(str, notes))
     if (
         options["labels_drawn"] == "by-verdict"
         and "chance" not in frame
-        and len(found.conditions) > 1
+        and len(audits.conditions) > 1
     ):
-        said.append(
+        read_notes.append(
             "Labels drawn by verdict are weighted in each condition by its own verdicts, which is "
             "right for the judge that they were drawn by and for no other: a column chance beside "
             "the labels serves all."
         )
-    warned = label_warnings(found.results)
-    found = replace(found, limitations=(*warned, *found.limitations, *said))
-    return marked_as_tuned(found, [frame])
+    warned = label_warnings(audits.results)
+    audits = replace(audits, limitations=(*warned, *audits.limitations, *read_notes))
+    return marked_as_tuned(audits, [frame])
 
 
 def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -425,8 +425,10 @@ _ONCE_METRICS = frozenset(
 
 def _primary(named: NamedResult) -> NamedResult:
     """Of one judgment and of the mean; an omega of another model stands beside."""
-    told = named.id.split(".")[1] in {"icc1", "omega"}
-    return replace(named, role="primary" if told else "secondary", headline=told)
+    is_reliability = named.id.split(".")[1] in {"icc1", "omega"}
+    return replace(
+        named, role="primary" if is_reliability else "secondary", headline=is_reliability
+    )
 
 
 def _compare(
@@ -446,9 +448,9 @@ def _compare(
         return 2 <= len(columns) <= _MOST_CONDITIONS and enough
 
     everything = range(len(array.conditions))
-    found, shifts = None, None
+    spread, shifts = None, None
     if shared(warm):
-        found = with_items(
+        spread = with_items(
             spread_test(
                 array.scores[:, warm],
                 conditions=[array.conditions[i] for i in warm],
@@ -460,7 +462,7 @@ def _compare(
             ),
             array.items,
         )
-        shifts = found.shifts
+        shifts = spread.shifts
     if cold and shared(everything):
         shifts = mean_shift(
             array.scores,
@@ -468,23 +470,25 @@ def _compare(
             cluster=array.clusters,
             level=declared.level,
         )
-    return found, shifts
+    return spread, shifts
 
 
-def comparison_results(found: SpreadResult | None, shifts: Comparisons | None) -> list[NamedResult]:
+def comparison_results(
+    spread: SpreadResult | None, shifts: Comparisons | None
+) -> list[NamedResult]:
     """The results of a comparison of all conditions, named and with their role."""
     listed: list[tuple[str, str, Result]] = []
-    if found is not None:
+    if spread is not None:
         listed += [
-            ("spread.all", "Spread of all conditions", found.blocked_f),
-            ("ranks.all", "Ranks of spread", found.rank_test),
-            *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
+            ("spread.all", "Spread of all conditions", spread.blocked_f),
+            ("ranks.all", "Ranks of spread", spread.rank_test),
+            *((f"posthoc.{f.name}", "Which conditions", f) for f in spread.post_hoc),
             *(
-                [("distance.all", "Ratios of mean distances", found.distance_ratios)]
-                if found.distance_ratios is not None
+                [("distance.all", "Ratios of mean distances", spread.distance_ratios)]
+                if spread.distance_ratios is not None
                 else []
             ),
-            ("ratio.all", "Ratios of variances", found.ratios),
+            ("ratio.all", "Ratios of variances", spread.ratios),
         ]
     if shifts is not None:
         listed.append(("shift.all", "Differences of mean scores", shifts))

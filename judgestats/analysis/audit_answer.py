@@ -73,21 +73,21 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     bounds = dict(zip(compared, p_bounds(p_values, floors), strict=True))
     headlines = []
     for named in results:
-        found = named.result
+        result = named.result
         rests_on: tuple[str, ...] = (named.id,)
-        if isinstance(found, Estimate) and named.role == "primary":
-            undefined = math.isnan(found.estimate)
+        if isinstance(result, Estimate) and named.role == "primary":
+            undefined = math.isnan(result.estimate)
             claim: Claim = "undefined" if undefined else "described"
-            estimand, p, reason = found.name, math.nan, found.reason
+            estimand, p, reason = result.name, math.nan, result.reason
         elif named.id in adjusted:
             p = float(adjusted[named.id])
             claim = claim_of(p, math.nan)
             estimand, beside = _COMPARED[_kind(named.id)]
             rests_on += tuple(i for i in beside if i in ids)
-            reason = found.reason if isinstance(found, TestResult) else ""
+            reason = result.reason if isinstance(result, TestResult) else ""
         else:
             continue
-        far = _share_of_place(found) if _kind(named.id) == "slots" else None
+        far = _share_of_place(result) if _kind(named.id) == "slots" else None
         headlines.append(
             Headline(
                 id=f"headline.{named.id}",
@@ -122,24 +122,26 @@ def _by_whom(identity: str) -> str:
     return f" ({identity.removeprefix(f'{_SOURCES}.')})"
 
 
-def _share_of_place(found: Result) -> Estimate | None:
+def _share_of_place(result: Result) -> Estimate | None:
     """The share of choices that lies farthest from what no preference gives."""
-    if not isinstance(found, TestResult):
+    if not isinstance(result, TestResult):
         return None
-    shares = [e for e in found.effects if not e.name.startswith("accuracy_")]
+    shares = [e for e in result.effects if not e.name.startswith("accuracy_")]
     shares = [e for e in shares if not math.isnan(e.estimate)]
     return max(
-        shares, key=lambda e: abs(e.estimate - found.details["expected_share"]), default=None
+        shares, key=lambda e: abs(e.estimate - result.details["expected_share"]), default=None
     )
 
 
-def _p_of(found: Result) -> tuple[float, float]:
+def _p_of(result: Result) -> tuple[float, float]:
     """Of a test with its floor, or the smallest of pairs that are adjusted among themselves."""
-    if isinstance(found, Comparisons):
-        known = [r for r in found.rows if not math.isnan(r.p_adjusted)]
-        row = min(known, key=lambda r: r.p_adjusted, default=None)
+    if isinstance(result, Comparisons):
+        usable = [r for r in result.rows if not math.isnan(r.p_adjusted)]
+        row = min(usable, key=lambda r: r.p_adjusted, default=None)
         return (row.p_adjusted, row.p_adjusted * row.p_bound) if row else (math.nan, math.nan)
-    return (found.p_value, found.p_floor) if isinstance(found, TestResult) else (math.nan, math.nan)
+    return (
+        (result.p_value, result.p_floor) if isinstance(result, TestResult) else (math.nan, math.nan)
+    )
 
 
 def audit_sentence(
@@ -207,10 +209,10 @@ def _widest(results: Sequence[NamedResult]) -> str:
     """The ratio of mean distances (of variances where these alone are known) furthest from 1."""
     by_id = {r.id: r.result for r in results}
     named = "distance.all" if "distance.all" in by_id else "ratio.all"
-    found = [by_id[named]] if named in by_id else []
+    candidates = [by_id[named]] if named in by_id else []
     rows = [
         row
-        for ratios in found
+        for ratios in candidates
         if isinstance(ratios, Comparisons)
         for row in ratios.rows
         if 0 < row.estimate < math.inf

@@ -27,15 +27,15 @@ def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
     >>> kinds(pd.DataFrame({"condition": ["x", "y"], "score": [7.0, None], "choice": ["", "C"]}))
     (('x',), ('y',))
     """
-    told = frame.groupby("condition", sort=False).agg(
+    has_verdicts = frame.groupby("condition", sort=False).agg(
         score=("score", lambda s: bool(s.notna().any())),
         choice=("choice", lambda c: bool((c != "").any())),
     )
-    words = told.index[told["choice"] & ~told["score"]]
-    scored = bool(told["score"].any())
-    numbers = told.index.difference(words, sort=False) if scored else told.index[:0]
+    words = has_verdicts.index[has_verdicts["choice"] & ~has_verdicts["score"]]
+    scored = bool(has_verdicts["score"].any())
+    numbers = has_verdicts.index.difference(words, sort=False) if scored else has_verdicts.index[:0]
     return tuple(map(str, numbers)), tuple(
-        map(str, words if scored or not len(words) else told.index)
+        map(str, words if scored or not len(words) else has_verdicts.index)
     )
 
 
@@ -79,41 +79,41 @@ def both_audits(
         Neither part can be audited.
     """
     words = frame["condition"].isin(in_words)
-    found, refused = [], []
+    parts, refused = [], []
     for part, analyse in ((frame[~words], scores), (frame[words], verdicts)):
         try:
-            found.append(analyse(part.reset_index(drop=True)))
+            parts.append(analyse(part.reset_index(drop=True)))
         except InputError as error:
             refused.append(error)
-    if not found:
+    if not parts:
         raise refused[0]
-    first = found[0]
-    later = found[1:]
-    found = _said_once(found)
+    first = parts[0]
+    later = parts[1:]
+    parts = _said_once(parts)
     return replace(
         first,
-        question=" ".join(a.question for a in found),
-        sentence=" ".join(a.sentence for a in found),
-        conditions=pd.concat([a.conditions for a in found], ignore_index=True),
-        results=tuple(r for a in found for r in a.results),
-        headlines=tuple(h for a in found for h in a.headlines),
+        question=" ".join(a.question for a in parts),
+        sentence=" ".join(a.sentence for a in parts),
+        conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
+        results=tuple(r for a in parts for r in a.results),
+        headlines=tuple(h for a in parts for h in a.headlines),
         limitations=tuple(
-            dict.fromkeys([*(x for a in found for x in a.limitations), *map(str, refused)])
+            dict.fromkeys([*(x for a in parts for x in a.limitations), *map(str, refused)])
         ),
         metrics={k: v for a in [*later, first] for k, v in a.metrics.items()},
-        condition_metrics={k: v for a in found for k, v in a.condition_metrics.items()},
+        condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
 
 
-def _said_once(found: list[Analysis]) -> list[Analysis]:
+def _said_once(analyses: list[Analysis]) -> list[Analysis]:
     """The parts with what holds for one of them under its conditions' names, for all said once."""
-    whole = [NOT_REPEATED in a.limitations for a in found]
+    whole = [NOT_REPEATED in a.limitations for a in analyses]
     if all(whole):
         return [
-            replace(a, sentence=a.sentence.replace(f" {NOT_REPEATED}", "")) for a in found[:-1]
-        ] + found[-1:]
+            replace(a, sentence=a.sentence.replace(f" {NOT_REPEATED}", "")) for a in analyses[:-1]
+        ] + analyses[-1:]
     out = []
-    for part, all_of_it in zip(found, whole, strict=True):
+    for part, all_of_it in zip(analyses, whole, strict=True):
         if not all_of_it:
             out.append(part)
             continue

@@ -60,15 +60,15 @@ def beside_judges(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     out = []
     for name, own in _levels(frame):
         conditions = tuple(map(str, own["condition"].unique()))
-        found = _agreement(own, conditions, level) if 2 <= len(conditions) <= _MOST else None
-        if found is not None:
+        agreement = _agreement(own, conditions, level) if 2 <= len(conditions) <= _MOST else None
+        if agreement is not None:
             out.append(
                 NamedResult(
                     id=f"between_judges.{name}",
                     title="Agreement between judges"
                     + (" over all conditions" if name == "across" else f" ({name})"),
                     role="descriptive",
-                    result=found,
+                    result=agreement,
                     about=About(conditions=conditions),
                 )
             )
@@ -81,9 +81,9 @@ def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     keys = ["temperature", *factors]
     groups: list[tuple[Any, pd.DataFrame]] = list(frame.groupby(keys, sort=False, dropna=False))
     for key, own in groups:
-        told = [] if np.isnan(key[0]) else [heat(float(key[0]))]
-        told += [f"{c.removeprefix('factor_')}={v}" for c, v in zip(factors, key[1:], strict=True)]
-        yield ", ".join(told) or "all", own
+        parts = [] if np.isnan(key[0]) else [heat(float(key[0]))]
+        parts += [f"{c.removeprefix('factor_')}={v}" for c, v in zip(factors, key[1:], strict=True)]
+        yield ", ".join(parts) or "all", own
     if len(groups) > 1:
         yield "across", frame
 

@@ -96,7 +96,7 @@ def slot_results(
 
 def _named(
     frame: pd.DataFrame,
-    found: Callable[[pd.DataFrame], Found],
+    compute: Callable[[pd.DataFrame], Found],
     *,
     role: Role,
     hypothesis: str = "",
@@ -114,7 +114,7 @@ def _named(
             about=About(conditions=(str(condition),)),
         )
         for condition, own in frame.groupby("condition", sort=False)
-        for kind, title, result in found(own)
+        for kind, title, result in compute(own)
     ]
 
 
@@ -166,8 +166,8 @@ def _wins(own: pd.DataFrame, level: float) -> Found:
 
 def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
     """Of choices among options whose places are known: by the order shown, or by their letters."""
-    own, k, known = _what_is_known(own)
-    if known == "gold":
+    own, k, placed_choices = _what_is_known(own)
+    if placed_choices == "gold":
         labelled = own[own["gold"] >= 0]
         yield (
             "slots.accuracy",
@@ -182,7 +182,7 @@ def _slots(own: pd.DataFrame, level: float, drawn: Mapping[str, Any]) -> Found:
                 **drawn,
             ),
         )
-    elif known == "order":
+    elif placed_choices == "order":
         yield "slots.choices", "Choices by place", _by_place(own, k, level, drawn)
 
 
@@ -205,32 +205,32 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
     letter of an option of a choice is its place.
     """
-    said = each_distinct(own["choice"], lambda v: str(v).strip().lower())
+    choices = each_distinct(own["choice"], lambda v: str(v).strip().lower())
     gold = (
         each_distinct(own["label"], lambda v: str(v).strip().lower())
         if "label" in own
         else pd.Series("", index=own.index)
     )
     codes, shown = pd.factorize(own["order"], use_na_sentinel=False)
-    told = [_listed(str(order).strip().lower()) for order in shown]
-    listed = set(told)
+    orders_shown = [_listed(str(order).strip().lower()) for order in shown]
+    listed = set(orders_shown)
     options = sorted(set().union(*listed))
     ordered = len(options) >= _FEWEST and all(sorted(o) == options for o in listed)
     if not ordered:
-        words = {*said.unique(), *gold.unique()} - {""}
+        words = {*choices.unique(), *gold.unique()} - {""}
         kinds = set(own["verdict_kind"].unique()) if "verdict_kind" in own else set()
         if listed != {()} or not kinds <= {"choice", ""}:
             return own, 0
         if not words or not all(len(w) == 1 and w in ascii_lowercase for w in words):
             return own, 0
         options = list(ascii_lowercase[: max(map(ascii_lowercase.index, words)) + 1])
-        told = [tuple(options)] * len(told)
-    orders = pd.Series([told[code] for code in codes], index=own.index)
+        orders_shown = [tuple(options)] * len(orders_shown)
+    orders = pd.Series([orders_shown[code] for code in codes], index=own.index)
 
     def places(values: pd.Series) -> list[int]:
         return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]
 
-    return own.assign(order=orders, place=places(said), gold=places(gold)), len(options)
+    return own.assign(order=orders, place=places(choices), gold=places(gold)), len(options)
 
 
 def _listed(order: str) -> tuple[str, ...]:

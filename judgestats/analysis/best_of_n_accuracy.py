@@ -28,10 +28,10 @@ def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
     marked = asked.assign(hit=np.where(hit, "yes", "no"))
     wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
     clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
-    found = option_win_rate(
+    win_rate = option_win_rate(
         wide.to_numpy(object), option="yes", cluster=clusters.to_numpy(object), level=level
     )
-    return found.replace(name=label.lower().replace(" ", "_"), label=label)
+    return win_rate.replace(name=label.lower().replace(" ", "_"), label=label)
 
 
 def choices_right(
@@ -57,12 +57,12 @@ def choices_right(
     """
     results = []
     if "chosen_right" in asked:
-        known = asked[asked["chosen_right"] != ""]
-        right, judged = (pd.to_numeric(known[c]) for c in ("options_right", "options_judged"))
-        known = known.assign(chance=right / judged)
-        if len(known):
-            row["answers_right"] = float(known.drop_duplicates("item_id")["chance"].mean())
-        mixed = known[(right > 0) & (right < judged)]
+        rows = asked[asked["chosen_right"] != ""]
+        right, judged = (pd.to_numeric(rows[c]) for c in ("options_right", "options_judged"))
+        rows = rows.assign(chance=right / judged)
+        if len(rows):
+            row["answers_right"] = float(rows.drop_duplicates("item_id")["chance"].mean())
+        mixed = rows[(right > 0) & (right < judged)]
         if len(mixed):
             hit = mixed["chosen_right"] == "1"
             share = _share(mixed, hit, "Chosen answers that are right", declared.level)
@@ -73,11 +73,11 @@ def choices_right(
                 beside(f"right.target.{name}", "Chosen answers right", name, share, chance)
             )
     if "preferred" in asked:
-        known = asked[asked["preferred"] != ""]
-        if len(known):
-            hit = known["choice"] == known["preferred"]
-            share = _share(known, hit, "Choices of the preferred answer", declared.level)
-            chance = float((1 / (1 + known["options"].str.count(r"\|"))).mean())
+        rows = asked[asked["preferred"] != ""]
+        if len(rows):
+            hit = rows["choice"] == rows["preferred"]
+            share = _share(rows, hit, "Choices of the preferred answer", declared.level)
+            chance = float((1 / (1 + rows["options"].str.count(r"\|"))).mean())
             add_estimate(row, "chosen_preferred", share)
             row["chosen_preferred_by_chance"] = chance
             results.append(
@@ -96,9 +96,9 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     """One row an item whose answers can be held to a target, with the share that is right."""
     if not {"options_judged", "right"} <= set(frame.columns):
         return frame.iloc[:0].assign(share=[])
-    known = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
-    return known.assign(
-        share=pd.to_numeric(known["options_right"]) / pd.to_numeric(known["options_judged"])
+    rows = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
+    return rows.assign(
+        share=pd.to_numeric(rows["options_right"]) / pd.to_numeric(rows["options_judged"])
     )
 
 
@@ -120,12 +120,14 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
         Of choosing the right answer, where the data know it of questions with right and wrong
         ones, else the preferred one; none where neither is known of `FEWEST` questions.
     """
-    for kind, known, hit in _hits(asked):
-        marked = known.assign(hit=np.where(known["choice"] != "", hit.astype(float), np.nan))
+    for kind, open_rows, hit in _hits(asked):
+        marked = open_rows.assign(
+            hit=np.where(open_rows["choice"] != "", hit.astype(float), np.nan)
+        )
         wide = marked.pivot(index="item_id", columns="replicate", values="hit")
         if len(wide) < FEWEST or wide.shape[1] < 2:
             continue
-        clusters = known.drop_duplicates("item_id").set_index("item_id")["cluster"]
+        clusters = open_rows.drop_duplicates("item_id").set_index("item_id")["cluster"]
         cluster = clusters.loc[wide.index].to_numpy(object)
         common: dict[str, Any] = {
             "cluster": cluster if len(set(cluster)) < len(cluster) else None,
@@ -135,10 +137,10 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
         }
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
-        found: list[tuple[str, str, Estimate]] = [
+        omegas: list[tuple[str, str, Estimate]] = [
             ("omega", "", omega_total(scores, null=True, **common))
         ]
-        found += [
+        omegas += [
             (f"omega_{model}", f" under the {model} model", value)
             for value in omega_declared(scores, model, **common)
         ]
@@ -149,7 +151,7 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
                 "descriptive",
                 value,
             )
-            for key, under, value in found
+            for key, under, value in omegas
         ]
     return []
 
@@ -161,11 +163,11 @@ def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
             pd.to_numeric(asked[c], errors="coerce") for c in ("options_right", "options_judged")
         )
         # Known of the options, so that an unread choice stays with its question.
-        known = asked[(right > 0) & (right < judged)]
-        yield "right", known, known["chosen_right"] == "1"
+        rows = asked[(right > 0) & (right < judged)]
+        yield "right", rows, rows["chosen_right"] == "1"
     if "preferred" in asked:
-        known = asked[asked["preferred"] != ""]
-        yield "preferred", known, known["choice"] == known["preferred"]
+        rows = asked[asked["preferred"] != ""]
+        yield "preferred", rows, rows["choice"] == rows["preferred"]
 
 
 def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
@@ -251,13 +253,13 @@ def against_accuracy(
             table[f"answers_right in {benchmark}"] = float(own["share"].mean())
     tests: dict[str, TestResult] = {}
     for condition in table.loc[table["temperature"] != 0, "condition"]:
-        found = choices[str(condition)]
-        share = once["share"].reindex(list(found.items)).to_numpy(float)
-        changes = disagreement(found.values)
+        own_choices = choices[str(condition)]
+        share = once["share"].reindex(list(own_choices.items)).to_numpy(float)
+        changes = disagreement(own_choices.values)
         kept = np.isfinite(share) & np.isfinite(changes)
         if kept.sum() < FEWEST or np.ptp(share[kept]) == 0 or np.ptp(changes[kept]) == 0:
             continue
-        clusters = found.cluster[kept]
+        clusters = own_choices.cluster[kept]
         tests[str(condition)] = spearman_correlation(
             share[kept],
             changes[kept],
@@ -274,10 +276,10 @@ def against_accuracy(
         )
         for condition, test in tests.items()
     ]
-    known = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
-    if len(known) > 1:
+    by_name = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
+    if len(by_name) > 1:
         family = adjust_family(
-            known, family="disagreement with accuracy, one test per condition", method="holm"
+            by_name, family="disagreement with accuracy, one test per condition", method="holm"
         )
         results.append(
             named("accuracy.family", "Disagreement with accuracy, adjusted", "secondary", family)

@@ -42,7 +42,7 @@ FEWEST = 5
 
 
 def reliability(
-    name: str, found: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability of a condition's choices, by both estimators and both policies for the unread.
 
@@ -50,7 +50,7 @@ def reliability(
     ----------
     name : str
         The condition.
-    found : Choices
+    choices : Choices
     row : dict
         The condition's row, which is added to.
     declared : AnalysisPlan
@@ -59,16 +59,16 @@ def reliability(
     -------
     list of NamedResult
     """
-    common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
+    common: dict[str, Any] = {"cluster": choices.cluster, "level": declared.level}
     tested = {**common, "n_permutations": declared.n_resamples, "seed": declared.seed}
-    one = vote_share_reliability(found.values, **tested)
-    many = vote_share_reliability(found.values, k=None, **tested)
-    kappa = vote_share_reliability(found.values, estimator="kappa", **tested)
-    kappa_all = vote_share_reliability(found.values, k=None, estimator="kappa", **tested)
-    category = vote_share_reliability(found.with_status, **tested)
-    letters = sorted({v for v in found.values.ravel() if v})
-    ac1 = gwet_ac1(found.values, categories=letters if len(letters) > 1 else None, **tested)
-    flips = flip_rate(found.values, **tested)
+    one = vote_share_reliability(choices.values, **tested)
+    many = vote_share_reliability(choices.values, k=None, **tested)
+    kappa = vote_share_reliability(choices.values, estimator="kappa", **tested)
+    kappa_all = vote_share_reliability(choices.values, k=None, estimator="kappa", **tested)
+    category = vote_share_reliability(choices.with_status, **tested)
+    letters = sorted({v for v in choices.values.ravel() if v})
+    ac1 = gwet_ac1(choices.values, categories=letters if len(letters) > 1 else None, **tested)
+    flips = flip_rate(choices.values, **tested)
     for key, result in (
         ("vote_share", one),
         ("vote_share_all", many),
@@ -94,7 +94,7 @@ def reliability(
 
 
 def by_benchmark(
-    name: str, found: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability within each benchmark that has enough questions.
 
@@ -108,7 +108,7 @@ def by_benchmark(
     list of NamedResult
         None where there is one benchmark only.
     """
-    groups = {str(c): found.category == c for c in dict.fromkeys(found.category)}
+    groups = {str(c): choices.category == c for c in dict.fromkeys(choices.category)}
     if len(groups) < 2:
         return []
     results = []
@@ -116,13 +116,13 @@ def by_benchmark(
         if int(own.sum()) < FEWEST:
             continue
         common: dict[str, Any] = {
-            "cluster": found.cluster[own],
+            "cluster": choices.cluster[own],
             "level": declared.level,
             "n_permutations": declared.n_resamples,
             "seed": declared.seed,
         }
-        one = vote_share_reliability(found.values[own], **common)
-        many = vote_share_reliability(found.values[own], k=None, **common)
+        one = vote_share_reliability(choices.values[own], **common)
+        many = vote_share_reliability(choices.values[own], k=None, **common)
         row[f"vote_share in {benchmark}"] = one.estimate
         row[f"vote_share_all in {benchmark}"] = many.estimate
         results += [
@@ -270,11 +270,11 @@ def across_judges(
     for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         if len(own) < 2:
             continue
-        found = [choices[str(c)] for c in own["condition"]]
-        width = min(f.values.shape[1] for f in found)
+        judged = [choices[str(c)] for c in own["condition"]]
+        width = min(f.values.shape[1] for f in judged)
         result = agreement_across_judges(
-            np.stack([f.values[:, :width] for f in found]),
-            cluster=found[0].cluster,
+            np.stack([f.values[:, :width] for f in judged]),
+            cluster=judged[0].cluster,
             level=declared.level,
             n_permutations=declared.n_resamples,
             seed=declared.seed,

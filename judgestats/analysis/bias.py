@@ -180,20 +180,20 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     frame = frame[frame["status"] != "invalid_condition"]
     pairs, things = judged_pairs(items), things_of(items)
     own = own_authors(frame, items, declared.options)
-    found = probed(frame, items=items, pairs=pairs, things=things, own=own)
-    described = bias_table(frame, found, things, pairs, declared)
+    probes = probed(frame, items=items, pairs=pairs, things=things, own=own)
+    described = bias_table(frame, probes, things, pairs, declared)
     clusters = pairs.table.clusters
     results = [
-        *padding_results(found, things, declared),
-        *position_results(found, clusters, declared),
-        *preference_results(found, clusters, declared),
-        *scales_results(found, things, declared),
-        *shapes_results(found, things, declared),
+        *padding_results(probes, things, declared),
+        *position_results(probes, clusters, declared),
+        *preference_results(probes, clusters, declared),
+        *scales_results(probes, things, declared),
+        *shapes_results(probes, things, declared),
         *described.results,
     ]
     unread = bool((frame["status"] != "ok").any())
     if unread:
-        results += unread_results(found, things, clusters, declared)
+        results += unread_results(probes, things, clusters, declared)
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
     for ids in (
@@ -204,8 +204,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             results, ids, family="padding, place and authorship: judges and temperatures"
         )
     by_id: dict[str, Result] = {r.id: r.result for r in results}
-    headlines = bias_headlines(by_id, found)
-    told = [part(headlines, by_id) for part in (length_told, place_told, authorship_told)]
+    headlines = bias_headlines(by_id, probes)
+    sentences = [part(headlines, by_id) for part in (length_told, place_told, authorship_told)]
     return Analysis(
         experiment="bias",
         question=declared.question,
@@ -216,7 +216,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             caption="What empty words add to a score, how often the first place is preferred, and "
             "how often a verdict survives a swap.",
         ),
-        sentence=f"{'; '.join(t for t in told if t)}.",
+        sentence=f"{'; '.join(t for t in sentences if t)}.",
         headlines=headlines,
         conditions=described.table,
         results=tuple(results),
@@ -226,7 +226,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         ),
         recommendation=what_to_do(headlines),
         rows=_rows(
-            [p.where for p in found], list(dict.fromkeys(s for p in found for s in p.scores))
+            [p.where for p in probes], list(dict.fromkeys(s for p in probes for s in p.scores))
         ),
         condition_metrics=described.metrics,
         arrays=cell_arrays(described.array) if described.array is not None else {},
@@ -282,9 +282,9 @@ def _limits(own: Mapping[str, str], declared: AnalysisPlan, table: pd.DataFrame)
             "named as one (own=judge=author)."
         )
     else:
-        said = ", ".join(f"{j} (answers of {a})" for j, a in own.items())
+        text = ", ".join(f"{j} (answers of {a})" for j, a in own.items())
         limits.append(
-            f"Own answers: {said}. People's preference is held constant as far as their labels "
+            f"Own answers: {text}. People's preference is held constant as far as their labels "
             "go; with few labels a pair it is known with error, and a judge that sees quality "
             "better than they do can seem partial."
         )

@@ -52,14 +52,16 @@ _SAYS: Mapping[Claim, str] = {
 }
 
 
-def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tuple[Headline, ...]:
+def bias_headlines(
+    results: Mapping[str, Result], probed_effects: Sequence[Probed]
+) -> tuple[Headline, ...]:
     """Of each judge and effect: it moves the judge, is shown to be small, or is left open.
 
     Parameters
     ----------
     results : mapping of id to Result
         Adjusted by `jointly`.
-    found : sequence of Probed
+    probed_effects : sequence of Probed
 
     Returns
     -------
@@ -68,7 +70,7 @@ def bias_headlines(results: Mapping[str, Result], found: Sequence[Probed]) -> tu
     headlines = []
     for hypothesis, (estimand, varied) in _EFFECTS.items():
         equal_id = f"equivalence.{hypothesis}"
-        for probed in found:
+        for probed in probed_effects:
             p, bound, direction, rests = _test_of(results, hypothesis, probed.where)
             if not rests:
                 continue
@@ -113,9 +115,9 @@ def _test_of(
         ids = (f"position.shift.{where}", *beside)
         return family.p_adjusted[where], family.p_bound[where], _sign(rows), ids
     rows = _rows_of(results.get(hypothesis), where)
-    known = [r for r in rows if not math.isnan(r.p_adjusted)]
+    usable = [r for r in rows if not math.isnan(r.p_adjusted)]
     ids = tuple(f"{hypothesis}/{r.a}:{r.b}" for r in rows)
-    row = min(known, key=lambda r: r.p_adjusted, default=None)
+    row = min(usable, key=lambda r: r.p_adjusted, default=None)
     return row.p_adjusted if row else math.nan, bool(row and row.p_bound), _sign(rows), ids
 
 
@@ -160,13 +162,13 @@ def _said(
         name = h.about.stratum
         of.setdefault(h.claim, []).append(f"{name} ({by(name)})" if h.claim == "differs" else name)
     margin = equal.margin[1] if isinstance(equal, EquivalenceResult) else math.nan
-    told = {
+    wording = {
         "differs": f"{what} {{}}",
         "equivalent": f"for {{}} any effect is shown to be under {apa_number(margin)} {unit}",
         "open": "for {} neither an effect nor its absence is shown",
         "undefined": "for {} nothing could be computed",
     }
-    return ", ".join(text.format(_joined(of[c])) for c, text in told.items() if c in of)
+    return ", ".join(text.format(_joined(of[c])) for c, text in wording.items() if c in of)
 
 
 def length_told(headlines: Sequence[Headline], results: Mapping[str, Result]) -> str:

@@ -155,30 +155,35 @@ def probed(
     -------
     list of Probed
     """
-    known = _beside(items, pairs)
-    found = []
+    labels_beside = _beside(items, pairs)
+    effects = []
     for (judge, temperature), asked in frame.groupby(
         ["judge", "temperature"], sort=False, dropna=False
     ):
         parts: dict[str, Any] = {"conditions": {}, "scores": {}, "padded": {}, "native": {}}
-        for probe, said in asked.groupby("factor_probe", sort=False):
+        for probe, own_rows in asked.groupby("factor_probe", sort=False):
             name = str(probe)
-            parts["conditions"][name] = str(said["condition"].iloc[0])
+            parts["conditions"][name] = str(own_rows["condition"].iloc[0])
             if name == "pairs":
-                parts["comparing"] = _comparing(said, pairs, known, own.get(str(judge), ""))
+                parts["comparing"] = _comparing(
+                    own_rows, pairs, labels_beside, own.get(str(judge), "")
+                )
                 continue
             scale = Scale.parse(name.removeprefix("scale "))
-            plain = scores_of(said, things.original)
+            plain = scores_of(own_rows, things.original)
             parts["native"][name] = plain
             parts["scores"][name] = in_points(plain, scale)
             parts["padded"][name] = np.stack(
-                [in_points(scores_of(said, [t[i] for t in things.twins]), scale) for i in (0, 1)],
+                [
+                    in_points(scores_of(own_rows, [t[i] for t in things.twins]), scale)
+                    for i in (0, 1)
+                ],
                 axis=1,
             )
-        found.append(
+        effects.append(
             Probed(where=f"{judge} at {heat(float(str(temperature)))}", judge=str(judge), **parts)
         )
-    return found
+    return effects
 
 
 def in_points(scores: Floats, scale: Scale) -> Floats:
@@ -200,10 +205,13 @@ def _beside(items: Sequence[Item], pairs: JudgedPairs) -> tuple[Floats, Floats, 
 
 
 def _comparing(
-    said: pd.DataFrame, pairs: JudgedPairs, known: tuple[Floats, Floats, Objects], author: str
+    rows: pd.DataFrame,
+    pairs: JudgedPairs,
+    labels_beside: tuple[Floats, Floats, Objects],
+    author: str,
 ) -> Comparing:
-    human, ratio, authors = known
-    ab, ba = both_orders(said, pairs.names)
+    human, ratio, authors = labels_beside
+    ab, ba = both_orders(rows, pairs.names)
     mine = authors == author if author else np.zeros(authors.shape, dtype=bool)
     return Comparing(
         ab=ab,
@@ -236,9 +244,9 @@ def preference_share(verdicts: Objects) -> Floats:
     [0.75, 0.0, nan]
     """
     points = np.vectorize(lambda v: _SHARE.get(v, np.nan), otypes=[float])(verdicts)
-    known = ~np.isnan(points)
-    count = known.sum(axis=1)
-    total = np.where(known, points, 0.0).sum(axis=1)
+    present = ~np.isnan(points)
+    count = present.sum(axis=1)
+    total = np.where(present, points, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 

@@ -44,19 +44,19 @@ def own_authors(
     frame: pd.DataFrame, items: Sequence[Item], declared: Mapping[str, str]
 ) -> dict[str, str]:
     """Each judge's own author: as declared, else the author that bears its model's name."""
-    known = {label_of.author for item in items for label_of in item.responses}
-    authors = sorted(a for a in known if a and not a.endswith("+padded"))
-    found = {}
+    by_name = {label_of.author for item in items for label_of in item.responses}
+    authors = sorted(a for a in by_name if a and not a.endswith("+padded"))
+    by_judge = {}
     for judge in dict.fromkeys(str(j) for j in frame["judge"]):
         author = declared.get(judge) or author_of_judge(judge, authors)
         if author in authors:
-            found[judge] = author
-    return found
+            by_judge[judge] = author
+    return by_judge
 
 
 def bias_table(
     frame: pd.DataFrame,
-    found: Sequence[Probed],
+    probed: Sequence[Probed],
     things: Things,
     pairs: JudgedPairs,
     declared: AnalysisPlan,
@@ -67,7 +67,7 @@ def bias_table(
     ----------
     frame : DataFrame
         The parsed judgments.
-    found : sequence of Probed
+    probed : sequence of Probed
     things : Things
     pairs : JudgedPairs
     declared : AnalysisPlan
@@ -93,7 +93,7 @@ def bias_table(
             for r in described.table.to_dict("records")
         }
     common: dict[str, Any] = {"level": declared.level}
-    for p in found:
+    for p in probed:
         for probe, condition in p.conditions.items():
             asked = frame[frame["condition"] == condition]
             row: dict[str, Any] = {**rows.get(condition, {}), **condition_row(condition, asked)}

@@ -40,12 +40,12 @@ OF_JUDGES = "judges and temperatures"
 
 
 def padding_results(
-    found: Sequence[Probed], things: Things, declared: AnalysisPlan
+    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Padding by judge, temperature and scale, with its equivalence."""
     clusters = things.clusters([t[0] for t in things.twins])
     names = ["original", "padded"]
-    tables = {f"{p.where}, {s}": x for p in found for s, x in p.padded.items()}
+    tables = {f"{p.where}, {s}": x for p in probed for s, x in p.padded.items()}
     if not tables or not things.twins:
         return []
     family = f"padding: {OF_JUDGES}, scales"
@@ -74,10 +74,10 @@ def padding_results(
 
 
 def position_results(
-    found: Sequence[Probed], clusters: Any, declared: AnalysisPlan
+    probed: Sequence[Probed], clusters: Any, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Leaning to a place, its size, its equivalence, and noise apart."""
-    compared = {p.where: p.comparing for p in found if p.comparing is not None}
+    compared = {p.where: p.comparing for p in probed if p.comparing is not None}
     common: dict[str, Any] = {"cluster": clusters, "level": declared.level}
     signs: dict[str, TestResult] = {
         where: first_position_preference(c.ab, c.ba, **common) for where, c in compared.items()
@@ -144,12 +144,12 @@ def position_results(
 
 
 def preference_results(
-    found: Sequence[Probed], clusters: Any, declared: AnalysisPlan
+    probed: Sequence[Probed], clusters: Any, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Length among real answers, and authorship with length held constant."""
     effects: dict[str, dict[str, Comparisons]] = {"length": {}, "own": {}}
     raw: dict[str, Comparisons] = {}
-    for p in found:
+    for p in probed:
         c = p.comparing
         if c is None:
             continue
@@ -196,7 +196,7 @@ _WORD = {"length": "length", "own": "authorship"}
 
 
 def scales_results(
-    found: Sequence[Probed], things: Things, declared: AnalysisPlan
+    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Spread and mean on every scale, the same answers, in points of one scale."""
     clusters = things.clusters(things.original)
@@ -204,7 +204,7 @@ def scales_results(
     ratios: dict[str, Comparisons] = {}
     shifts: dict[str, Comparisons] = {}
     small: dict[str, Any] = {}
-    for p in found:
+    for p in probed:
         if len(p.scores) < 2:
             continue
         names, table = list(p.scores), np.stack(list(p.scores.values()), axis=1)
@@ -242,25 +242,25 @@ def scales_results(
 
 
 def shapes_results(
-    found: Sequence[Probed], things: Things, declared: AnalysisPlan
+    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """The shape of repeated scores on every scale, in its own points."""
     clusters = things.clusters(things.original)
     return [
         named(f"shape.{s}, {p.where}", f"Shape of scores on {s}, {p.where}", "secondary",
               normality_test(x, cluster=clusters, level=declared.level))
-        for p in found
+        for p in probed
         for s, x in p.native.items()
     ]  # fmt: skip
 
 
 def unread_results(
-    found: Sequence[Probed], things: Things, clusters: Any, declared: AnalysisPlan
+    probed: Sequence[Probed], things: Things, clusters: Any, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """The primary tests under the other policy for what could not be read."""
     twins = things.clusters([t[0] for t in things.twins])
     complete: dict[str, Comparisons] = {}
-    for p in found:
+    for p in probed:
         for s, x in p.padded.items():
             kept = ~np.isnan(x).any(axis=(1, 2))
             if kept.sum() > 2:
@@ -274,7 +274,7 @@ def unread_results(
             cluster=clusters,
             level=declared.level,
         )
-        for p in found
+        for p in probed
         if p.comparing is not None
     }
     results = []

@@ -31,10 +31,12 @@ def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.Dat
     """
     if not {"label", "category"} <= set(frame.columns):
         return pd.DataFrame()
-    known = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
-    known = known.assign(right=known["choice"].astype(str) == known["label"].astype(str))
+    labelled = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
+    labelled = labelled.assign(
+        right=labelled["choice"].astype(str) == labelled["label"].astype(str)
+    )
     rows: list[dict[str, Any]] = []
-    for (condition, name), group in known.groupby(["condition", "category"], sort=True):
+    for (condition, name), group in labelled.groupby(["condition", "category"], sort=True):
         by_item = group.groupby("item_id")["right"].mean()
         if not name or len(by_item) < LEAST_IN_CATEGORY:
             continue

@@ -116,15 +116,15 @@ def choose(
     undecided = 0
     for item in items:
         pairs = list(combinations(range(len(item.responses)), 2))
-        said = {p: by_pair.get(pair_name(item, p), []) for p in pairs}
-        flat = [(i, j, v) for (i, j), listed in said.items() for v in listed]
+        verdicts_by_pair = {p: by_pair.get(pair_name(item, p), []) for p in pairs}
+        flat = [(i, j, v) for (i, j), listed in verdicts_by_pair.items() for v in listed]
         standing = round_robin(
             np.array([i for i, _, _ in flat], dtype=int),
             np.array([j for _, j, _ in flat], dtype=int),
             np.array([v for _, _, v in flat], dtype=object),
             n_candidates=len(item.responses),
         )
-        verdicts.append(said)
+        verdicts.append(verdicts_by_pair)
         standings.append(standing if standing.complete else None)
         undecided += standing.complete and len(standing.leaders()) > 1
         index.append(_winner(standing, f"{seed}\0{name}\0{item.id}", rule))
@@ -154,21 +154,24 @@ def at_random(items: Sequence[Item], *, seed: int) -> Chosen:
     return Chosen(standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items))
 
 
-def chat_lines(found: Chosen, items: Sequence[Item]) -> str:
+def chat_lines(chosen: Chosen, items: Sequence[Item]) -> str:
     """The chosen responses as chat-format JSONL: the question's turns and the response's.
 
     A question whose chosen response says nothing in a turn is left out.
     """
     lines = []
-    for item, index in zip(items, found.index, strict=True):
+    for item, index in zip(items, chosen.index, strict=True):
         if index is None:
             continue
         messages = []
-        for place, (asked, said) in enumerate(
+        for place, (asked, exchange) in enumerate(
             zip(item.turns, item.responses[index].turns, strict=True)
         ):
             text = f"{item.context}\n\n{asked}" if item.context and place == 0 else asked
-            messages += [{"role": "user", "content": text}, {"role": "assistant", "content": said}]
+            messages += [
+                {"role": "user", "content": text},
+                {"role": "assistant", "content": exchange},
+            ]
         if all(m["content"].strip() for m in messages):
             lines.append(json.dumps({"messages": messages}))
     return "".join(f"{line}\n" for line in lines)
@@ -178,8 +181,8 @@ def authors_csv(chosen: Mapping[str, Chosen], items: Sequence[Item]) -> str:
     """The share of its comparisons that each author's responses win, a condition, as CSV."""
     rows = [
         {"condition": name, "author": response.author, "share_won": share}
-        for name, found in chosen.items()
-        for item, standing in zip(items, found.standings, strict=True)
+        for name, choice_of_pair in chosen.items()
+        for item, standing in zip(items, choice_of_pair.standings, strict=True)
         if standing is not None
         for response, share in zip(item.responses, standing.share, strict=True)
         if response.author
@@ -195,9 +198,9 @@ def standings_csv(
 ) -> str:
     """Wins, points and labelled share of every candidate, as CSV."""
     rows = []
-    for name, found in chosen.items():
+    for name, choice_of_pair in chosen.items():
         for item, standing, index, share in zip(
-            items, found.standings, found.index, shares, strict=True
+            items, choice_of_pair.standings, choice_of_pair.index, shares, strict=True
         ):
             if standing is None:
                 continue

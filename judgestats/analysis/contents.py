@@ -103,5 +103,5 @@ class AnalysisContents:
         for named in self.results:
             if named.id == result_id:
                 return named.result
-        known = ", ".join(r.id for r in self.results)
-        raise KeyError(f"no result is called {result_id!r}. There are: {known}")
+        listed = ", ".join(r.id for r in self.results)
+        raise KeyError(f"no result is called {result_id!r}. There are: {listed}")

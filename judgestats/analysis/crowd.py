@@ -91,9 +91,9 @@ def analyse(
     tests: dict[str, NamedResult] = {}
     for judged in judges:
         for name in judged.strategies:
-            row, found = describe(judged, name, declared)
+            row, described = describe(judged, name, declared)
             rows.append(row)
-            results += found
+            results += described
         results += _strategies(judged, drawn)
         results += _gain(judged, declared)
         results += _scaling(judged, drawn)
@@ -187,11 +187,11 @@ def _named(declared: AnalysisPlan, key: str, judged: Judged) -> list[str]:
 
 def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[NamedResult]:
     """All that is claimed as one family, and all tests of equivalence as one."""
-    found = jointly(
+    adjusted = jointly(
         results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
     )
     return jointly(
-        found, {f"gain.equivalence.{j.name}" for j in judges},
+        adjusted, {f"gain.equivalence.{j.name}" for j in judges},
         family="strategies against vanilla: all judges",
     )  # fmt: skip
 

@@ -83,7 +83,7 @@ def recommended(
     declared: AnalysisPlan,
 ) -> Recommendation | None:
     """The cheapest strategy of those shown to be better than vanilla, by judge."""
-    told = []
+    parts = []
     for judged in judges:
         if judged.name not in gains:
             continue
@@ -94,16 +94,16 @@ def recommended(
         own = _own(table, judged)
         own = own[own["factor_strategy"].isin(better.keys())]
         if own.empty:
-            told.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
+            parts.append(f"{judge}: keep the vanilla prompt; nothing is shown to beat it")
             continue
         row = own.sort_values(["tokens", "factor_strategy"]).iloc[0]
         name = str(row["factor_strategy"])
-        told.append(
+        parts.append(
             f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
             f"({better[name].with_bounds(times=100, digits=1)} points more, "
             f"{float(row['tokens']):,.0f} tokens a verdict)"
         )
-    return Recommendation(sentences=tuple(f"{t}." for t in told)) if told else None
+    return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None
 
 
 def limits_of(

@@ -110,21 +110,21 @@ def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
     list of Judged
     """
     pipelines = pipelines[pipelines["item_id"].isin(gold.keys())]
-    said = pipelines["choice"].to_numpy(object)
+    choices = pipelines["choice"].to_numpy(object)
     truth = pipelines["item_id"].map(dict(gold)).to_numpy(object)
-    right = np.where(said == "", np.nan, (said == truth).astype(float))
+    right = np.where(choices == "", np.nan, (choices == truth).astype(float))
     words = [
         float(len(text.split())) if choice else np.nan
-        for text, choice in zip(pipelines["explanation"], said, strict=True)
+        for text, choice in zip(pipelines["explanation"], choices, strict=True)
     ]
     pipelines = pipelines.assign(right=right, words=words)
     several = pipelines.groupby("judge")["temperature"].nunique(dropna=False).max() > 1
-    found = []
+    by_judge = []
     for (judge, temperature), rows in pipelines.groupby(
         ["judge", "temperature"], sort=False, dropna=False
     ):
         once = rows.drop_duplicates("item_id")
-        found.append(
+        by_judge.append(
             Judged(
                 name=f"{judge} at T={_number(temperature)}" if several else str(judge),
                 rows=rows,
@@ -134,7 +134,7 @@ def judged_by(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[Judged]:
                 strategies=tuple(dict.fromkeys(rows["factor_strategy"])),
             )
         )
-    return found
+    return by_judge
 
 
 def _number(value: Any) -> str:

@@ -64,8 +64,8 @@ def _means(asked: pd.DataFrame) -> dict[str, float]:
 
 
 def _mean(values: pd.Series) -> float:
-    known = values.dropna().astype(float)
-    return float(known.mean()) if len(known) else math.nan
+    usable = values.dropna().astype(float)
+    return float(usable.mean()) if len(usable) else math.nan
 
 
 def _accuracy(
@@ -159,12 +159,12 @@ def _repeat(
     full = [p for p in parts if p.shape[1] == width]
     verdicts = np.vstack(full)
     cluster = np.concatenate([judged.cluster] * len(full))
-    known = (verdicts != "").sum(axis=1) > 1
-    if known.sum() < 2:
+    present = (verdicts != "").sum(axis=1) > 1
+    if present.sum() < 2:
         return []
-    common: dict[str, Any] = {"cluster": cluster[known], "level": declared.level}
-    again = percent_agreement(verdicts[known], **common)
-    kappa = fleiss_kappa(verdicts[known], **common)
+    common: dict[str, Any] = {"cluster": cluster[present], "level": declared.level}
+    again = percent_agreement(verdicts[present], **common)
+    kappa = fleiss_kappa(verdicts[present], **common)
     add_estimate(row, "self_agreement", again)
     add_estimate(row, "fleiss_kappa", kappa)
     return [

@@ -86,11 +86,11 @@ def price_table(judged: Judged, gain: Comparisons, declared: AnalysisPlan) -> Pr
     }
     base = means[REFERENCE]
     shown = {row.a for row in better_than_vanilla(gain, declared)}
-    found = []
+    prices = []
     for row in gain.rows:
         own = means[row.a]
         points = [100 * v for v in (row.estimate, *bounds_of(row.interval))]
-        found.append(
+        prices.append(
             {
                 "strategy": row.a,
                 **dict(zip(("gain", "gain_low", "gain_high"), points, strict=True)),
@@ -101,7 +101,7 @@ def price_table(judged: Judged, gain: Comparisons, declared: AnalysisPlan) -> Pr
                 **_per_point("usd", own["cost_usd"] - base["cost_usd"], points, row.a in shown),
             }
         )
-    return PriceOfAccuracy(table=pd.DataFrame(found))
+    return PriceOfAccuracy(table=pd.DataFrame(prices))
 
 
 def _per_point(what: str, more: float, points: Sequence[float], shown: bool) -> dict[str, float]:

@@ -94,21 +94,25 @@ def drawing(
     if mix := read_mix(declared.options.get("mix", "")):
         return _of_mix(asked, items, stated, mix)
     chance = _by_item(asked, "chance", items)
-    known = None
+    names_listed = None
     if chance is not None:
         values = pd.to_numeric(chance, errors="coerce").to_numpy(float)
-        known = values if np.isfinite(values[labelled]).all() else None
-    if known is not None and stated != "stratified" and np.ptp(known[labelled]) <= 1e-9:
+        names_listed = values if np.isfinite(values[labelled]).all() else None
+    if (
+        names_listed is not None
+        and stated != "stratified"
+        and np.ptp(names_listed[labelled]) <= 1e-9
+    ):
         # Equal chances: drawn at random, unless what is stated goes beyond the chances.
         return Drawing(labels_drawn=stated or "random")
     if stated == "convenience":
         return Drawing(labels_drawn=stated)
-    if known is not None:
-        by_verdict = not labelled.all() and _one_each(verdict[labelled], known[labelled])
+    if names_listed is not None:
+        by_verdict = not labelled.all() and _one_each(verdict[labelled], names_listed[labelled])
         if stated in {None, "by-verdict"} and by_verdict:
             return Drawing(labels_drawn="by-verdict")
         # Drawn by something else, as another judge's verdicts: the chances themselves weigh.
-        return Drawing(labels_drawn="random", chance=known)
+        return Drawing(labels_drawn="random", chance=names_listed)
     if stated == "stratified":
         stratum = _by_item(asked, "category", items)
         if stratum is None or stratum.fillna("").eq("").any():
@@ -161,11 +165,11 @@ def _of_mix(
 ) -> Drawing:
     """Rates for a stated mix of categories: corrected within each, weighted by its share."""
     stratum = _by_item(asked, "category", items)
-    known = set() if stratum is None else set(stratum.fillna("").astype(str))
-    if known != set(mix):
+    kinds = set() if stratum is None else set(stratum.fillna("").astype(str))
+    if kinds != set(mix):
         raise InputError(
             f"mix names {', '.join(mix)}; the items' categories are "
-            f"{', '.join(sorted(known)) or 'not known'}. Give a share of each (--map "
+            f"{', '.join(sorted(kinds)) or 'not known'}. Give a share of each (--map "
             "category=COLUMN names their column)."
         )
     if stated == "by-verdict" or "chance" in asked:

@@ -90,13 +90,14 @@ def match_conditions(
     """
     one, two = (list(dict.fromkeys(f["condition"])) for f in (before, after))
     if pairs:
-        for name, known, which in (
+        for name, labels, which in (
             *((a, one, "first") for a in pairs),
             *((b, two, "second") for b in pairs.values()),
         ):
-            if name not in known:
+            if name not in labels:
                 raise InputError(
-                    f"drift: the {which} run has no condition {name!r}. It has: {'; '.join(known)}."
+                    f"drift: the {which} run has no condition {name!r}. It has: "
+                    f"{'; '.join(labels)}."
                 )
         return dict(pairs)
     same = {c: c for c in one if c in set(two)}
@@ -177,13 +178,13 @@ def drift(
     (1.0, 'differs')
     """
     if anchors is not None:
-        known = match_conditions(before, after, pairs=pairs)
+        matched = match_conditions(before, after, pairs=pairs)
         plain = [f.drop(columns="label", errors="ignore") for f in (before, anchors)]
-        found = drift(
+        analysis = drift(
             *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
             omega_model=omega_model,
         )  # fmt: skip
-        return with_split(found, before, anchors, after, known, level=level)
+        return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = _joined(before, after, chosen)
     scored = bool(joined["score"].notna().any())
@@ -207,7 +208,7 @@ def drift(
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY)
     headlines = drift_headlines(tests, family)
-    found = Analysis(
+    analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
         sentence=drift_sentence(headlines, tests, counts),
@@ -226,7 +227,7 @@ def drift(
         rows=_rows(names := list(dict.fromkeys(r.about.stratum for r in tests))),
         drawing=_drawing(names, scored=scored),
     )  # fmt: skip
-    return with_labelled(found, before, after, chosen, level=level)
+    return with_labelled(analysis, before, after, chosen, level=level)
 
 
 def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
@@ -283,12 +284,17 @@ def _described(
     """Each run by itself: the table of conditions, reliabilities, limits and metrics."""
     if scored:
         array = score_array(joined)
-        found = score_conditions(
+        scored_conditions = score_conditions(
             joined, array, level=level, n_permutations=n_resamples, seed=seed,
             omega_model=omega_model,
         )  # fmt: skip
-        limits = tuple(common_limits(joined, found.table, array))
-        return found.table, list(found.results), limits, dict(found.metrics)
+        limits = tuple(common_limits(joined, scored_conditions.table, array))
+        return (
+            scored_conditions.table,
+            list(scored_conditions.results),
+            limits,
+            dict(scored_conditions.metrics),
+        )
     plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
     described = [replace(r, role="descriptive", headline=False) for r in audited.of_role("primary")]
@@ -401,15 +407,15 @@ def _change(
     one, two = (_table(own[own["condition"] == label], rows, aspect.column) for label in labels)
     drawn = n_resamples
     while True:
-        found = run_change(
+        change = run_change(
             one, two, kind=aspect.kind, cluster=cluster if len(set(cluster)) < len(rows) else None,
             baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
             level=level, n_permutations=drawn, seed=seed,
         )  # fmt: skip
         # A p-value that many permutations reach is resolved; only small ones need more of them.
         most = max(drawn, permutations_needed(n_comparisons=n_tests))
-        if rerun is not None or drawn == most or not found.p_value * (drawn + 1) <= ENOUGH:
-            return found
+        if rerun is not None or drawn == most or not change.p_value * (drawn + 1) <= ENOUGH:
+            return change
         drawn = most
 
 

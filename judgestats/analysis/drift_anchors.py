@@ -47,7 +47,7 @@ _PASS = {"pass": 1.0, "yes": 1.0, "correct": 1.0, "fail": 0.0, "no": 0.0, "incor
 
 
 def with_split(
-    found: Analysis,
+    analysis: Analysis,
     before: pd.DataFrame,
     anchors: pd.DataFrame,
     after: pd.DataFrame,
@@ -59,7 +59,7 @@ def with_split(
 
     Parameters
     ----------
-    found : Analysis
+    analysis : Analysis
         Of the first run and the anchors.
     before, anchors, after : DataFrame
     pairs : mapping of condition to condition
@@ -94,11 +94,11 @@ def with_split(
     )
     if not any("people" in parts for parts in split.values()):
         note += " A change of people is not seen: give the anchors' labels of then and of today."
-    return _led(found, split, about, note)
+    return _led(analysis, split, about, note)
 
 
 def with_labelled(
-    found: Analysis,
+    analysis: Analysis,
     before: pd.DataFrame,
     after: pd.DataFrame,
     pairs: Mapping[str, str],
@@ -109,7 +109,7 @@ def with_labelled(
 
     Parameters
     ----------
-    found : Analysis
+    analysis : Analysis
     before, after : DataFrame
         The labels of the first run (else of the second) are those that both are held to.
     pairs : mapping of condition to condition
@@ -132,11 +132,11 @@ def with_labelled(
         if parts:
             split[name] = parts
             about[name] = About(stratum=name, conditions=(first, second), varied="run")
-    return _led(found, split, about) if split else found
+    return _led(analysis, split, about) if split else analysis
 
 
 def _led(
-    found: Analysis,
+    analysis: Analysis,
     split: Mapping[str, Mapping[str, Estimate]],
     about: Mapping[str, About],
     *notes: str,
@@ -172,12 +172,12 @@ def _led(
             )
         )
     return replace(
-        found,
-        sentence=" ".join([*(_told(n, p) for n, p in split.items()), found.sentence]),
-        results=(*results, *found.results),
-        headlines=(*headlines, *found.headlines),
-        limitations=(*notes, *found.limitations),
-        rows=(*_rows(results), *found.rows),
+        analysis,
+        sentence=" ".join([*(_told(n, p) for n, p in split.items()), analysis.sentence]),
+        results=(*results, *analysis.results),
+        headlines=(*headlines, *analysis.headlines),
+        limitations=(*notes, *analysis.limitations),
+        rows=(*_rows(results), *analysis.rows),
     )
 
 
@@ -186,10 +186,10 @@ def _agreement(
 ) -> dict[str, Estimate]:
     """How much more, or less, both runs agree with one and the same label of each item."""
     own = [f[f["condition"] == c] for f, c in ((before, first), (after, second))]
-    told = next((f for f in own if "label" in f and f["label"].astype(str).ne("").any()), None)
-    if told is None:
+    labelled = next((f for f in own if "label" in f and f["label"].astype(str).ne("").any()), None)
+    if labelled is None:
         return {}
-    label = told.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
+    label = labelled.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
     scored = own[0]["score"].notna().any()
     name = "distance_change" if scored else "accuracy_change"
     credit = []
@@ -198,10 +198,10 @@ def _agreement(
         if scored:
             value = (frame["score"] - pd.to_numeric(human, errors="coerce")).abs()
         else:
-            said = outcomes(frame["choice"].astype(str)).str.lower()
-            known = human.fillna("").ne("") & said.ne("")
+            words = outcomes(frame["choice"].astype(str)).str.lower()
+            present = human.fillna("").ne("") & words.ne("")
             wanted = outcomes(human.fillna("")).str.lower()
-            value = said.eq(wanted).astype(float).where(known)
+            value = words.eq(wanted).astype(float).where(present)
         credit.append(value.groupby(frame["item_id"], sort=False).mean())
     was, now = credit[0], credit[1].reindex(credit[0].index)
     if int((was.notna() & now.notna()).sum()) < _LEAST:
@@ -273,8 +273,8 @@ def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
     own = frame[frame["condition"] == condition] if condition in set(frame["condition"]) else frame
     if "label" not in own:
         return pd.Series(dtype=float)
-    said = own["label"].astype(str).str.strip().str.lower()
-    value = pd.to_numeric(said.map(lambda v: _PASS.get(v, v)), errors="coerce")
+    words = own["label"].astype(str).str.strip().str.lower()
+    value = pd.to_numeric(words.map(lambda v: _PASS.get(v, v)), errors="coerce")
     return value.groupby(own["item_id"], sort=False).mean().dropna()
 
 
@@ -293,13 +293,13 @@ def _told(name: str, parts: Mapping[str, Estimate]) -> str:
     beside = {"accuracy": "agreement with people", "distance": "distance from people",
               "people": "people's labels", "sensitivity": "sensitivity",
               "specificity": "specificity"}  # fmt: skip
-    told = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
+    sentences = [f"{what} by {shown[k]}" for k, what in beside.items() if k in shown]
     if "total" not in parts:
-        return f"{name}: on the same answers changed: {', '.join(told)}."
+        return f"{name}: on the same answers changed: {', '.join(sentences)}."
     if np.isnan(parts["judge"].estimate):
         return f"{name}: changed by {shown['total']}; {parts['judge'].reason}."
     text = (
         f"{name}: of the total change of {shown['total']}, {shown['judge']} is the judge's (on "
         f"unchanged answers) and {shown['system']} the system's as today's judge sees it."
     )
-    return f"{text} On unchanged answers changed: {', '.join(told)}." if told else text
+    return f"{text} On unchanged answers changed: {', '.join(sentences)}." if sentences else text

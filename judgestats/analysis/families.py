@@ -135,15 +135,15 @@ def family_of_tests(
     **of : str
         Further fields of the named result: ``hypothesis``, ``role``.
     """
-    known = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
-    if len(known) < 2:
+    by_name = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
+    if len(by_name) < 2:
         return []
     return [
         NamedResult(
             id=identity,
             title=f"{family[0].upper()}{family[1:]}, adjusted",
             role="primary" if of.get("role") == "primary" else "secondary",
-            result=adjust_family(known, family=family),
+            result=adjust_family(by_name, family=family),
             headline=True,
             hypothesis=of.get("hypothesis", ""),
         )

@@ -52,18 +52,18 @@ def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:
 
 def _flags(units: Mapping[str, Iterable[Unit]]) -> dict[str, dict[str, tuple[bool, bool]]]:
     """Of each condition and item: whether a text imitates the frame, or addresses the judge."""
-    known: dict[tuple[int, tuple[int, ...]], tuple[bool, bool]] = {}
-    found: dict[str, dict[str, tuple[bool, bool]]] = {}
+    by_texts: dict[tuple[int, tuple[int, ...]], tuple[bool, bool]] = {}
+    by_item: dict[str, dict[str, tuple[bool, bool]]] = {}
     for condition, listed in units.items():
-        flags = found.setdefault(condition, {})
+        flags = by_item.setdefault(condition, {})
         for unit in listed:
             key = id(unit.item), unit.shown
-            if key not in known:
+            if key not in by_texts:
                 texts = _texts(unit)
-                known[key] = any(map(imitates_frame, texts)), any(map(addresses_judge, texts))
+                by_texts[key] = any(map(imitates_frame, texts)), any(map(addresses_judge, texts))
             before = flags.get(unit.item_id, (False, False))
-            flags[unit.item_id] = before[0] or known[key][0], before[1] or known[key][1]
-    return found
+            flags[unit.item_id] = before[0] or by_texts[key][0], before[1] or by_texts[key][1]
+    return by_item
 
 
 def with_flagged_texts(
@@ -144,13 +144,13 @@ def _without(
     ]
     claims = {h.id: h.claim for h in other.headlines}
     changed = [h for h in whole.headlines if claims.get(h.id, "undefined") != h.claim]
-    told = "all claims stay"
+    text = "all claims stay"
     if changed:
-        told = f"{len(changed)} of {len(whole.headlines)} claims are others"
+        text = f"{len(changed)} of {len(whole.headlines)} claims are others"
     limit = Limit(
-        f"Without the judged texts that imitate the frame or address the judge {told}.",
+        f"Without the judged texts that imitate the frame or address the judge {text}.",
         code="flagged_without",
-        short=f"texts address the judge: without them {told}",
+        short=f"texts address the judge: without them {text}",
     )
     counts = [{"changed": len(changed), "claims": len(whole.headlines)}]
     return {"flagged_without": pd.DataFrame(rows), "flagged_claims": pd.DataFrame(counts)}, (limit,)

@@ -163,18 +163,18 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    found = rotations_of(frame)
+    rotations = rotations_of(frame)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     places: dict[str, TestResult] = {}
     # So many that the smallest p-value there can be stands after adjustment in the family of
     # places, prompts and the unrelated option.
-    n_permutations = max(declared.n_resamples, math.ceil(6 * len(found) / LEVEL) - 1)
+    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / LEVEL) - 1)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         row = condition_row(name, asked)
-        results += _condition(name, found[name], row, declared)
-        test = _positions(found[name], declared, n_permutations)
+        results += _condition(name, rotations[name], row, declared)
+        test = _positions(rotations[name], declared, n_permutations)
         if test is not None:
             places[name] = test
         rows.append(row)
@@ -187,7 +187,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         for name, test in places.items()
     ]
     for effect_of in (effect_of_option, effect_of_prompt):
-        differences, tested = effect_of(found, table, declared, n_permutations=n_permutations)
+        differences, tested = effect_of(rotations, table, declared, n_permutations=n_permutations)
         results += differences
         effects += tested
     tests = {e.result.title: e.result.result for e in effects}
@@ -217,7 +217,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
-        limitations=(*_limits(frame, table, found), *unanswered(results, declared)),
+        limitations=(*_limits(frame, table, rotations), *unanswered(results, declared)),
         recommendation=_recommend(table, headlines),
         rows=_rows(table["condition"]),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
@@ -245,16 +245,19 @@ def _rows(names: Iterable[str]) -> tuple[Row, ...]:
 
 
 def _condition(
-    name: str, found: Rotations, row: dict[str, Any], declared: AnalysisPlan
+    name: str, rotations: Rotations, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
+    common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
     drawn = {**common, "n_draws": declared.n_resamples, "seed": declared.seed}
-    grade = grade_score(found.positions, n_options=found.n_options, **drawn)
-    corrected = grade_score(found.positions, n_options=found.n_options, score="corrected", **drawn)
-    complete = np.asarray(
-        grade_score_items(found.positions, n_options=found.n_options)["complete"], dtype=bool
+    grade = grade_score(rotations.positions, n_options=rotations.n_options, **drawn)
+    corrected = grade_score(
+        rotations.positions, n_options=rotations.n_options, score="corrected", **drawn
     )
-    grade, corrected = (_of_items(e, found, complete) for e in (grade, corrected))
+    complete = np.asarray(
+        grade_score_items(rotations.positions, n_options=rotations.n_options)["complete"],
+        dtype=bool,
+    )
+    grade, corrected = (_of_items(e, rotations, complete) for e in (grade, corrected))
     add_estimate(row, "grade_score", grade)
     add_estimate(row, "corrected", corrected)
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
@@ -265,75 +268,81 @@ def _condition(
         named(f"grade.corrected.{name}", f"Corrected for chance, {name}", "primary", corrected),
     ]
     if row["n_replications"] > 1:
-        noise = _of_items(_noise(found, declared), found, np.ones(len(found.items), dtype=bool))
+        noise = _of_items(
+            _noise(rotations, declared), rotations, np.ones(len(rotations.items), dtype=bool)
+        )
         add_estimate(row, "noise", noise)
         results.append(
             named(f"noise.{name}", f"Repetitions that differ, {name}", "secondary", noise)
         )
-    uniform = float(np.mean(1 / found.n_options))
-    read = np.asarray((found.choices != "").any(axis=1))
-    if (found.choices == UNRELATED).any() or row.get(OPTION) == "yes":
+    uniform = float(np.mean(1 / rotations.n_options))
+    read = np.asarray((rotations.choices != "").any(axis=1))
+    if (rotations.choices == UNRELATED).any() or row.get(OPTION) == "yes":
         wins = option_win_rate(
-            found.choices, option=UNRELATED, n_options=_common_n(found), **common
+            rotations.choices, option=UNRELATED, n_options=_common_n(rotations), **common
         )
-        wins = _of_items(wins, found, read)
+        wins = _of_items(wins, rotations, read)
         add_estimate(row, "unrelated_wins", wins)
         results.append(beside(f"wins.{name}", "Unrelated option selected", name, wins, uniform))
-    known = np.asarray(found.preferred != "")
-    if known.any():
+    present = np.asarray(rotations.preferred != "")
+    if present.any():
         right = option_win_rate(
-            found.choices[known],
-            option=found.preferred[known],
-            cluster=found.cluster[known],
+            rotations.choices[present],
+            option=rotations.preferred[present],
+            cluster=rotations.cluster[present],
             level=declared.level,
         )
-        right = _of_items(right, found, read & known)
+        right = _of_items(right, rotations, read & present)
         add_estimate(row, "chosen_preferred", right)
-        uniform = float(np.mean(1 / found.n_options[known]))
+        uniform = float(np.mean(1 / rotations.n_options[present]))
         results.append(
             beside(f"preferred.{name}", "Preferred option selected", name, right, uniform)
         )
     return results
 
 
-def _of_items(estimate: Estimate, found: Rotations, used: NDArray[np.bool_]) -> Estimate:
+def _of_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
-    n = len(set(found.items[used].tolist()))
+    n = len(set(rotations.items[used].tolist()))
     return estimate.replace(sample=dataclasses.replace(estimate.sample, n_items=n))
 
 
-def _common_n(found: Rotations) -> int | None:
-    sizes = set(found.n_options.tolist())
+def _common_n(rotations: Rotations) -> int | None:
+    sizes = set(rotations.n_options.tolist())
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def _noise(found: Rotations, declared: AnalysisPlan) -> Any:
+def _noise(rotations: Rotations, declared: AnalysisPlan) -> Any:
     """Selections of the same rotation, repeated: item and rotation are the unit."""
-    wide = found.repetitions()
-    clusters = pd.Series(found.cluster, index=found.items).groupby(level=0).first()
+    wide = rotations.repetitions()
+    clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
     of_row = clusters.loc[wide.index.get_level_values("item_id")].to_numpy(object)
     return flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
 
 
-def _positions(found: Rotations, declared: AnalysisPlan, n_permutations: int) -> TestResult | None:
+def _positions(
+    rotations: Rotations, declared: AnalysisPlan, n_permutations: int
+) -> TestResult | None:
     """Over the items with the most common number of options, since places differ with it."""
-    n = int(np.bincount(found.n_options).argmax())
-    own = found.n_options == n
+    n = int(np.bincount(rotations.n_options).argmax())
+    own = rotations.n_options == n
     if own.sum() < 2:
         return None
     return position_test(
-        found.positions[own, :n],
+        rotations.positions[own, :n],
         n_options=n,
-        cluster=found.cluster[own],
+        cluster=rotations.cluster[own],
         level=declared.level,
         n_permutations=n_permutations,
         seed=declared.seed,
     )
 
 
-def _limits(frame: pd.DataFrame, table: pd.DataFrame, found: Mapping[str, Rotations]) -> list[str]:
+def _limits(
+    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, Rotations]
+) -> list[str]:
     limits = selection_limits(frame, table)
-    sizes = sorted({int(n) for r in found.values() for n in r.n_options})
+    sizes = sorted({int(n) for r in rotations.values() for n in r.n_options})
     if len(sizes) > 1:
         limits.append(
             f"Items have {', '.join(map(str, sizes))} options: what chance scores differs with "
@@ -356,13 +365,13 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, found: Mapping[str, Rotati
 def _sentence(table: pd.DataFrame) -> str:
     parts = []
     for judge, own in table.groupby("judge", sort=False):
-        known = own.dropna(subset=["grade_score"]).sort_values("grade_score")
-        if known.empty:
+        usable = own.dropna(subset=["grade_score"]).sort_values("grade_score")
+        if usable.empty:
             parts.append(f"{judge} not known")
             continue
-        low, high = known.iloc[0], known.iloc[-1]
+        low, high = usable.iloc[0], usable.iloc[-1]
         span = worded_coefficient(low, "grade_score")
-        if len(known) > 1:
+        if len(usable) > 1:
             ends = [
                 f"{worded_coefficient(row, 'grade_score')} "
                 f"({str(row['condition']).removeprefix(f'{judge}, ')})"

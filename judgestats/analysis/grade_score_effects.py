@@ -46,19 +46,19 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
     rest = [c for c in ("judge", "temperature", _PROMPT, OPTION) if c in table and c != vary]
     out = []
     for key, own in table.groupby(rest, sort=False):
-        told = dict(zip(rest, key, strict=True))
-        words = [str(told["judge"]), heat(told["temperature"])]
-        if _PROMPT in told:
-            words.append(f"prompt {told[_PROMPT]}")
-        if OPTION in told:
-            words.append("with unrelated" if told[OPTION] == "yes" else "without unrelated")
+        factors = dict(zip(rest, key, strict=True))
+        words = [str(factors["judge"]), heat(factors["temperature"])]
+        if _PROMPT in factors:
+            words.append(f"prompt {factors[_PROMPT]}")
+        if OPTION in factors:
+            words.append("with unrelated" if factors[OPTION] == "yes" else "without unrelated")
         levels = {str(v): str(c) for v, c in zip(own[vary], own["condition"], strict=True)}
         out.append((", ".join(words), levels))
     return out
 
 
 def effect_of_option(
-    found: Mapping[str, Rotations],
+    rotations: Mapping[str, Rotations],
     table: pd.DataFrame,
     declared: AnalysisPlan,
     *,
@@ -68,7 +68,7 @@ def effect_of_option(
 
     Parameters
     ----------
-    found : mapping of condition to Rotations
+    rotations : mapping of condition to Rotations
     table : DataFrame
         One row a condition.
     declared : AnalysisPlan
@@ -82,12 +82,12 @@ def effect_of_option(
     """
     results, effects = [], []
     for name, levels in _strata(table, OPTION):
-        for less in _less(found, levels, "no", declared).values():
+        for less in _less(rotations, levels, "no", declared).values():
             title = f"With minus without the unrelated option, {name}"
             results.append(named(f"unrelated.{name}", title, "secondary", less))
-            scores = _scores(found, {k: levels[k] for k in ("no", "yes")})
+            scores = _scores(rotations, {k: levels[k] for k in ("no", "yes")})
             if len(scores) >= _FEWEST:
-                test = _compared(scores, found[levels["no"]], declared, n_permutations, OPTION)
+                test = _compared(scores, rotations[levels["no"]], declared, n_permutations, OPTION)
                 effects.append(
                     Effect(
                         result=named(
@@ -105,21 +105,21 @@ def _about(stratum: str, levels: Mapping[str, str], varied: str) -> About:
     return About(stratum=stratum, conditions=tuple(levels.values()), varied=varied)
 
 
-def _scores(found: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
+def _scores(rotations: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
     """Corrected scores of the items that all levels have."""
-    return pd.DataFrame({k: found[c].item_scores() for k, c in levels.items()}).dropna()
+    return pd.DataFrame({k: rotations[c].item_scores() for k, c in levels.items()}).dropna()
 
 
 def _less(
-    found: Mapping[str, Rotations], levels: Mapping[str, str], base: str, declared: AnalysisPlan
+    rotations: Mapping[str, Rotations], levels: Mapping[str, str], base: str, declared: AnalysisPlan
 ) -> dict[str, Estimate]:
     """Every other level less the base, of chance-corrected scores of the same items."""
     if base not in levels:
         return {}
-    first = found[levels[base]]
+    first = rotations[levels[base]]
     out = {}
     for level, condition in levels.items():
-        second = found[condition]
+        second = rotations[condition]
         if level == base or not first.index.equals(second.index):
             continue
         width = max(first.positions.shape[1], second.positions.shape[1])
@@ -139,7 +139,7 @@ def _less(
 
 
 def effect_of_prompt(
-    found: Mapping[str, Rotations],
+    rotations: Mapping[str, Rotations],
     table: pd.DataFrame,
     declared: AnalysisPlan,
     *,
@@ -160,7 +160,7 @@ def effect_of_prompt(
     differences: list[NamedResult] = []
     effects: list[Effect] = []
     for name, levels in _strata(table, _PROMPT):
-        scores = _scores(found, levels)
+        scores = _scores(rotations, levels)
         if len(levels) < 2 or len(scores) < _FEWEST:
             continue
         base = next(iter(levels))
@@ -171,9 +171,9 @@ def effect_of_prompt(
                 "secondary",
                 less,
             )
-            for other, less in _less(found, levels, base, declared).items()
+            for other, less in _less(rotations, levels, base, declared).items()
         ]
-        test = _compared(scores, found[levels[base]], declared, n_permutations, _PROMPT)
+        test = _compared(scores, rotations[levels[base]], declared, n_permutations, _PROMPT)
         effects.append(
             Effect(
                 result=named(f"prompt.{name}", f"Prompts compared, {name}", "secondary", test),

@@ -118,17 +118,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    found = choices_of(frame, column="choice")
+    choices = choices_of(frame, column="choice")
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
         row = condition_row(name, asked)
-        results += _condition(name, found[name], row, declared)
+        results += _condition(name, choices[name], row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
     described = audit_headlines(results)
-    between, headlines = _judges(found, table, declared)
+    between, headlines = _judges(choices, table, declared)
     results += between
     results = in_order(results, declared)
     return Analysis(
@@ -171,20 +171,20 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
 
 
 def _condition(
-    name: str, found: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    common: dict[str, Any] = {"cluster": found.cluster, "level": declared.level}
-    share = option_win_rate(found.values, option="correct", **common)
+    common: dict[str, Any] = {"cluster": choices.cluster, "level": declared.level}
+    share = option_win_rate(choices.values, option="correct", **common)
     accuracy = share.replace(name="accuracy_as_judged", label="Accuracy as judged")
     tested = {**common, "n_permutations": declared.n_resamples, "seed": declared.seed}
-    one = vote_share_reliability(found.values, **tested)
-    many = vote_share_reliability(found.values, k=None, **tested)
-    ac1 = gwet_ac1(found.values, categories=["correct", "incorrect"], **tested)
-    flips = flip_rate(found.values, **tested)
-    strict = option_win_rate(found.with_status, option="correct", **common).replace(
+    one = vote_share_reliability(choices.values, **tested)
+    many = vote_share_reliability(choices.values, k=None, **tested)
+    ac1 = gwet_ac1(choices.values, categories=["correct", "incorrect"], **tested)
+    flips = flip_rate(choices.values, **tested)
+    strict = option_win_rate(choices.with_status, option="correct", **common).replace(
         name="accuracy_as_judged", label="Accuracy as judged, no verdict counted as not correct"
     )
-    category = vote_share_reliability(found.with_status, **tested)
+    category = vote_share_reliability(choices.with_status, **tested)
     for key, result in (
         ("as_judged", accuracy),
         ("vote_share", one),
@@ -197,7 +197,7 @@ def _condition(
         add_estimate(row, key, result)
     row["judgments_for_80"] = one.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = one.details.get("k_for_90", math.nan)
-    printed = _across_replications(found)
+    printed = _across_replications(choices)
     row["as_judged_se_replications"] = printed.std_error
     return [
         named(f"accuracy.{name}", f"Accuracy as judged, {name}", "primary", accuracy),
@@ -219,11 +219,11 @@ def _condition(
     ]
 
 
-def _across_replications(found: Choices) -> Estimate:
+def _across_replications(choices: Choices) -> Estimate:
     """The study's figure: accuracy of each replication, their mean and its standard error."""
-    read = found.values != ""
+    read = choices.values != ""
     asked = read.sum(axis=0)
-    right = (found.values == "correct").sum(axis=0)
+    right = (choices.values == "correct").sum(axis=0)
     shares = (right[asked > 0] / asked[asked > 0]).astype(float)
 
     error = float(shares.std(ddof=1) / math.sqrt(len(shares))) if len(shares) > 1 else math.nan
@@ -233,14 +233,14 @@ def _across_replications(found: Choices) -> Estimate:
         estimator="mean of the replications' shares; standard error across replications",
         estimate=float(shares.mean()) if len(shares) else math.nan,
         std_error=error,
-        sample=Sample(n_items=len(found.values), n_replications=len(shares)),
+        sample=Sample(n_items=len(choices.values), n_replications=len(shares)),
         reason="" if len(shares) else "no verdict was read",
         details={"per_replication": shares.tolist()},
     )
 
 
 def _judges(
-    found: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
     tests: dict[str, TestResult] = {}
@@ -251,7 +251,7 @@ def _judges(
         judges = [str(j) for j in own["judge"]]
         for i in range(len(names)):
             for j in range(i + 1, len(names)):
-                shares = [_item_shares(found[names[k]]) for k in (i, j)]
+                shares = [_item_shares(choices[names[k]]) for k in (i, j)]
                 kept = np.isfinite(shares[0]) & np.isfinite(shares[1])
                 if kept.sum() < 3:
                     continue
@@ -259,7 +259,7 @@ def _judges(
                     shares[0][kept],
                     shares[1][kept],
                     names=[judges[i], judges[j]],
-                    cluster=found[names[i]].cluster[kept],
+                    cluster=choices[names[i]].cluster[kept],
                     level=declared.level,
                 )
                 title = f"{judges[i]} and {judges[j]} at {heat(temperature)}"
@@ -282,9 +282,9 @@ def _judges(
     return [*results, *family], headlines
 
 
-def _item_shares(found: Choices) -> Any:
-    read = (found.values != "").sum(axis=1)
-    right = (found.values == "correct").sum(axis=1)
+def _item_shares(choices: Choices) -> Any:
+    read = (choices.values != "").sum(axis=1)
+    right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
 
 

@@ -80,7 +80,7 @@ def instrument_results(
     list of NamedResult
         Ids ``instrument.WHAT.CONDITION``.
     """
-    found: list[NamedResult] = []
+    results: list[NamedResult] = []
     for name in array.conditions:
         scores = array.condition(name)
         read = ~np.isnan(scores).all(axis=1)
@@ -93,15 +93,17 @@ def instrument_results(
             if key == _TERMS[0]:
                 term = term.replace(notes=(*term.notes, *shorter))
             if not math.isnan(term.estimate):
-                found.append(_named(key, name, term.label, term))
+                results.append(_named(key, name, term.label, term))
     severities, _ = _severities(frame, declared)
     if severities is not None:
-        found += _facet_results(severities)
+        results += _facet_results(severities)
     for rater, result in _tried(frame, declared):
         if not isinstance(result, str):
-            found.append(_named("dif_test", rater, "Scores of sources at equal quality", result))
-    known = set(array.conditions)
-    return [n if set(n.about.conditions) <= known else replace(n, about=About()) for n in found]
+            results.append(_named("dif_test", rater, "Scores of sources at equal quality", result))
+    conditions = set(array.conditions)
+    return [
+        n if set(n.about.conditions) <= conditions else replace(n, about=About()) for n in results
+    ]
 
 
 def instrument_limits(
@@ -185,8 +187,8 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     tuple of Row
         Judges that were asked of several sources have one result for all their conditions.
     """
-    known = {n.id: n.result for n in results if n.id.startswith("instrument.")}
-    if not any(i.split(".")[1] in {"severity_points", "dif_test"} for i in known):
+    by_id = {n.id: n.result for n in results if n.id.startswith("instrument.")}
+    if not any(i.split(".")[1] in {"severity_points", "dif_test"} for i in by_id):
         return ()
     source = _source(frame)
     of = pd.DataFrame({
@@ -202,7 +204,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     ]  # fmt: skip
     sources = {
         tuple(r.details["sources"])
-        for i, r in known.items()
+        for i, r in by_id.items()
         if ".dif_test." in i and isinstance(r, TestResult)
     }
     if len(sources) == 1 and len(pair := next(iter(sources))) == 2:
@@ -262,8 +264,8 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
     read = frame.loc[frame["score"].notna() & (frame["stage"] == "final"), used]
     answer = read["item_id"].astype(str)
     if source:
-        known = read[source].notna() & (read[source].astype(str) != "")
-        read, answer = read[known], answer[known]
+        present = read[source].notna() & (read[source].astype(str) != "")
+        read, answer = read[present], answer[present]
         answer = answer + " / " + read[source].astype(str)
     rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
     return rated.drop_duplicates(["_rater", "_answer"])

@@ -11,12 +11,12 @@ from judgestats.stats.spread.spread_between_conditions import SpreadResult
 __all__ = ["ratios_with_items", "with_items"]
 
 
-def with_items(found: SpreadResult, items: Sequence[str]) -> SpreadResult:
+def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
     """The comparison of spread with its items by name in the ratios.
 
     Parameters
     ----------
-    found : SpreadResult
+    spread : SpreadResult
     items : sequence of str
         Ids in the order of the scores that were compared.
 
@@ -32,10 +32,10 @@ def with_items(found: SpreadResult, items: Sequence[str]) -> SpreadResult:
     >>> found.ratios.rows[0].details["largest_item"]
     'q1'
     """
-    distances = found.distance_ratios
+    distances = spread.distance_ratios
     return dataclasses.replace(
-        found,
-        ratios=ratios_with_items(found.ratios, items),
+        spread,
+        ratios=ratios_with_items(spread.ratios, items),
         distance_ratios=None if distances is None else ratios_with_items(distances, items),
     )
 

@@ -33,7 +33,7 @@ __all__ = ["with_labelled"]
 
 
 def with_labelled(
-    found: Analysis,
+    analysis: Analysis,
     reduced: ReducedJudgments,
     labelled: pd.DataFrame,
     *,
@@ -44,7 +44,7 @@ def with_labelled(
 
     Parameters
     ----------
-    found : Analysis
+    analysis : Analysis
         Of the stream.
     reduced : ReducedJudgments
         What was counted: the judge's verdicts on all items.
@@ -72,18 +72,18 @@ def with_labelled(
     of_all = dict(_of_all_items(reduced, labelled, declared))
     people = _people(own, of_all)
     kinds = {r.id.split(".")[1] for r in people}
-    told = [
+    columns = [
         str(c)
         for c in own.conditions.columns
         if str(c).removesuffix("_low").removesuffix("_high") in kinds
     ]
-    table = found.conditions.merge(
-        own.conditions[["condition", *told]], on="condition", how="left", validate="one_to_one"
+    table = analysis.conditions.merge(
+        own.conditions[["condition", *columns]], on="condition", how="left", validate="one_to_one"
     )
     if not reduced.is_scores:
         table = _with_estimates(table, of_all)
     n, items = len(labelled), labelled["item_id"].nunique()
-    said = (
+    text = (
         f"Agreement with people is that of the {n:,} judgments of {items:,} labelled items, which "
         "were read once more."
     )
@@ -97,22 +97,22 @@ def with_labelled(
             },
             **validity_metrics(of_all.get(name, [])),
         }
-        for name, values in found.condition_metrics.items()
+        for name, values in analysis.condition_metrics.items()
     }
     names = table["condition"]
     return replace(
-        found,
+        analysis,
         conditions=table,
-        results=(*found.results, *people),
+        results=(*analysis.results, *people),
         rows=(
-            *found.rows,
+            *analysis.rows,
             *people_rows(
                 names, *true_rows(names, "greg" if reduced.is_scores else "poststratified")
             ),
         ),
         limitations=(
-            *found.limitations,
-            said,
+            *analysis.limitations,
+            text,
             *label_warnings(people),
             *labelled.attrs.get("notes", ()),
         ),
@@ -127,8 +127,8 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
             id=f"{kind}.{name}", title=f"{title} ({name})", role="primary", result=result,
             headline=True, about=About(conditions=(name,)),
         )
-        for name, found in of_all.items()
-        for kind, title, result in found
+        for name, named in of_all.items()
+        for kind, title, result in named
     }  # fmt: skip
     kept = [over.pop(r.id, r) for r in own.results if r.id.startswith("people.")]
     return (*kept, *over.values())
@@ -158,12 +158,12 @@ def _of_all_items(
         judge, items = _spread_out(counts[kept], worth), names[kept]
         if reduced.is_scores:
             human = ratings.reindex(list(items)).to_numpy(float)
-            found = labelled_scores(judge, human, rows, declared, items=items, **how)
+            results = labelled_scores(judge, human, rows, declared, items=items, **how)
         else:
             index = pd.Index(items)
             human = people_verdicts(rows, index)
-            found = labelled_verdicts(judge, human, rows, declared, items=index, **how)
-        yield str(label), found
+            results = labelled_verdicts(judge, human, rows, declared, items=index, **how)
+        yield str(label), results
 
 
 def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,8 +176,8 @@ def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
     """
     sizes = counts.sum(axis=1)
     out = np.full((len(counts), max(1, int(sizes.max(initial=1)))), np.nan)
-    said = np.repeat(np.tile(values, len(counts)), counts.ravel())
-    out[np.arange(out.shape[1]) < sizes[:, None]] = said
+    repeated = np.repeat(np.tile(values, len(counts)), counts.ravel())
+    out[np.arange(out.shape[1]) < sizes[:, None]] = repeated
     return out
 
 

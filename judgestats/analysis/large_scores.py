@@ -65,7 +65,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         single = icc_of_cells(cells, name, level=declared.level)
         if reduced.clustered:
             single = single.replace(interval=summary[name].icc.interval)
-        found = _columns_results(
+        own_results = _columns_results(
             reduced, place, declared.level, declared.options.get("omega_model", "parallel")
         )
         rows.append(
@@ -74,7 +74,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
                 about=_about(column),
                 statuses=column.statuses,
                 reliability=single,
-                omega=found["omega"],
+                omega=own_results["omega"],
             )
         )
         factors = {factor: str(level) for factor, level in column.factors.items()}
@@ -82,7 +82,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         described += described_line(name, summary[name], single, subject)
         results.append(named("icc1", "Reliability of one judgment", name, single, subject))
         results += [
-            named(kind, _TITLES[kind], name, value, subject) for kind, value in found.items()
+            named(kind, _TITLES[kind], name, value, subject) for kind, value in own_results.items()
         ]
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = _compared(reduced, cells, declared)
@@ -222,14 +222,14 @@ def _compared(
     if not shared.any():
         return comparison_results(None, shifts), []
     if sampled.mean.size <= MOST_CELLS:
-        found = spread_test(
+        comparison = spread_test(
             sampled,
             level=declared.level,
             n_permutations=declared.n_resamples,
             n_resamples=declared.n_resamples,
             seed=declared.seed,
         )
-        return comparison_results(found, shifts or found.shifts), []
+        return comparison_results(comparison, shifts or comparison.shifts), []
     blocked = blocked_f_test(
         sampled.spread("mean"),
         conditions=sampled.conditions,

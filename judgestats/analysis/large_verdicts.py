@@ -119,7 +119,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         places = [reduced.columns.index(c) for c in same]
         asked = np.asarray((reduced.asked[:, places] > 0).any(axis=1), dtype=np.bool_)
         cluster = reduced.cluster[asked]
-        found = _repetition(
+        named_results = _repetition(
             [
                 CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
                 for p in places
@@ -129,16 +129,16 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         )
         results += [
             named(kind.split(".", 1)[1], title, column.label, result)
-            for kind, title, result in found
+            for kind, title, result in named_results
         ]
         described += [
             verdicts_needed(column.label, value)
-            for kind, _, value in found
+            for kind, _, value in named_results
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
         if set(reduced.values) <= {PASS, FAIL}:
             rate = _pass_rate(reduced, places, declared)
-            found.insert(0, ("verdicts.pass_rate", "How many pass", rate))
+            named_results.insert(0, ("verdicts.pass_rate", "How many pass", rate))
             results.append(
                 NamedResult(
                     id=f"verdicts.pass_rate.{column.label}",
@@ -149,7 +149,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
                     about=About(conditions=(column.label,)),
                 )
             )
-        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(found))
+        rows.append(_verdict_row(column, same, asked, cluster) | estimates_of(named_results))
     table_of = whole_counts(pd.DataFrame(rows))
     limits = left_out(reduced, [])
     if any(c.order for c in reduced.columns):

@@ -69,11 +69,11 @@ def strength_results(
             limits.append(_refused(condition, why))
             continue
         try:
-            found = _fitted(used, declared.level, declared.seed)
+            strengths = _fitted(used, declared.level, declared.seed)
         except InputError as refusal:
             limits.append(_refused(condition, str(refusal)))
             continue
-        for system, term in zip(found.systems, found.strengths, strict=True):
+        for system, term in zip(strengths.systems, strengths.strengths, strict=True):
             results.append(
                 NamedResult(
                     id=f"strength.{system}.{condition}",
@@ -86,13 +86,13 @@ def strength_results(
                 id=f"strength.{term.name}.{condition}", title=f"{term.label} ({condition})",
                 role="secondary", result=term, about=about,
             )
-            for term in found.others
+            for term in strengths.others
             if term.name == "order_effect"
         ]  # fmt: skip
         described.append(
             NamedResult(
                 id=f"leaderboard.{condition}", title=f"Systems by pairwise verdicts ({condition})",
-                role="descriptive", result=Rows(table=_table(found)), about=about,
+                role="descriptive", result=Rows(table=_table(strengths)), about=about,
             )
         )  # fmt: skip
     return results, described, limits
@@ -144,19 +144,19 @@ def _called(named: NamedResult) -> str:
 
 def _met(own: pd.DataFrame) -> pd.DataFrame | None:
     """Verdicts between two named systems, as shown; None where these are no such verdicts."""
-    said = own["choice"].astype(str)
+    choices = own["choice"].astype(str)
     systems = own[["system_a", "system_b"]].astype(str)
-    known = (systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])
-    if not set(said[known]) <= {*_VERDICTS, "", "None", "nan"}:
+    present = (systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])
+    if not set(choices[present]) <= {*_VERDICTS, "", "None", "nan"}:
         return None
-    kept = known & said.isin(_VERDICTS)
+    kept = present & choices.isin(_VERDICTS)
     if len(np.unique(systems[kept].to_numpy(str))) < _FEWEST:
         return None
     order = own["order"].astype(str)[kept] if "order" in own else pd.Series("", own.index[kept])
     second = order.eq("ba").to_numpy()
     a, b = (systems.loc[kept, c].to_numpy(object) for c in ("system_a", "system_b"))
     return pd.DataFrame({
-        "verdict": np.where(second, said[kept].map(_TURNED), said[kept]),
+        "verdict": np.where(second, choices[kept].map(_TURNED), choices[kept]),
         "first": np.where(second, b, a), "second": np.where(second, a, b),
         "cluster": own.loc[kept, "cluster"].astype(str).to_numpy(object),
         "placed": order.isin(["ab", "ba"]).to_numpy(),
@@ -171,20 +171,20 @@ def _fitted(used: pd.DataFrame, level: float, seed: int) -> Strengths:
     )  # fmt: skip
 
 
-def _table(found: Strengths) -> pd.DataFrame:
+def _table(strengths: Strengths) -> pd.DataFrame:
     """A row a system, the strongest first."""
-    other = {(pair.a, pair.b): pair.effect for pair in found.pairs}
+    other = {(pair.a, pair.b): pair.effect for pair in strengths.pairs}
     rows = []
-    for k, (system, term) in enumerate(zip(found.systems, found.strengths, strict=True)):
-        following = found.systems[k + 1] if k + 1 < len(found.systems) else ""
+    for k, (system, term) in enumerate(zip(strengths.systems, strengths.strengths, strict=True)):
+        following = strengths.systems[k + 1] if k + 1 < len(strengths.systems) else ""
         rows.append(
             {
                 "system": system,
                 "strength": term.estimate,
                 "low": term.interval.low if term.interval else np.nan,
                 "high": term.interval.high if term.interval else np.nan,
-                "best_rank": found.ranks[k][0],
-                "worst_rank": found.ranks[k][1],
+                "best_rank": strengths.ranks[k][0],
+                "worst_rank": strengths.ranks[k][1],
                 "below_the_next": other.get((system, following), np.nan),
             }
         )
@@ -261,13 +261,13 @@ def _points(scores: pd.DataFrame, level: float, seed: int) -> tuple[pd.DataFrame
     several = {"judge", "item_id"} <= set(read) and len(read["judge"].unique()) > 1
     if several:
         once = read.drop_duplicates(["judge", "item_id", "system"])
-        found = many_facet(
+        fit = many_facet(
             once["score"].to_numpy(float),
             answer=(once["item_id"].astype(str) + " / " + once["system"].astype(str)).to_numpy(str),
             facets={"judge": once["judge"].to_numpy(str)}, system=once["system"].to_numpy(str),
             cluster=once["cluster"].to_numpy(str), level=level, seed=seed,
         )  # fmt: skip
-        terms = [(s.level, s.points.estimate, s.points.interval) for s in found.systems]
+        terms = [(s.level, s.points.estimate, s.points.interval) for s in fit.systems]
         how = "many-facet model, severity of judges taken out"
     else:
         terms = []

@@ -120,20 +120,24 @@ def kappa_with_people(
         categories=list(_OUTCOMES),
         level=level,
     )
-    said, human = _counts(verdicts), _counts(labels)
-    known = (said.sum(axis=1) > 0) & (human.sum(axis=1) > 0)
+    verdict_counts, human = _counts(verdicts), _counts(labels)
+    present = (verdict_counts.sum(axis=1) > 0) & (human.sum(axis=1) > 0)
     result = result.replace(
         sample=Sample(
-            n_items=int(known.sum()),
-            n_clusters=len(set(pairs.table.clusters[known])),
+            n_items=int(present.sum()),
+            n_clusters=len(set(pairs.table.clusters[present])),
             n_replications=deep,
         )
     )
     if not n_permutations or math.isnan(result.estimate):
         return result
-    said, human, clusters = said[known], human[known], pairs.table.clusters[known]
+    verdict_counts, human, clusters = (
+        verdict_counts[present],
+        human[present],
+        pairs.table.clusters[present],
+    )
     null = relation_null(
-        (human, said),
+        (human, verdict_counts),
         lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, drawn)),
         cluster=clusters,
         n_permutations=n_permutations,
@@ -153,19 +157,21 @@ def people_ceiling(pairs: JudgedPairs, *, level: float) -> Estimate | None:
 
 def reference_results(pairs: JudgedPairs, declared: AnalysisPlan) -> list[NamedResult]:
     """What a score is read against: people against one another, always-tie, and random verdicts."""
-    found = []
+    results = []
     ceiling = people_ceiling(pairs, level=declared.level)
     if ceiling is not None:
-        found.append(named("alignment.people", "People against one another", "secondary", ceiling))
+        results.append(
+            named("alignment.people", "People against one another", "secondary", ceiling)
+        )
     for name, credit in baselines(pairs).items():
         score = share_of_pairs(
             credit, pairs, level=declared.level, name="alignment_score",
             label=f"Alignment score ({name})",
         )  # fmt: skip
-        found.append(
+        results.append(
             named(f"alignment.{name.replace(' ', '_')}", f"Baseline: {name}", "secondary", score)
         )
-    return found
+    return results
 
 
 def at_most_worse(credit_of: Sequence[Floats], clusters: Objects, *, margin: float) -> list[bool]:

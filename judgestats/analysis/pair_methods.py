@@ -138,9 +138,9 @@ def credit_by_pair(verdicts: Objects, labels: Objects, *, unread: float | None =
             credit = alignment_credit(v, human)
             if unread is not None:
                 credit = np.where((v == "") & (human != ""), unread, credit)
-            known = ~np.isnan(credit)
-            total += np.where(known, credit, 0.0)
-            count += known
+            present = ~np.isnan(credit)
+            total += np.where(present, credit, 0.0)
+            count += present
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(count > 0, total / count, np.nan))
 
@@ -164,7 +164,7 @@ def methods_of(
     -------
     list of Method
     """
-    found: list[Method] = []
+    methods: list[Method] = []
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(asked["factor_method"].iloc[0])
         common: dict[str, Any] = {
@@ -176,17 +176,17 @@ def methods_of(
         if name.startswith("pairwise"):
             ab, ba = both_orders(asked, pairs.names)
             verdicts = combined(ab, ba, rule=rule)
-            found.append(_method(name, verdicts, pairs, orders=(ab, ba), **common))
+            methods.append(_method(name, verdicts, pairs, orders=(ab, ba), **common))
             continue
         a, b = scores_of(asked, pairs.first), scores_of(asked, pairs.second)
         single = np.column_stack(
             [_words(pairwise_from_scores(a[:, r], b[:, r])) for r in range(a.shape[1])]
         )
-        found.append(_method(name, single, pairs, **common))
+        methods.append(_method(name, single, pairs, **common))
         if name == mean_of and a.shape[1] > 1:
             mean = _words(pairwise_from_scores(a, b))[:, None]
-            found.append(_method(AVERAGE, mean, pairs, derived=True, **common))
-    return found
+            methods.append(_method(AVERAGE, mean, pairs, derived=True, **common))
+    return methods
 
 
 def weighted_methods(frame: pd.DataFrame, pairs: JudgedPairs) -> list[Method]:
@@ -227,8 +227,8 @@ def _method(name: str, verdicts: Objects, pairs: JudgedPairs, **fields: Any) -> 
 def baselines(pairs: JudgedPairs) -> dict[str, Floats]:
     """Credit of always saying tie, and that to be expected of a, b and tie drawn alike, by pair."""
     labels = pairs.table.labels
-    said = np.full((len(pairs.names), 1), "", dtype=object)
-    each = {v: credit_by_pair(np.full_like(said, v), labels) for v in ("a", "b", "tie")}
+    fixed = np.full((len(pairs.names), 1), "", dtype=object)
+    each = {v: credit_by_pair(np.full_like(fixed, v), labels) for v in ("a", "b", "tie")}
     return {"always tie": each["tie"], "random": np.mean(list(each.values()), axis=0)}
 
 

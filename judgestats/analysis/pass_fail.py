@@ -42,8 +42,8 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
     >>> is_pass_fail(pd.DataFrame({"choice": ["pass", ""]}))
     True
     """
-    said = set(frame["choice"].unique()) - {""}
-    return bool(said) and said <= {PASS, FAIL}
+    words = set(frame["choice"].unique()) - {""}
+    return bool(words) and words <= {PASS, FAIL}
 
 
 def in_pass_and_fail(frame: pd.DataFrame) -> pd.DataFrame:
@@ -97,22 +97,22 @@ def with_known_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...
     >>> out["label"].tolist(), strange
     (['pass', 'fail', ''], ('maybe',))
     """
-    told = frame["label"].astype(str).str.strip()
-    words = {w: spelling(w) for w in dict.fromkeys(told) if w}
+    labels_text = frame["label"].astype(str).str.strip()
+    words = {w: spelling(w) for w in dict.fromkeys(labels_text) if w}
     if not words or set(words) <= {PASS, FAIL}:
         return frame, ()
     spelled = list(dict.fromkeys(words.values()))
-    found = [p for w in combinations(spelled, 2) if (p := pass_fail(w)) is not None]
-    found += [p for w in spelled if (p := pass_fail([w])) is not None]
-    if not found:
+    pairs = [p for w in combinations(spelled, 2) if (p := pass_fail(w)) is not None]
+    pairs += [p for w in spelled if (p := pass_fail([w])) is not None]
+    if not pairs:
         raise InputError(
             f"audit: the verdicts are pass and fail, and no label is ({_named(words)}). Put the "
             "labels into the verdicts' words, or leave them out."
         )
-    codes = {found[0][0]: PASS, found[0][1]: FAIL}
+    codes = {pairs[0][0]: PASS, pairs[0][1]: FAIL}
     strange = tuple(w for w, s in words.items() if s not in codes)
-    known = {w: codes.get(s, "") for w, s in words.items()} | {"": ""}
-    return frame.assign(label=told.map(known).astype(object)), strange
+    by_name = {w: codes.get(s, "") for w, s in words.items()} | {"": ""}
+    return frame.assign(label=labels_text.map(by_name).astype(object)), strange
 
 
 def _named(words: Iterable[str]) -> str:
@@ -124,8 +124,8 @@ def told_strange(strange: Sequence[str]) -> list[str]:
     """What is said of labels outside the verdicts' words; nothing where there are none."""
     if not strange:
         return []
-    said = f"Labels outside the verdicts' words ({_named(strange)}) are left out"
-    return [f"{said}: such items count as not labelled."]
+    text = f"Labels outside the verdicts' words ({_named(strange)}) are left out"
+    return [f"{text}: such items count as not labelled."]
 
 
 def _coded(values: pd.Series) -> pd.Series | None:
@@ -134,8 +134,8 @@ def _coded(values: pd.Series) -> pd.Series | None:
     pair = pass_fail(words)
     if pair is None:
         return None
-    told = {pair[0]: PASS, pair[1]: FAIL, "": ""}
-    as_words = np.array([told[w] for w in words], dtype=object)
+    code_of = {pair[0]: PASS, pair[1]: FAIL, "": ""}
+    as_words = np.array([code_of[w] for w in words], dtype=object)
     return pd.Series(as_words[codes], index=values.index, dtype=object)
 
 
@@ -159,11 +159,11 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     share = (read["choice"] == PASS).groupby(read["item_id"], sort=False).mean()
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
     rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
-    found: Found = [("verdicts.pass_rate", "How many pass", rate)]
-    found += by_rates(asked, declared)
+    results: Found = [("verdicts.pass_rate", "How many pass", rate)]
+    results += by_rates(asked, declared)
     if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
-        found += verdict_validity(asked, declared)
-    return found
+        results += verdict_validity(asked, declared)
+    return results
 
 
 def pass_rate(shares: FloatArray, cluster: NDArray[Any], declared: AnalysisPlan) -> Estimate:

@@ -46,15 +46,15 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     """
     pairs = asked[asked["label"] != ""]
     judge, human = pairs["choice"].to_numpy(object), pairs["label"].to_numpy(object)
-    said = {*judge, *human} - {""}
-    of_pairs = said <= set(_OUTCOMES)
-    names = _OUTCOMES if of_pairs else tuple(sorted(said))
+    words = {*judge, *human} - {""}
+    of_pairs = words <= set(_OUTCOMES)
+    names = _OUTCOMES if of_pairs else tuple(sorted(words))
     # Several judgments of one item are not independent: the item is the least cluster.
     options: dict[str, Any] = {
         "cluster": pairs["cluster"].to_numpy(object),
         "level": declared.level,
     }
-    found: list[tuple[str, str, Estimate, Callable[[Floats], Floats]]] = [
+    statistics: list[tuple[str, str, Estimate, Callable[[Floats], Floats]]] = [
         (
             "people.accuracy",
             "Same verdict as people",
@@ -69,7 +69,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
         ),
     ]
     if of_pairs:
-        found.insert(
+        statistics.insert(
             0,
             (
                 "people.alignment",
@@ -78,8 +78,8 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
                 lambda t: _share(t, _CREDIT),
             ),
         )
-    if of_pairs and "tie" in said:
-        found.append(
+    if of_pairs and "tie" in words:
+        statistics.append(
             (
                 "people.accuracy_decided",
                 "Same verdict as people, where neither says tie",
@@ -90,7 +90,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     return [
         *(
             (kind, title, _by_item(result, pairs, value, declared, names))
-            for kind, title, result, value in found
+            for kind, title, result, value in statistics
         ),
         *_always_same(pairs, names, declared.level),
         *annotator_results(asked, declared, scores=False),
@@ -105,13 +105,13 @@ def _always_same(
     """How often a judge would be right that always gives people's most common verdict."""
     once = pairs.drop_duplicates("item_id")
     human = once["label"].to_numpy(object)
-    said = str(once["label"].mode().iloc[0]) if len(once) else ""
+    constant = str(once["label"].mode().iloc[0]) if len(once) else ""
     same = accuracy(
-        np.full(human.size, said, dtype=object), human, categories=names,
+        np.full(human.size, constant, dtype=object), human, categories=names,
         cluster=once["cluster"].to_numpy(object), level=level,
     )  # fmt: skip
-    same = same.replace(label=f"A judge that always says {said}")
-    return [("people.always_same", f"Same verdict as people, always '{said}'", same)]
+    same = same.replace(label=f"A judge that always says {constant}")
+    return [("people.always_same", f"Same verdict as people, always '{constant}'", same)]
 
 
 def _share(table: Floats, credit: Floats) -> Floats:

@@ -256,9 +256,9 @@ def _scored(
 
 def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
     """A row a condition: of scores with what describes them, of comparisons counts."""
-    known = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
+    by_name = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
     rows = [
-        known.get(str(name)) or condition_row(str(name), asked)
+        by_name.get(str(name)) or condition_row(str(name), asked)
         for name, asked in frame.groupby("condition", sort=False)
     ]
     return pd.DataFrame(rows)

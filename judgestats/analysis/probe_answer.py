@@ -49,22 +49,22 @@ def claims_by_judge(
     -------
     dict of judge to list of Headline
     """
-    found = {}
+    by_judge = {}
     for judge in judges:
-        told = {p: _headline(results, small, judge, p) for p in probes if p.kind in _HYPOTHESES}
-        own = {p: h for p, h in told.items() if h is not None}
+        by_probe = {p: _headline(results, small, judge, p) for p in probes if p.kind in _HYPOTHESES}
+        own = {p: h for p, h in by_probe.items() if h is not None}
         seen = {
             p.asks == "scores"
             for p, h in own.items()
             if p.kind == "control" and h.direction == "lower"
         }
-        found[judge.where] = [
+        by_judge[judge.where] = [
             h
             if (p.asks == "scores") in seen or h.claim != "equivalent"
             else _left_open(h, judge.where)
             for p, h in own.items()
         ]
-    return found
+    return by_judge
 
 
 def estimand_of(probe: Probe) -> str:
@@ -80,12 +80,12 @@ def estimand_of(probe: Probe) -> str:
     return _ESTIMANDS[probe.asks]
 
 
-def by_hypothesis(found: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
+def by_hypothesis(claims: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
     """The headlines of all judges: what moves them, what succeeds, what they see."""
     return tuple(
         h
         for hypothesis in _HYPOTHESES.values()
-        for own in found.values()
+        for own in claims.values()
         for h in own
         if h.hypothesis == hypothesis
     )
@@ -171,17 +171,17 @@ def _says(claim: Claim, hypothesis: str, where: str) -> str:
     return _SAYS.get((hypothesis, claim), "Could not be tested with {}").format(where)
 
 
-def probe_sentence(found: Mapping[str, Sequence[Headline]], results: Mapping[str, Result]) -> str:
+def probe_sentence(claims: Mapping[str, Sequence[Headline]], results: Mapping[str, Result]) -> str:
     """The answer: of each judge what moves it, what succeeds, and whether it sees what is worse.
 
     Parameters
     ----------
-    found : mapping of judge to headlines
+    claims : mapping of judge to headlines
         As `claims_by_judge` gives it.
     results : mapping of id to Result
     """
-    told = [_judge_told(own, where, results) for where, own in found.items() if own]
-    return f"{'; '.join(told)}." if told else "Nothing could be compared."
+    sentences = [_judge_told(own, where, results) for where, own in claims.items() if own]
+    return f"{'; '.join(sentences)}." if sentences else "Nothing could be compared."
 
 
 def _judge_told(own: Sequence[Headline], where: str, results: Mapping[str, Result]) -> str:
@@ -208,7 +208,7 @@ def _judge_told(own: Sequence[Headline], where: str, results: Mapping[str, Resul
 
 def _unseen(own: Sequence[Headline]) -> list[str]:
     """That a judge was not seen to notice what is worse, where fairness was asked for."""
-    told = []
+    parts = []
     for scores, what in ((True, "answer"), (False, "answer in a comparison")):
         of = [h for h in own if (PROBES[h.about.varied].asks == "scores") == scores]
         controls = [h for h in of if h.hypothesis == "control"]
@@ -216,10 +216,10 @@ def _unseen(own: Sequence[Headline]) -> list[str]:
             h.direction == "lower" for h in controls
         ):
             seen = f"it was not seen to notice a worse {what}"
-            told.append(
+            parts.append(
                 f"{seen if controls else f'no worse {what} was shown'}, so nothing is called fair"
             )
-    return told
+    return parts
 
 
 _ON = {p.name: p.does for p in PROBES.values() if p.kind == "scale"}

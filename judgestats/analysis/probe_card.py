@@ -34,13 +34,13 @@ _CUT = 1000
 
 
 def card_counts(
-    found: Mapping[str, Sequence[Headline]], judges: Sequence[ProbedJudge]
+    claims: Mapping[str, Sequence[Headline]], judges: Sequence[ProbedJudge]
 ) -> list[NamedResult]:
     """Of each judge: how many changes move it, are shown not to, and how many it should notice.
 
     Parameters
     ----------
-    found : mapping of judge to headlines
+    claims : mapping of judge to headlines
     judges : sequence of ProbedJudge
 
     Returns
@@ -50,7 +50,7 @@ def card_counts(
     """
     of = {j.where: j for j in judges}
     out = []
-    for where, own in found.items():
+    for where, own in claims.items():
         for name, (_, hypothesis, claim, ask) in _COUNTED.items():
             asked = [h for h in own if h.hypothesis == hypothesis]
             hit = [
@@ -137,14 +137,14 @@ def worst_cases(
     list of NamedResult
         One table, or none.
     """
-    known = _texts(items) if texts else {}
+    texts_of_items = _texts(items) if texts else {}
     of = {j.where: j for j in judges}
     rows = []
     for h in headlines:
         if h.claim != "differs" or h.hypothesis in {"control", "scale"}:
             continue
         where = h.rests_on[0].removeprefix(f"instrument.{h.about.varied}.")
-        rows += _largest(of[where], PROBES[h.about.varied], known)
+        rows += _largest(of[where], PROBES[h.about.varied], texts_of_items)
     if not rows:
         return []
     return [
@@ -156,7 +156,7 @@ def worst_cases(
 
 
 def _largest(
-    judge: ProbedJudge, probe: Probe, known: Mapping[str, tuple[str, str]]
+    judge: ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, object]]:
     sides = judge.sides(probe)
     if sides is None:
@@ -174,11 +174,11 @@ def _largest(
         name = sides.names[place]
         if not sign * float(change[place]) > 0:
             continue
-        question, answer = known.get(name, ("", ""))
+        question, answer = texts.get(name, ("", ""))
         row = {k: float(v) for k, v in table.loc[place].items() if not math.isnan(v)}
         out.append(
             {"judge": judge.where, "probe": probe.name, "item_id": name, **row}
-            | ({"question": question[:_CUT], "answer": answer[:_CUT]} if known else {})
+            | ({"question": question[:_CUT], "answer": answer[:_CUT]} if texts else {})
         )
     return out
 

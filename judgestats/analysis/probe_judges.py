@@ -207,7 +207,7 @@ def probed_judges(
         names[asks] = tuple(once["item_id"].astype(str))
         cluster[asks] = once["cluster"].to_numpy(object)
     settings = [c for c in frame if str(c).startswith("factor_") and c != "factor_probe"]
-    known = _known(items, names["pairs"])
+    references = _known(items, names["pairs"])
     out = []
     for key, asked in frame.groupby(["judge", "temperature", *settings], sort=False, dropna=False):
         judge, temperature, *levels = key
@@ -221,7 +221,7 @@ def probed_judges(
                 judge=str(judge),
                 names=names,
                 cluster=cluster,
-                labelled=_labelled(known, (own or {}).get(str(judge), "")),
+                labelled=_labelled(references, (own or {}).get(str(judge), "")),
                 conditions={k: str(part["condition"].iloc[0]) for k, part in parts.items()},
                 counts={k: part["item_id"].nunique() for k, part in parts.items()},
                 **_said(parts, names),
@@ -231,32 +231,32 @@ def probed_judges(
 
 
 def _said(parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]) -> dict[str, Any]:
-    said: dict[str, Any] = {"scores": {}, "verdicts": {}}
+    replies: dict[str, Any] = {"scores": {}, "verdicts": {}}
     for variant, part in parts.items():
         asks = asked_for(variant)
         if asks == "scores":
-            said["scores"][variant] = scores_of(part, names[asks])
+            replies["scores"][variant] = scores_of(part, names[asks])
         elif asks == "pairs":
-            said["verdicts"][variant] = both_orders(part, names[asks])
+            replies["verdicts"][variant] = both_orders(part, names[asks])
         else:
-            said["turned"] = Rotations(part)
-    return said
+            replies["turned"] = Rotations(part)
+    return replies
 
 
 def _known(items: Sequence[Item], pairs: Sequence[str]) -> tuple[Floats, Floats, Objects] | None:
     """People's share, log ratio of lengths and the two authors of every pair, in their order."""
     table = label_table(items)
     by_id = {item.id: item for item in items}
-    found: dict[str, tuple[float, float, tuple[str, str]]] = {}
+    by_item: dict[str, tuple[float, float, tuple[str, str]]] = {}
     shares = preference_share(table.labels) if len(table.items) else np.zeros(0)
     for item_id, pair, share in zip(table.items, table.pairs, shares, strict=True):
         item = by_id[item_id]
         a, b = (item.responses[k] for k in pair)
         ratio = float(np.log(max(len(a.text), 1) / max(len(b.text), 1)))
-        found[pair_name(item, pair)] = (float(share), ratio, (a.author, b.author))
-    if not found or not all(name in found for name in pairs) or not pairs:
+        by_item[pair_name(item, pair)] = (float(share), ratio, (a.author, b.author))
+    if not by_item or not all(name in by_item for name in pairs) or not pairs:
         return None
-    listed = [found[name] for name in pairs]
+    listed = [by_item[name] for name in pairs]
     return (
         np.array([share for share, _, _ in listed]),
         np.array([ratio for _, ratio, _ in listed]),
@@ -264,10 +264,10 @@ def _known(items: Sequence[Item], pairs: Sequence[str]) -> tuple[Floats, Floats,
     )
 
 
-def _labelled(known: tuple[Floats, Floats, Objects] | None, author: str) -> Labelled | None:
-    if known is None or not author:
+def _labelled(reference: tuple[Floats, Floats, Objects] | None, author: str) -> Labelled | None:
+    if reference is None or not author:
         return None
-    human, ratio, authors = known
+    human, ratio, authors = reference
     mine = authors == author
     own = mine[:, 0].astype(float) - mine[:, 1].astype(float)
     return Labelled(human=human, log_length_ratio=ratio, own=own)

@@ -130,12 +130,12 @@ def _shift(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResu
 
 def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | None:
     """What an answer gains by being its own, length and people's preference held constant."""
-    known = judge.labelled
-    if known is None or PAIRS not in judge.verdicts:
+    labelled = judge.labelled
+    if labelled is None or PAIRS not in judge.verdicts:
         return None
     preference = judge.preferences()[PAIRS][:, 0]
     effects = preference_effects(
-        preference, known.human, log_length_ratio=known.log_length_ratio, own=known.own,
+        preference, labelled.human, log_length_ratio=labelled.log_length_ratio, own=labelled.own,
         cluster=judge.cluster["pairs"], level=declared.level,
     )  # fmt: skip
     whole, margin = effects["own"], declared.margins["verdicts"]
@@ -158,7 +158,9 @@ def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | Non
                 interval=row.interval, sample=whole.sample, reason=row.reason,
             ),
         ),
-        details={"p_small": small.p_value, "margin": margin, "n_own": int((known.own != 0).sum())},
+        details={
+            "p_small": small.p_value, "margin": margin, "n_own": int((labelled.own != 0).sum()),
+        },
     )  # fmt: skip
 
 
@@ -299,11 +301,13 @@ def described_results(
     return results
 
 
-def _own_shares(judge: ProbedJudge, known: Labelled, declared: AnalysisPlan) -> list[NamedResult]:
+def _own_shares(
+    judge: ProbedJudge, labelled: Labelled, declared: AnalysisPlan
+) -> list[NamedResult]:
     """The judge's share for its own answers beside people's, nothing held constant."""
-    mine = known.own != 0
-    both = [known.human, judge.preferences()[PAIRS][:, 0]]
-    shares = np.column_stack([np.where(known.own > 0, v, 1 - v)[mine] for v in both])
+    mine = labelled.own != 0
+    both = [labelled.human, judge.preferences()[PAIRS][:, 0]]
+    shares = np.column_stack([np.where(labelled.own > 0, v, 1 - v)[mine] for v in both])
     if np.sum(~np.isnan(shares).any(axis=1)) < 2:
         return []
     shift = mean_shift(

@@ -234,12 +234,12 @@ def _headline(where: str, test: TestResult, family: Family, about: About) -> Hea
 def _sentence(
     tests: Mapping[str, TestResult], headlines: Sequence[Headline], *, pairs: bool
 ) -> str:
-    told = []
+    parts = []
     for headline in headlines:
         where = headline.about.stratum
         test = tests[where]
         if test.reason:
-            told.append(f"{where}: {test.reason}")
+            parts.append(f"{where}: {test.reason}")
             continue
         same, other = (test.effects[k].estimate for k in ((3, 4) if pairs else (1, 2)))
         moves = (
@@ -250,8 +250,8 @@ def _sentence(
             f"{apa_number(other)} in other words"
         )
         shown = "" if headline.claim == "differs" else ", which is not more than chance allows"
-        told.append(f"{where}: {moves}{shown}")
-    return f"{'; '.join(told)}." if told else "Nothing could be compared."
+        parts.append(f"{where}: {moves}{shown}")
+    return f"{'; '.join(parts)}." if parts else "Nothing could be compared."
 
 
 def _advice(

@@ -48,14 +48,14 @@ class RNumber:
     tolerance: float = _CLOSED
 
 
-def r_numbers(frame: pd.DataFrame, found: Results) -> tuple[RNumber, ...]:
+def r_numbers(frame: pd.DataFrame, results: Results) -> tuple[RNumber, ...]:
     """The numbers of a run that R can recompute from its judgments.
 
     Parameters
     ----------
     frame : DataFrame
         The parsed judgments.
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -64,24 +64,24 @@ def r_numbers(frame: pd.DataFrame, found: Results) -> tuple[RNumber, ...]:
         variance, mean; Friedman's statistic and the blocked F of spread; Fleiss' kappa of
         verdicts; correlations and kappa with labels; Holm's adjustment of every family.
     """
-    return (*_scores(frame, found), *_verdicts(frame, found), *_families(found))
+    return (*_scores(frame, results), *_verdicts(frame, results), *_families(results))
 
 
-def write_r(folder: Path, frame: pd.DataFrame, found: Results) -> tuple[RNumber, ...]:
+def write_r(folder: Path, frame: pd.DataFrame, results: Results) -> tuple[RNumber, ...]:
     """Write ``judgments.csv`` and ``recompute.R`` into a folder that is made.
 
     Parameters
     ----------
     folder : path
     frame : DataFrame
-    found : Results
+    results : Results
 
     Returns
     -------
     tuple of RNumber
         What the script recomputes.
     """
-    numbers = r_numbers(frame, found)
+    numbers = r_numbers(frame, results)
     folder.mkdir(parents=True, exist_ok=True)
     kept = [c for c in _COLUMNS if c in frame]
     frame[kept].to_csv(folder / "judgments.csv", index=False, encoding="utf-8")
@@ -107,14 +107,14 @@ def _names(values: Sequence[str]) -> str:
     return f"c({', '.join(map(_text, values))})"
 
 
-def _estimate(found: Results, result_id: str) -> float:
-    if result_id not in found:
+def _estimate(results: Results, result_id: str) -> float:
+    if result_id not in results:
         return math.nan
-    record = found[result_id]
+    record = results[result_id]
     return float(record.estimate) if isinstance(record, Estimate) else math.nan
 
 
-def _scores(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
+def _scores(frame: pd.DataFrame, results: Results) -> Iterator[RNumber]:
     if "score" not in frame or not frame["score"].notna().any():
         return
     array = score_array(frame)
@@ -134,16 +134,16 @@ def _scores(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
             ("within-item variance", "condition.pooled_within_variance", f"within({table})",
              _FITTED),
         ):  # fmt: skip
-            ours = _estimate(found, f"{result}.{name}")
+            ours = _estimate(results, f"{result}.{name}")
             if not math.isnan(ours) and (tolerance == _CLOSED or between):
                 yield RNumber(
                     result=f"{result}.{name}", what=what, ours=ours, code=code, tolerance=tolerance
                 )
-    yield from _blocked(whole, found)
+    yield from _blocked(whole, results)
 
 
-def _blocked(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[RNumber]:
-    tests = [r for r in found.results if isinstance(r, Test)]
+def _blocked(whole: Mapping[str, np.ndarray], results: Results) -> Iterator[RNumber]:
+    tests = [r for r in results.results if isinstance(r, Test)]
     groups = {r.id.partition(".")[2]: tuple(r.groups) for r in tests if r.id.startswith("spread.")}
     for record in tests:
         names = record.about.conditions or groups.get(record.id.partition(".")[2], ())
@@ -162,12 +162,12 @@ def _blocked(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[RNumbe
         yield RNumber(result=record.id, what=what, ours=ours, code=code)
 
 
-def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
+def _verdicts(frame: pd.DataFrame, results: Results) -> Iterator[RNumber]:
     for condition, own in frame.groupby("condition", sort=False):
         name = str(condition)
         at = _text(name)
         read = own[own["choice"].astype(str) != ""] if "choice" in own else own[:0]
-        kappa = _estimate(found, f"reliability.fleiss_kappa.{name}")
+        kappa = _estimate(results, f"reliability.fleiss_kappa.{name}")
         alike = len(set(read.groupby("item_id").size())) == 1 and len(set(own["order"])) == 1
         if not math.isnan(kappa) and len(read) == len(own) and alike:
             yield RNumber(
@@ -176,7 +176,7 @@ def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
             )  # fmt: skip
         if "label" not in own:
             continue
-        with_people = _estimate(found, f"people.kappa.{name}")
+        with_people = _estimate(results, f"people.kappa.{name}")
         if not math.isnan(with_people) and "score" in own and own["score"].isna().all():
             yield RNumber(
                 result=f"people.kappa.{name}", what="Cohen's kappa with labels", ours=with_people,
@@ -185,7 +185,7 @@ def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
         if own["score"].isna().all() if "score" in own else True:
             continue
         for kind in ("pearson", "spearman", "kendall"):
-            ours = _estimate(found, f"people.{kind}.{name}")
+            ours = _estimate(results, f"people.{kind}.{name}")
             if not math.isnan(ours):
                 yield RNumber(
                     result=f"people.{kind}.{name}", what=f"{kind.capitalize()}'s correlation",
@@ -193,21 +193,21 @@ def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[RNumber]:
                 )  # fmt: skip
 
 
-def _families(found: Results) -> Iterator[RNumber]:
+def _families(results: Results) -> Iterator[RNumber]:
     """Holm's adjustment; families of one label were adjusted together."""
     pools: dict[tuple[str, bool], list[Test | Comparison]] = {}
     own: dict[str, list[Test | Comparison]] = {}
-    for family in found.families:
+    for family in results.families:
         if family.method != "holm":
             continue
         members = [
             r
-            for r in found.members(family)
+            for r in results.members(family)
             if isinstance(r, Test | Comparison) and not math.isnan(r.p)
         ]
         own[family.id] = members
         pools.setdefault((family.label, family.id.startswith("equivalence.")), []).extend(members)
-    for family in found.families:
+    for family in results.families:
         members = own.get(family.id, [])
         if len(members) < 2:
             continue

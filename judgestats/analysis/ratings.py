@@ -64,14 +64,14 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
     if "label" not in frame:
         return pd.Series(dtype=float), 0
     codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
-    said = pd.Series([str(label).strip() for label in labels], dtype=object)
-    numbers = pd.to_numeric(said.where(said != ""), errors="coerce").astype(float)
+    labels_text = pd.Series([str(label).strip() for label in labels], dtype=object)
+    numbers = pd.to_numeric(labels_text.where(labels_text != ""), errors="coerce").astype(float)
     numbers = numbers.where(np.isfinite(numbers))
     rating = numbers.to_numpy()[codes]
     rated = np.isfinite(rating)
-    words = int((said != "").to_numpy()[codes].sum() - rated.sum())
-    told = pd.DataFrame({"item_id": frame["item_id"][rated], "rating": rating[rated]})
-    return told.groupby("item_id")["rating"].mean(), words
+    words = int((labels_text != "").to_numpy()[codes].sum() - rated.sum())
+    ratings = pd.DataFrame({"item_id": frame["item_id"][rated], "rating": rating[rated]})
+    return ratings.groupby("item_id")["rating"].mean(), words
 
 
 def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
@@ -101,9 +101,9 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
     cluster = _clusters(array.clusters)
     common: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     drawn: dict[str, Any] = {"n_permutations": declared.n_resamples, "seed": declared.seed}
-    found: Found = []
+    results: Found = []
     if int(np.isfinite(means).all(axis=1).sum()) >= 3:
-        found += [
+        results += [
             (
                 kind,
                 f"Agreement between judges{level}",
@@ -116,8 +116,8 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
         ]
     if np.unique(means[np.isfinite(means)]).size <= _MOST_VALUES:
         alpha = krippendorff_alpha(means, metric="interval", **common, **drawn)
-        found.append(("judges.alpha", "Agreement between judges, Krippendorff's alpha", alpha))
-    found.append(
+        results.append(("judges.alpha", "Agreement between judges, Krippendorff's alpha", alpha))
+    results.append(
         (
             "judges.shift",
             "Differences of mean scores, paired by item",
@@ -135,14 +135,14 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
                 **common,
             )
             pair = f"{names[i]} and {names[j]}"
-            found.append(
+            results.append(
                 (
                     f"judges.{method}.{pair}",
                     f"{label} of two judges' scores ({pair})",
                     value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}"),
                 )
             )
-    return found
+    return results
 
 
 def ratings_results(
@@ -171,7 +171,7 @@ def ratings_results(
     if not both.any():
         return []
     cluster = _clusters(array.clusters)
-    found: Found = []
+    results: Found = []
     for method, label in _METHODS:
         value = human_correlation(
             scores,
@@ -184,7 +184,7 @@ def ratings_results(
         )
         groups = None if cluster is None else cluster[both]
         value = _with_null(value, scores[both], people[both], method, groups, declared)
-        found.append((f"people.{method}", f"{label} with people's ratings", value))
+        results.append((f"people.{method}", f"{label} with people's ratings", value))
     if int(both.sum()) >= 2:
         shift = mean_shift(
             np.column_stack([people, scores]),
@@ -192,8 +192,8 @@ def ratings_results(
             cluster=array.clusters,
             level=declared.level,
         )
-        found.append(("people.shift", "Scores against people's ratings, mean difference", shift))
-    return found
+        results.append(("people.shift", "Scores against people's ratings, mean difference", shift))
+    return results
 
 
 def _with_null(

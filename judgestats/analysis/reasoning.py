@@ -92,19 +92,19 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    found = _COMPARED.compare(frame, declared)
-    paired = judges_with_and_without(found.cells)
-    interaction = _interaction(found.array, paired, declared)
-    further = [*_interaction_by_differences(found.array, paired, declared)]
+    compared = _COMPARED.compare(frame, declared)
+    paired = judges_with_and_without(compared.cells)
+    interaction = _interaction(compared.array, paired, declared)
+    further = [*_interaction_by_differences(compared.array, paired, declared)]
     if interaction is not None:
         title = "Is the change by reasoning the same for all judges"
         further.insert(0, secondary("interaction", title, interaction, headline=True))
-    gate = any(h.claim == "differs" for h in spread_headlines(*found.questions))
+    gate = any(h.claim == "differs" for h in spread_headlines(*compared.questions))
     claims = _claims(interaction, gate=gate)
     return _COMPARED.concluded(
-        found,
+        compared,
         declared,
-        told=_alike(interaction, claims),
+        text=_alike(interaction, claims),
         claims=claims,
         further=further,
     )
@@ -219,14 +219,14 @@ def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
     """Whether reasoning changes all judges alike, as a sentence; empty for one judge."""
     if interaction is None:
         return ""
-    told = [
+    parts = [
         f"{row.a} and {row.b} (their variance ratios differ by the factor {row.with_bounds()}, "
         f"adjusted p {adjusted_p(row)})"
         for row, claim in zip(interaction.rows, claims, strict=True)
         if claim.claim == "differs"
     ]
-    if told:
-        return f" Reasoning does not change the spread of all judges alike: {'; '.join(told)}."
+    if parts:
+        return f" Reasoning does not change the spread of all judges alike: {'; '.join(parts)}."
     return (
         " That reasoning changes the spread of the judges by different factors was not shown, nor "
         "that it changes them alike."

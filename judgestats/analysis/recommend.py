@@ -74,12 +74,12 @@ class Spent:
         >>> Spent.of(rows, USD="usd", tokens="tokens").told(0)
         '290 tokens'
         """
-        known = [
+        known_costs = [
             cls(amounts=tuple(float(row.get(column) or math.nan) for row in rows), unit=unit)
             for unit, column in columns.items()
         ]
-        usable = (s for s in known if all(math.isfinite(v) and v > 0 for v in s.amounts))
-        return next(usable, known[-1])
+        usable = (s for s in known_costs if all(math.isfinite(v) and v > 0 for v in s.amounts))
+        return next(usable, known_costs[-1])
 
     def told(self, i: int) -> str:
         """What one condition spends, with its unit."""
@@ -124,50 +124,50 @@ def recommend_best(
     names, table = list(values), np.column_stack(list(values.values()))
     if len(names) < 2 or np.isfinite(table).all(axis=1).sum() < 2:
         return None
-    found = comparisons_with_best(
+    best = comparisons_with_best(
         table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level
     )
     result = NamedResult(
         id="best",
         title=f"Which may be the best in {what}",
         role="secondary",
-        result=found,
+        result=best,
         hypothesis="best",
         levels={name: name for name in names},
     )
-    tied = found.candidates
+    tied = best.candidates
     shown = "; ".join(tied) if len(tied) <= _MOST_NAMED else f"{len(tied)} of {len(names)}"
     among = f"The best in {what} is among {shown}" if len(tied) > 1 else (
         f"{tied[0]} is the best in {what}"
     )  # fmt: skip
-    if found.recommended is None:
-        reason = f"not told apart at this size; {_would_decide(found)}"
+    if best.recommended is None:
+        reason = f"not told apart at this size; {_would_decide(best)}"
         text = f"{among}: these are {reason}." if len(tied) > 1 else f"{among}."
         if len(tied) == len(names):
-            text = f"No condition is told from the best in {what}; {_would_decide(found)}."
+            text = f"No condition is told from the best in {what}; {_would_decide(best)}."
         return Recommendation(
             sentences=(text,), tied=tied, reason=reason, rests_on=("best",)
         ), result  # fmt: skip
-    i = names.index(found.recommended)
+    i = names.index(best.recommended)
     alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
     cheapest = "" if alike else f"the cheapest ({spent.told(i)} {each}) that is "
     if len(tied) == len(names):
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"
     return Recommendation(
-        sentences=(f"{found.recommended} is {reason}.", f"{among}."),
+        sentences=(f"{best.recommended} is {reason}.", f"{among}."),
         cost_usd=spent.usd(i),
-        chosen=found.recommended,
+        chosen=best.recommended,
         tied=tied,
         reason=reason,
         rests_on=("best",),
     ), result
 
 
-def _would_decide(found: BestConditions) -> str:
-    if found.n_items_needed is None:
+def _would_decide(best: BestConditions) -> str:
+    if best.n_items_needed is None:
         return "no number of items like these would decide"
-    return f"{counted(found.n_items_needed, 'item', 'items')} would decide"
+    return f"{counted(best.n_items_needed, 'item', 'items')} would decide"
 
 
 def recommend_replicates(cells: pd.DataFrame) -> Recommendation | None:

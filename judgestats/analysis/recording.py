@@ -179,19 +179,19 @@ def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
     return float(p.min())
 
 
-def _rows(declared: Sequence[Row], known: set[str]) -> Iterable[Row]:
+def _rows(declared: Sequence[Row], names: set[str]) -> Iterable[Row]:
     """The rows declared, with the cells whose result was made."""
     for row in declared:
-        cells = {label: i for label, i in row.cells.items() if i in known}
+        cells = {label: i for label, i in row.cells.items() if i in names}
         if cells:
-            beside = {words: i for words, i in row.beside.items() if i in known}
+            beside = {words: i for words, i in row.beside.items() if i in names}
             yield replace(row, cells=cells, beside=beside)
 
 
-def _sized(headlines: Sequence[Headline], known: set[str]) -> Iterable[Headline]:
+def _sized(headlines: Sequence[Headline], names: set[str]) -> Iterable[Headline]:
     """The headlines; one whose size could not be computed names none."""
     for headline in headlines:
-        yield headline if headline.size in known else replace(headline, size="")
+        yield headline if headline.size in names else replace(headline, size="")
 
 
 def _limitation(text: str) -> Note:

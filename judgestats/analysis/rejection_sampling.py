@@ -167,17 +167,17 @@ def analyse(
     files: dict[str, str] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        found = choose(
+        selected = choose(
             name, asked, items, rule=declared.options["equal_points"], seed=declared.seed
         )
         row = condition_row(name, asked)
-        results += _describe(name, row, asked, found, items, shares, declared)
-        gain = _gain(row, found, items, shares, declared)
+        results += _describe(name, row, asked, selected, items, shares, declared)
+        gain = _gain(row, selected, items, shares, declared)
         if gain is not None:
             gains[name] = gain
-        chosen[name] = found
+        chosen[name] = selected
         rows.append(row)
-        files[f"chosen/{_file(name, len(files))}.jsonl"] = chat_lines(found, items)
+        files[f"chosen/{_file(name, len(files))}.jsonl"] = chat_lines(selected, items)
     files["chosen/random.jsonl"] = chat_lines(at_random(items, seed=declared.seed), items)
     files["chosen/standings.csv"] = standings_csv(chosen, items, shares)
     if authors := authors_csv(chosen, items):
@@ -269,21 +269,21 @@ def _describe(
     name: str,
     row: dict[str, Any],
     asked: pd.DataFrame,
-    found: Chosen,
+    chosen: Chosen,
     items: Sequence[Item],
     shares: Sequence[Floats],
     declared: AnalysisPlan,
 ) -> list[NamedResult]:
     clusters = np.array([item.cluster for item in items], dtype=object)
     row["n_pairs"], row["n_items"] = row["n_items"], len(items)
-    row["n_chosen"] = sum(i is not None for i in found.index)
-    row["incomplete"] = sum(s is None for s in found.standings)
-    row["undecided"] = found.undecided / max(1, len(items) - row["incomplete"])
+    row["n_chosen"] = sum(i is not None for i in chosen.index)
+    row["incomplete"] = sum(s is None for s in chosen.standings)
+    row["undecided"] = chosen.undecided / max(1, len(items) - row["incomplete"])
     row |= spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
     results = []
-    best = _best(found, shares)
+    best = _best(chosen, shares)
     if np.isfinite(best).any():
         share = mean_share(
             best,
@@ -295,17 +295,17 @@ def _describe(
         add_estimate(row, "best_share", share)
         row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
         results.append(named(f"best.{name}", f"Best chosen, {name}", "primary", share))
-    circles = _circles(found, items, declared)
+    circles = _circles(chosen, items, declared)
     if circles is not None:
         add_estimate(row, "circles", circles)
         results.append(named(f"circles.{name}", f"Circular triads, {name}", "secondary", circles))
     return results
 
 
-def _best(found: Chosen, shares: Sequence[Floats]) -> Floats:
+def _best(chosen: Chosen, shares: Sequence[Floats]) -> Floats:
     """Whether the chosen one has the largest labelled share; NaN where nothing is known."""
     out = np.full(len(shares), np.nan)
-    for i, (index, share) in enumerate(zip(found.index, shares, strict=True)):
+    for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
         if index is not None and np.isfinite(share).any():
             out[i] = float(share[index] >= np.nanmax(share) - 1e-9)
     return out
@@ -318,19 +318,19 @@ def _chance(shares: Sequence[Floats]) -> Floats:
     )
 
 
-def _rates(found: Chosen, shares: Sequence[Floats]) -> Floats:
+def _rates(chosen: Chosen, shares: Sequence[Floats]) -> Floats:
     """Labelled share of a random candidate and of the chosen one; NaN where not known."""
     out = np.full((len(shares), 2), np.nan)
-    for i, (index, share) in enumerate(zip(found.index, shares, strict=True)):
+    for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
         if index is not None and np.isfinite(share[index]):
             out[i] = np.nanmean(share), share[index]
     return out
 
 
-def _circles(found: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> Any:
+def _circles(chosen: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> Any:
     rows = []
-    for item, said in zip(items, found.verdicts, strict=True):
-        for (i, j), listed in said.items():
+    for item, verdicts in zip(items, chosen.verdicts, strict=True):
+        for (i, j), listed in verdicts.items():
             votes = {v: listed.count(v) for v in ("a", "b", "tie")}
             if sum(votes.values()):
                 net = votes["a"] - votes["b"]
@@ -345,12 +345,12 @@ def _circles(found: Chosen, items: Sequence[Item], declared: AnalysisPlan) -> An
 
 def _gain(
     row: dict[str, Any],
-    found: Chosen,
+    chosen: Chosen,
     items: Sequence[Item],
     shares: Sequence[Floats],
     declared: AnalysisPlan,
 ) -> Comparisons | None:
-    rates = _rates(found, shares)
+    rates = _rates(chosen, shares)
     kept = np.isfinite(rates).all(axis=1)
     if kept.sum() < _FEWEST:
         return None
@@ -414,19 +414,19 @@ def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level
         ["judge", "temperature"], sort=False, dropna=False
     ):
         who = _who(judge, temperature)
-        said = ", ".join(
+        text = ", ".join(
             f"{worded_coefficient(r, 'best_share')} by {r['factor_strategy']}"
             for r in own.to_dict("records")
         )
-        told = f"{who} chooses the candidate that labels prefer in {said}"
+        listed = f"{who} chooses the candidate that labels prefer in {text}"
         if who in compared:
             shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
-            told += (
+            listed += (
                 f" ({'; '.join(f'{r.a} and {r.b} differ' for r in shown)})"
                 if shown
                 else " (no difference between strategies is shown)"
             )
-        parts.append(told)
+        parts.append(listed)
     chance = apa_number(float(table["best_at_random"].mean()), bounded=True)
     return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
 
@@ -435,7 +435,7 @@ def _recommend(
     table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float
 ) -> Recommendation | None:
     """By judge: the strategy shown to choose better, or the one that takes least."""
-    told = []
+    parts = []
     for (judge, temperature), own in table.groupby(
         ["judge", "temperature"], sort=False, dropna=False
     ):
@@ -448,14 +448,14 @@ def _recommend(
         worse = {r.b if r.estimate > 0 else r.a for r in shown}
         best = own[own["factor_strategy"].isin(better - worse)]
         if best.empty:
-            told.append(
+            parts.append(
                 f"{who}: no strategy is shown to choose better than another, which does not show "
                 f"that they are equal; {least['factor_strategy']} takes least"
             )
         else:
             row = best.sort_values("best_share", ascending=False).iloc[0]
-            told.append(
+            parts.append(
                 f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
                 + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
             )
-    return Recommendation(sentences=tuple(f"{t}." for t in told)) if told else None
+    return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None

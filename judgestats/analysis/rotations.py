@@ -70,8 +70,8 @@ class Rotations:
 
     def item_scores(self) -> pd.Series:
         """Chance-corrected Grade Score by item, over its complete replicates."""
-        found = grade_score_items(self.positions, n_options=self.n_options)
-        values = np.where(found["complete"].astype(bool), found["corrected"], np.nan)
+        items = grade_score_items(self.positions, n_options=self.n_options)
+        values = np.where(items["complete"].astype(bool), items["corrected"], np.nan)
         return pd.Series(values, index=self.items).groupby(level=0, sort=False).mean()
 
 

@@ -103,7 +103,7 @@ def score_conditions(
     summary = condition_summary(
         array.scores, conditions=array.conditions, cluster=array.clusters, level=level
     )
-    known = sorted(set(frame["status"].unique()))
+    all_statuses = sorted(set(frame["status"].unique()))
     clustered = len(set(array.clusters)) < len(array.items)
     rows: list[dict[str, Any]] = []
     results: list[NamedResult] = []
@@ -160,7 +160,7 @@ def score_conditions(
         line = summary[name]
         shown = described_line(name, line, reliability, subject)
         estimates += shown
-        statuses = {s: int(asked["status"].eq(s).sum()) for s in known}
+        statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
         conditions.append(
             Condition(
                 label=name,
@@ -273,11 +273,11 @@ def subject_of(
     name: str, judge: str, temperature: float | None, factors: Mapping[str, str]
 ) -> About:
     """A condition of this judge, temperature and levels as the subject of a result."""
-    known = temperature is not None and not math.isnan(temperature)
+    has_temperature = temperature is not None and not math.isnan(temperature)
     return About(
         judge=judge,
         conditions=(name,),
-        factors={"temperature": temperature if known else None, **factors},
+        factors={"temperature": temperature if has_temperature else None, **factors},
     )
 
 

@@ -64,14 +64,14 @@ class Opinion:
         return abs(self.difference) <= self.tolerance * max(1.0, abs(self.ours))
 
 
-def second_opinion(frame: pd.DataFrame, found: Results) -> tuple[Opinion, ...]:
+def second_opinion(frame: pd.DataFrame, results: Results) -> tuple[Opinion, ...]:
     """Recompute the records of a run that other packages can compute.
 
     Parameters
     ----------
     frame : DataFrame
         The parsed judgments of the run.
-    found : Results
+    results : Results
         Its records.
 
     Returns
@@ -87,10 +87,10 @@ def second_opinion(frame: pd.DataFrame, found: Results) -> tuple[Opinion, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
         return (
-            *_scores(frame, found),
-            *_verdicts(frame, found),
-            *(_blocked(one) for one in credit_numbers(found)),
-            *_families(found),
+            *_scores(frame, results),
+            *_verdicts(frame, results),
+            *(_blocked(one) for one in credit_numbers(results)),
+            *_families(results),
         )
 
 
@@ -126,14 +126,14 @@ def disagreeing(opinions: tuple[Opinion, ...]) -> tuple[Opinion, ...]:
     return tuple(o for o in opinions if not o.agrees)
 
 
-def _ours(found: Results, result_id: str) -> float | None:
-    if result_id not in found:
+def _ours(results: Results, result_id: str) -> float | None:
+    if result_id not in results:
         return None
-    record = found[result_id]
+    record = results[result_id]
     return float(record.estimate) if isinstance(record, Estimate) else None
 
 
-def _scores(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
+def _scores(frame: pd.DataFrame, results: Results) -> Iterator[Opinion]:
     if "score" not in frame or not frame["score"].notna().any():
         return
     array = score_array(frame)
@@ -145,9 +145,9 @@ def _scores(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
             continue
         whole[name] = x
         if x.var(axis=1).any():
-            yield from _of_table(name, x, found)
-    yield from _ranks(whole, found)
-    for one in blocked_numbers(whole, array.clusters, found):
+            yield from _of_table(name, x, results)
+    yield from _ranks(whole, results)
+    for one in blocked_numbers(whole, array.clusters, results):
         yield _blocked(one)
 
 
@@ -158,11 +158,11 @@ def _blocked(number: tuple[str, str, float, float, str, str]) -> Opinion:
     )
 
 
-def _ranks(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[Opinion]:
+def _ranks(whole: Mapping[str, np.ndarray], results: Results) -> Iterator[Opinion]:
     """Friedman's statistic over each item's mean distance from its cell's mean."""
     import pingouin
 
-    for record in found.results:
+    for record in results.results:
         if not (isinstance(record, Test) and record.test == "friedman_test"):
             continue
         named = record.about.conditions
@@ -191,7 +191,7 @@ def _ranks(whole: Mapping[str, np.ndarray], found: Results) -> Iterator[Opinion]
         )  # fmt: skip
 
 
-def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
+def _of_table(name: str, x: np.ndarray, results: Results) -> Iterator[Opinion]:
     """Of complete scores, items x replications."""
     import pingouin
     from statsmodels.regression.mixed_linear_model import MixedLM
@@ -201,14 +201,14 @@ def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
         {"item": np.repeat(np.arange(n), r), "rater": np.tile(np.arange(r), n), "score": x.ravel()}
     )
     icc_id, alpha_id = f"reliability.icc1.{name}", f"reliability.omega.{name}"
-    ours = _ours(found, icc_id)
+    ours = _ours(results, icc_id)
     if ours is not None:
         table = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score")
         yield Opinion(
             result=icc_id, what="ICC(1,1)", ours=ours, theirs=float(table["ICC"].iloc[0]),
             package="pingouin.intraclass_corr", convention="one-way random effects",
         )  # fmt: skip
-    ours = _ours(found, alpha_id)
+    ours = _ours(results, alpha_id)
     if ours is not None:
         theirs = float(pingouin.cronbach_alpha(data=pd.DataFrame(x))[0])
         yield Opinion(
@@ -216,7 +216,7 @@ def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
             package="pingouin.cronbach_alpha", convention="parallel omega is Cronbach's alpha",
         )  # fmt: skip
     congeneric_id = f"reliability.omega_congeneric.{name}"
-    ours = _ours(found, congeneric_id)
+    ours = _ours(results, congeneric_id)
     if ours is not None and not math.isnan(ours):  # ours refuses what theirs fits all the same
         yield Opinion(
             result=congeneric_id, what="congeneric omega", ours=ours, theirs=_congeneric(x),
@@ -224,7 +224,7 @@ def _of_table(name: str, x: np.ndarray, found: Results) -> Iterator[Opinion]:
             convention="one factor by maximum likelihood, iterated; loadings in score points",
         )  # fmt: skip
     variance_id = f"condition.pooled_within_variance.{name}"
-    ours = _ours(found, variance_id)
+    ours = _ours(results, variance_id)
     between = x.mean(axis=1).var(ddof=1) > x.var(axis=1, ddof=1).mean() / r
     if ours is not None and between:
         fit = MixedLM(long["score"], np.ones((len(long), 1)), groups=long["item"]).fit(reml=True)
@@ -246,14 +246,14 @@ def _congeneric(x: np.ndarray) -> float:
     return float(points.sum() ** 2 / (points.sum() ** 2 + own.sum()))
 
 
-def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
+def _verdicts(frame: pd.DataFrame, results: Results) -> Iterator[Opinion]:
     from scipy import stats
     from statsmodels.stats import inter_rater
 
     for condition, own in frame.groupby("condition", sort=False):
         name = str(condition)
         read = own[own["choice"].astype(str) != ""] if "choice" in own else own[:0]
-        ours = _ours(found, f"reliability.fleiss_kappa.{name}")
+        ours = _ours(results, f"reliability.fleiss_kappa.{name}")
         if ours is not None and len(read) == len(own) and _alike(own["order"]):
             table = pd.crosstab(read["item_id"], read["choice"]).to_numpy()
             if len(set(table.sum(axis=1))) == 1:
@@ -264,12 +264,12 @@ def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
                 )  # fmt: skip
         if "label" not in own:
             continue
-        ours = _ours(found, f"people.kappa.{name}")
+        ours = _ours(results, f"people.kappa.{name}")
         both = read[read["label"].astype(str) != ""]
         if ours is not None and len(both) and "score" in own and own["score"].isna().all():
-            said = sorted({*both["choice"], *both["label"]})
+            words = sorted({*both["choice"], *both["label"]})
             square = pd.crosstab(both["choice"], both["label"]).reindex(
-                index=said, columns=said, fill_value=0
+                index=words, columns=words, fill_value=0
             )
             yield Opinion(
                 result=f"people.kappa.{name}", what="Cohen's kappa with labels", ours=ours,
@@ -284,7 +284,7 @@ def _verdicts(frame: pd.DataFrame, found: Results) -> Iterator[Opinion]:
             ("spearman", stats.spearmanr),
             ("kendall", stats.kendalltau),
         ):
-            ours = _ours(found, f"people.{kind}.{name}")
+            ours = _ours(results, f"people.{kind}.{name}")
             if ours is not None and len(means) > 2:
                 theirs = float(function(means["score"], means["rating"])[0])
                 yield Opinion(
@@ -298,17 +298,17 @@ def _alike(values: pd.Series) -> bool:
     return bool((values == values.iloc[0]).all())
 
 
-def _families(found: Results) -> Iterator[Opinion]:
+def _families(results: Results) -> Iterator[Opinion]:
     """Every family by itself; one that is adjusted with others bears their label."""
     together: dict[tuple[str, bool], list[Test | Comparison]] = {}
     alone: dict[str, list[Test | Comparison]] = {}
-    for family in found.families:
+    for family in results.families:
         if family.method == "holm":
-            records = [r for r in found.members(family) if isinstance(r, (Test, Comparison))]
+            records = [r for r in results.members(family) if isinstance(r, (Test, Comparison))]
             defined = [r for r in records if not math.isnan(r.p)]
             alone[family.id] = defined
             together.setdefault(_pool(family), []).extend(defined)
-    for family in found.families:
+    for family in results.families:
         members = alone.get(family.id, [])
         if len(members) < 2:
             continue

@@ -19,7 +19,7 @@ Numbers = Iterator[tuple[str, str, float, float, str, str]]
 
 
 def blocked_numbers(
-    scores: Mapping[str, Floats], clusters: NDArray[Any], found: Results
+    scores: Mapping[str, Floats], clusters: NDArray[Any], results: Results
 ) -> Numbers:
     """F and signed ranks of the spread of repeated scores.
 
@@ -28,7 +28,7 @@ def blocked_numbers(
     scores : mapping of condition to ndarray, shape (N, R)
         Of the conditions whose scores are complete, all on the same items.
     clusters : ndarray, shape (N,)
-    found : Results
+    results : Results
 
     Yields
     ------
@@ -36,7 +36,7 @@ def blocked_numbers(
     """
     from scipy import stats
 
-    tests = [r for r in found.results if isinstance(r, Test)]
+    tests = [r for r in results.results if isinstance(r, Test)]
     groups = {r.id.partition(".")[2]: tuple(r.groups) for r in tests if r.id.startswith("spread.")}
     for record in tests:
         names = record.about.conditions or groups.get(record.id.partition(".")[2], ())
@@ -58,12 +58,12 @@ def blocked_numbers(
             )  # fmt: skip
 
 
-def credit_numbers(found: Results) -> Numbers:
+def credit_numbers(results: Results) -> Numbers:
     """Agreement of a judge's methods with people: F over methods, and differences of their means.
 
     Parameters
     ----------
-    found : Results
+    results : Results
         With the credit of every pair and method among its figures.
 
     Yields
@@ -72,7 +72,7 @@ def credit_numbers(found: Results) -> Numbers:
     """
     from statsmodels.stats.weightstats import DescrStatsW
 
-    arrays = {f.id: f.values for f in found.figures}
+    arrays = {f.id: f.values for f in results.figures}
     if not {"credit", "judges", "conditions", "clusters"} <= set(arrays):
         return
     credit = np.array(arrays["credit"], dtype=float)
@@ -81,7 +81,7 @@ def credit_numbers(found: Results) -> Numbers:
         (str(judge), str(label).rpartition(" at ")[0])
         for judge, label in zip(list(arrays["judges"]), list(arrays["conditions"]), strict=True)
     ]
-    for record in found.results:
+    for record in results.results:
         judge = record.id.removeprefix("methods.")
         if not (isinstance(record, Test) and record.test == "credit_blocked_f"):
             continue
@@ -98,7 +98,7 @@ def credit_numbers(found: Results) -> Numbers:
                 "each question's mean of its pairs' credit",
             )  # fmt: skip
         column = dict(zip(record.groups, own.T, strict=True))
-        for pair in found.results:
+        for pair in results.results:
             if not (isinstance(pair, Comparison) and pair.part_of == f"difference.{judge}"):
                 continue
             if {pair.a, pair.b} <= set(column):

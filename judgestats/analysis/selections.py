@@ -110,9 +110,9 @@ def beside(
     share : Estimate
     random_choice : float
     """
-    told = f"{title} (a random choice: {apa_number(random_choice, bounded=True)}), {name}"
+    text = f"{title} (a random choice: {apa_number(random_choice, bounded=True)}), {name}"
     details = {**share.details, "random_choice": random_choice}
-    return named(identity, told, "secondary", share.replace(details=details))
+    return named(identity, text, "secondary", share.replace(details=details))
 
 
 def in_order(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[NamedResult]:

@@ -481,11 +481,11 @@ def _sentence(
         return f"{headlines[0].reason}."
     by_name = {one.where: one for one in asked}
     margin = f"{small.margin[1]:g}"
-    told = []
+    parts = []
     for headline, row, equal in zip(headlines, gains.rows, small.rows, strict=True):
         one = by_name[headline.about.stratum]
         if math.isnan(row.estimate):
-            told.append(f"{one.where}: agreement with people is not known ({row.reason})")
+            parts.append(f"{one.where}: agreement with people is not known ({row.reason})")
             continue
         k = max(one.sizes)
         first, last = (worded_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
@@ -500,25 +500,25 @@ def _sentence(
             text += f", shown to differ by less than {margin}"
         else:
             text += f", which shows neither a gain nor that there is none of {margin}"
-        told.append(text)
-    return f"{'; '.join(told)}."
+        parts.append(text)
+    return f"{'; '.join(parts)}."
 
 
 def _recommend(
     every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
 ) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
     """The cheapest way that is shown to be hardly worse than the best."""
-    known = [a for a in every if not np.isnan(a.credit).all()]
-    if not known:
+    usable = [a for a in every if not np.isnan(a.credit).all()]
+    if not usable:
         return None, ()
     given = recommend_best(
-        {a.name: a.credit for a in known}, questions,
-        spent=Spent.of([a.row for a in known], USD="cost_usd", tokens="tokens", judgments="k"),
+        {a.name: a.credit for a in usable}, questions,
+        spent=Spent.of([a.row for a in usable], USD="cost_usd", tokens="tokens", judgments="k"),
         margin=declared.margins["alignment_score"], level=declared.level,
         what="agreement with people", each="for all answers",
     )  # fmt: skip
     if given is None:
         return None, ()
     best, result = given
-    k = next((int(a.row["k"]) for a in known if a.name == best.chosen), None)
+    k = next((int(a.row["k"]) for a in usable if a.name == best.chosen), None)
     return replace(best, replicates=k), (result,)

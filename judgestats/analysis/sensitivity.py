@@ -94,11 +94,11 @@ def _credit_left_out(
     if not 3 <= len(names) <= _MOST_LEFT_OUT:
         return
     for j, condition in enumerate(arrays["conditions"]):
-        known = ~np.isnan(credit[:, j])
-        if len(set(clusters[known].tolist())) > 1:
-            kept = [known & (clusters != name) for name in names]
+        present = ~np.isnan(credit[:, j])
+        if len(set(clusters[present].tolist())) > 1:
+            kept = [present & (clusters != name) for name in names]
             values = np.array([credit[rows, j].mean() for rows in kept])
-            yield str(condition), float(credit[known, j].mean()), values, names
+            yield str(condition), float(credit[present, j].mean()), values, names
 
 
 def _estimators(
@@ -126,25 +126,25 @@ def _estimators(
     if "vote_share" in kinds and repeated and one_order:
         return [("Reliability of one verdict", _vote_share(part))]
     read = part["choice"].astype(str).ne("").to_numpy()
-    found: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
+    estimators: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
     for what, statistic in (
         ("Same verdict as people", same_as_people),
         ("Same verdict after a swap", same_after_swap),
         ("Commonest verdict of an item, share", _repeated_share),
     ):
         if not math.isnan(statistic(part[read])):
-            found.append((what, _of_kept(statistic, part, read)))
-    return found
+            estimators.append((what, _of_kept(statistic, part, read)))
+    return estimators
 
 
 def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
     """Mean of the items' Grade Scores over the items of the rows kept."""
-    found = Rotations(part)
-    scores = grade_score_items(found.positions, n_options=found.n_options)
+    rotations = Rotations(part)
+    scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
     complete = np.asarray(scores["complete"], dtype=bool)
     values = np.asarray(scores["grade_score"], dtype=float)[complete]
     # An item has a value a replicate.
-    owner, items = pd.factorize(found.items[complete])
+    owner, items = pd.factorize(rotations.items[complete])
     place = pd.Index(items).get_indexer(pd.Index(part["item_id"]))
 
     def mean(kept: np.ndarray[Any, Any]) -> float:
@@ -258,12 +258,12 @@ def left_out_primary(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
         questions = list(dict.fromkeys(owner.tolist()))
         if not 4 <= len(questions) <= _MOST_LEFT_OUT:
             continue
-        found = [_blocked_f(y[owner != q]) for q in questions]
-        weakest = int(np.argmin([f for f, _ in found]))
+        without_each = [_blocked_f(y[owner != q]) for q in questions]
+        weakest = int(np.argmin([f for f, _ in without_each]))
         rows.append(
             {
-                "test": stratum.name, "all": _blocked_f(y)[0], "low": found[weakest][0],
-                "high": max(f for f, _ in found), "p": max(p for _, p in found),
+                "test": stratum.name, "all": _blocked_f(y)[0], "low": without_each[weakest][0],
+                "high": max(f for f, _ in without_each), "p": max(p for _, p in without_each),
                 "question": str(questions[weakest]),
             }
         )  # fmt: skip

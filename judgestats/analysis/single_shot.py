@@ -149,14 +149,14 @@ def other_results(
     list of NamedResult
     """
     asked = {h.id for h in declared.hypotheses}
-    found: list[NamedResult] = []
+    results: list[NamedResult] = []
     if "judges" in asked:
-        found += [
+        results += [
             NamedResult(id=i, title=title, role="primary", result=result, headline=True)
             for i, title, result in judges_results(array, declared)
         ]
     for name in array.conditions if "people" in asked else ():
-        found += [
+        results += [
             NamedResult(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
                 headline=True, about=About(conditions=(name,)),
@@ -165,17 +165,17 @@ def other_results(
         ]  # fmt: skip
     ratings, _ = ratings_of(frame)
     if "systems" in asked:
-        found += system_results(frame, declared)
+        results += system_results(frame, declared)
     if "panel" in asked:
         right = right_answers(frame)
-        found += (
+        results += (
             panel_of_ratings(array, ratings, declared)
             if right is None
             else panel_of_answers(array, right, declared)
         )
     for name in array.conditions if len(ratings) else ():
         own = frame[frame["condition"] == name]
-        found += [
+        results += [
             NamedResult(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
                 headline=True, about=About(conditions=(name,)),
@@ -187,8 +187,8 @@ def other_results(
             )
         ]  # fmt: skip
     if "instrument" in asked:
-        found += instrument_results(frame, array, declared)
-    return found
+        results += instrument_results(frame, array, declared)
+    return results
 
 
 def described_once(
@@ -285,11 +285,11 @@ def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str
         if math.isnan(row["mean"]):
             parts.append(f"{row['condition']}: no score could be read")
             continue
-        told = f"{row['condition']}: mean {_short(row['mean'])}"
+        text = f"{row['condition']}: mean {_short(row['mean'])}"
         if not math.isnan(row["sd"]):
-            told += f", SD {_short(row['sd'])}"
-        told += f" ({row['n_ok']} scores)"
-        parts.append(told + worded_people(row))
+            text += f", SD {_short(row['sd'])}"
+        text += f" ({row['n_ok']} scores)"
+        parts.append(text + worded_people(row))
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
     if isinstance(between, Estimate) and not math.isnan(between.estimate):
         bounds = between.interval
@@ -371,9 +371,11 @@ def label_limits(frame: pd.DataFrame) -> list[str]:
     ratings, words = ratings_of(frame)
     if not words:
         return []
-    said = frame["label"].astype(str).str.strip()
-    numeric = pd.to_numeric(said.where(said != ""), errors="coerce").notna()
-    by_word = frame["score"].groupby(said.where((said != "") & ~numeric)).agg(["mean", "count"])
+    spelled = frame["label"].astype(str).str.strip()
+    numeric = pd.to_numeric(spelled.where(spelled != ""), errors="coerce").notna()
+    by_word = (
+        frame["score"].groupby(spelled.where((spelled != "") & ~numeric)).agg(["mean", "count"])
+    )
     named = ", ".join(
         f"{str(word)[:30]!r} {_short(row['mean'])} ({int(row['count'])})"
         for word, row in by_word[by_word["count"] > 0].head(6).iterrows()

@@ -113,7 +113,7 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         return []
     read = asked[asked["choice"] != ""]
     clusters = read.groupby("item_id", sort=False)["cluster"].first()
-    found: Found = []
+    results: Found = []
     for option in options:
         share = (read["choice"] == option).groupby(read["item_id"], sort=False).mean()
         name = f"{SHARE_OF}'{option}'"
@@ -124,8 +124,8 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
             name="share",
             label=f"{name[0].upper()}{name[1:]}",
         )
-        found.append((f"verdicts.{name}", f"How often '{option}' is given", value))
-    return found
+        results.append((f"verdicts.{name}", f"How often '{option}' is given", value))
+    return results
 
 
 def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
@@ -157,21 +157,21 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
         "n_permutations": declared.n_resamples,
         "seed": declared.seed,
     }
-    said = table.to_numpy(object)
-    options = sorted({*said.ravel()} - {""})
-    found: Found = [
+    verdicts = table.to_numpy(object)
+    options = sorted({*verdicts.ravel()} - {""})
+    results: Found = [
         (
             "judges.alpha",
             "Agreement between judges, Krippendorff's alpha",
-            krippendorff_alpha(said, **common),
+            krippendorff_alpha(verdicts, **common),
         )
     ]
     for i, j in itertools.combinations(range(len(names)), 2):
         pair = f"{names[i]} and {names[j]}"
-        both = (said[:, i] != "") & (said[:, j] != "")
+        both = (verdicts[:, i] != "") & (verdicts[:, j] != "")
         if int(both.sum()) < 3:
             continue
-        kappa = cohen_kappa(said[:, i], said[:, j], categories=options, **common)
+        kappa = cohen_kappa(verdicts[:, i], verdicts[:, j], categories=options, **common)
         title = f"Agreement of two judges beyond chance ({pair})"
-        found.append((f"judges.kappa.{pair}", title, kappa))
-    return found
+        results.append((f"judges.kappa.{pair}", title, kappa))
+    return results

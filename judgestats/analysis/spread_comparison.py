@@ -231,7 +231,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
         ``ratio.*``, ``shift.*``, and of further questions the test, the trend and the ratios.
     """
     primary, *others = questions
-    across, found = primary.across, primary.spreads
+    across, between = primary.across, primary.spreads
     family = f"spread across {across}"
     of = {s.name: s for s in primary.strata}
     results = [
@@ -244,7 +244,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
             headline=True,
             about=of[name].about,
         )
-        for name, result in found.items()
+        for name, result in between.items()
     ]
     if sum(len(q.spreads) for q in questions) > 1:
         results.append(
@@ -257,7 +257,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
                 headline=True,
             )
         )
-    for name, result in found.items():
+    for name, result in between.items():
         stratum = of[name]
         for test in result.trend:
             results.append(
@@ -457,18 +457,18 @@ def nothing_claimed(why: str) -> Headline:
     )
 
 
-def _direction(found: SpreadResult) -> Literal["", "higher", "lower"]:
+def _direction(spread: SpreadResult) -> Literal["", "higher", "lower"]:
     """Whether the last condition scatters more or less than the first."""
-    if found.summary is None:
+    if spread.summary is None:
         return ""
     low, high = (
-        found.summary[c].variance.estimate for c in (found.conditions[0], found.conditions[-1])
+        spread.summary[c].variance.estimate for c in (spread.conditions[0], spread.conditions[-1])
     )
     if high > low:
         return "higher"
     return "lower" if high < low else ""
 
 
-def spread_metrics(found: Mapping[str, SpreadResult]) -> dict[str, float]:
+def spread_metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:
     """For the MLflow UI: the primary p of each stratum."""
-    return {f"spread/p_value/{name}": s.p_value for name, s in found.items()}
+    return {f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}

@@ -164,10 +164,10 @@ class LevelComparison:
 
     def concluded(
         self,
-        found: Compared,
+        comparison: Compared,
         declared: AnalysisPlan,
         *,
-        told: str = "",
+        text: str = "",
         claims: Sequence[Headline] = (),
         further: Sequence[NamedResult] = (),
     ) -> Analysis:
@@ -175,9 +175,9 @@ class LevelComparison:
 
         Parameters
         ----------
-        found : Compared
+        comparison : Compared
         declared : AnalysisPlan
-        told : str
+        text : str
             Behind the sentence on the spread.
         claims : sequence of Headline
             Beyond those on the spread.
@@ -188,15 +188,15 @@ class LevelComparison:
         -------
         Analysis
         """
-        cells, questions = found.cells, found.questions
+        cells, questions = comparison.cells, comparison.questions
         headlines = spread_headlines(*questions)
         sentence = spread_sentence(headlines, *questions)
         if not questions[0].strata:
             why = nothing_compared(cells, self.vary, across=self.across)
             headlines = (nothing_claimed(why), *headlines)
             sentence = f"{why} {sentence}".rstrip()
-        arrays = cell_arrays(found.array)
-        recommended, best = recommend_reliable(cells, found.array)
+        arrays = cell_arrays(comparison.array)
+        recommended, best = recommend_reliable(cells, comparison.array)
         return Analysis(
             experiment=self.experiment,
             question=declared.question,
@@ -209,11 +209,11 @@ class LevelComparison:
                 results=spread_results(*questions),
                 compared="posthoc.nemenyi.",
             ),
-            sentence=sentence + told,
+            sentence=sentence + text,
             headlines=(*headlines, *claims),
-            described=found.described.estimates,
+            described=comparison.described.estimates,
             rows=score_rows(cells["condition"]),
-            condition_records=found.described.conditions,
+            condition_records=comparison.described.conditions,
             figures=cell_figures(arrays),
             conditions=cells,
             results=(
@@ -221,12 +221,12 @@ class LevelComparison:
                 *equivalence_results(questions[0], headline=self.about_equality),
                 *further,
                 *best,
-                *found.described.results,
+                *comparison.described.results,
             ),
-            limitations=tuple(common_limits(found.frame, cells, found.array)),
+            limitations=tuple(common_limits(comparison.frame, cells, comparison.array)),
             recommendation=recommended,
             metrics=spread_metrics(questions[0].spreads),
-            condition_metrics=found.described.metrics,
+            condition_metrics=comparison.described.metrics,
             arrays=arrays,
         )
 

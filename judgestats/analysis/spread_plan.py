@@ -160,9 +160,9 @@ def _answer(
         if h.claim == "undefined":
             more += f"; {h.reason}" if h.reason else ""
         p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {adjusted_p(h)}"
-        told = (more + p).removeprefix("; ")
+        rest = (more + p).removeprefix("; ")
         kind = f"{h.claim} {h.direction}" if h.claim == "differs" and detail else h.claim
-        parts.setdefault(kind, []).append(f"{name} ({told})" if told else name)
+        parts.setdefault(kind, []).append(f"{name} ({rest})" if rest else name)
     text = "; ".join(
         lead.format(across=across) + " for " + "; ".join(parts[kind])
         for kind, lead in _LEADS.items()
@@ -221,10 +221,10 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str, described
 def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
     """The largest ratio of mean distances, then that of variances: is the margin ruled out?"""
     first = _widest(spread)
-    known = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
-    if not known:
+    usable = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
+    if not usable:
         return f"{first}; no ratio of variances has an interval"
-    row = max(known, key=lambda r: abs(math.log(r.estimate)))
+    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
     low, high = bounds_of(row.interval)
     inside = equal.margin[0] < low and high < equal.margin[1]
     out = "ruled out here, but not with all comparisons together" if inside else "not ruled out"
@@ -238,12 +238,12 @@ def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
     )
 
 
-def _widest(found: SpreadResult) -> str:
+def _widest(spread: SpreadResult) -> str:
     """The largest ratio in words, of what the test compares (of variances where it is these)."""
-    family = found.distance_ratios or found.ratios
-    what = "variance" if family is found.ratios else "mean distance from the item's mean"
-    known = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
-    if not known:
+    family = spread.distance_ratios or spread.ratios
+    what = "variance" if family is spread.ratios else "mean distance from the item's mean"
+    usable = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
+    if not usable:
         return ""
-    row = max(known, key=lambda r: abs(math.log(r.estimate)))
+    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
     return f"; {what} of {row.a} {row.with_bounds()}{hangs_on(row.details)} times that of {row.b}"

@@ -101,7 +101,7 @@ def strata_of(
         cells = cells[cells["n_ok"] > 0]
     keys = ["judge", "temperature", *(c for c in cells.columns if c.startswith("factor_"))]
     shared = [k for k in keys if k != vary]
-    found = []
+    strata = []
     for _, group in cells.groupby(shared, sort=False, dropna=False):
         if len(group) < least:
             continue
@@ -112,7 +112,7 @@ def strata_of(
         elif ordered and (levels := in_order(vary.removeprefix("factor_"), chosen[vary])):
             chosen = chosen.set_index(vary, drop=False).loc[list(levels)]
             at = tuple(float(place) for place in range(len(levels)))
-        found.append(
+        strata.append(
             Stratum(
                 name=_stratum_name(chosen.iloc[0], shared),
                 conditions=tuple(chosen["condition"]),
@@ -122,7 +122,7 @@ def strata_of(
                 factors={_factor(k): _shared(chosen.iloc[0][k]) for k in shared},
             )
         )
-    return tuple(found)
+    return tuple(strata)
 
 
 def _factor(column: str) -> str:

@@ -89,14 +89,14 @@ def supplemented(
         for name, table in tables.items()
         if len(table)
     )
-    known = {r.id for r in analysis.results}  # what an audit has claimed
+    by_name = {r.id for r in analysis.results}  # what an audit has claimed
     return replace(
         analysis,
         described=(
             *analysis.described,
             *described,
             *beside_labels(frame, level=level),
-            *(r for r in beside_verdicts(frame, level=level) if r.id not in known),
+            *(r for r in beside_verdicts(frame, level=level) if r.id not in by_name),
             *beside_judges(frame, level=level),
         ),
     )

@@ -215,9 +215,9 @@ def _between_judges(
                 ("judges_ratio", "ratios", spread.ratios),
             )
         ]
-    known = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
-    if len(known) > 1:
-        family = adjust_family(known, family="spread across judges, one test per temperature")
+    by_name = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
+    if len(by_name) > 1:
+        family = adjust_family(by_name, family="spread across judges, one test per temperature")
         results.append(
             secondary("judges.family", "Spread between judges, adjusted", family, headline=True)
         )
@@ -248,11 +248,11 @@ def _extremes(
 
 def _metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:
     out: dict[str, float] = {}
-    for judge, found in spreads.items():
-        out[f"spread/p_value/{judge}"] = found.blocked_f.p_value
-        widest = found.ratios.rows
+    for judge, spread in spreads.items():
+        out[f"spread/p_value/{judge}"] = spread.blocked_f.p_value
+        widest = spread.ratios.rows
         for row in widest:
-            if {row.a, row.b} == {found.conditions[0], found.conditions[-1]}:
+            if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}:
                 out[f"spread/variance_ratio/{judge}"] = row.estimate
     return out
 

@@ -129,10 +129,10 @@ def labelled_verdicts(
         "labels_drawn": drawn.labels_drawn,
     }
     rates = error_rates(judge, human, **how, **options)
-    found = _rates(rates, repeats=judge.shape[1])
+    results = _rates(rates, repeats=judge.shape[1])
     if drawn.labels_drawn in {"by-verdict", "stratified"} or drawn.chance is not None:
         # One judgment against one label, each counted once, would be biased: these stand for it.
-        found += [
+        results += [
             (f"people.{key}", f"{title}, weighted", rates.rates[name])
             for key, name, title in (
                 ("accuracy", "accuracy", "Same verdict as people"),
@@ -143,15 +143,15 @@ def labelled_verdicts(
             label="A judge that always says the same", estimate=rates.constant["accuracy"],
             interval=None, details={},
         )  # fmt: skip
-        found.append(("people.always_same", f"{always.label}, weighted", always))
+        results.append(("people.always_same", f"{always.label}, weighted", always))
     if np.isnan(human).any() or drawn.mix:
         score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
-        found += _corrected(score, "pass rate", mix=drawn.mix)
+        results += _corrected(score, "pass rate", mix=drawn.mix)
     if judge.shape[1] >= 3 and np.any(np.all(np.isfinite(judge), axis=1) & np.isfinite(human)):
         by_k = accuracy_by_k(judge, human, **options)
-        found.append(("people.by_k", "Accuracy by number of verdicts", by_k))
-    found.append(disagreements(items, share, human, least=0.5))
-    return found
+        results.append(("people.by_k", "Accuracy by number of verdicts", by_k))
+    results.append(disagreements(items, share, human, least=0.5))
+    return results
 
 
 def _rates(rates: ErrorRates, *, repeats: int) -> Found:
@@ -238,23 +238,23 @@ def labelled_scores(
         "labels_drawn": "by-verdict" if unequal else drawn.labels_drawn,
     }
     notes = (_ONLY_LABELLED,) if unequal or drawn.labels_drawn == "convenience" else ()
-    found: Found = [
+    results: Found = [
         (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
-    found.append(
+    results.append(
         ("people.curve", "People's mean score by the judge's", Rows(table=agreement.curve))
     )
     if np.isnan(human).any() or drawn.mix:
         score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
-        found += _corrected(score, "mean score", mix=drawn.mix)
+        results += _corrected(score, "mean score", mix=drawn.mix)
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
-        found += [
+        results += [
             (f"people.{k}", f"{e.label} against people", e)
             for k, e in error_parts(scores, human, **options).items()
         ]
-    found.append(disagreements(items, mean, human, least=0.0))
-    return found
+    results.append(disagreements(items, mean, human, least=0.0))
+    return results
 
 
 def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
@@ -268,8 +268,14 @@ def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
 
 
 def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] | None:
-    known = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(items)]
-    return known.to_numpy(object) if known.nunique() < len(known) else None
+    cluster_of_item = (
+        asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[list(items)]
+    )
+    return (
+        cluster_of_item.to_numpy(object)
+        if cluster_of_item.nunique() < len(cluster_of_item)
+        else None
+    )
 
 
 def _corrected(score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None) -> Found:
@@ -296,21 +302,21 @@ def _corrected(score: CorrectedScore, what: str, *, mix: Mapping[str, float] | N
     if shares:
         beside.append(f"for the mix {shares}")
     title = f"The {what} that people would give ({', '.join(beside)})"
-    found: Found = [("people.corrected", title, corrected)]
+    results: Found = [("people.corrected", title, corrected)]
     alone = score.people_only
     if not math.isnan(alone.estimate):
         name = "people_only_rate" if what == "pass rate" else "people_only"
-        found.append(("people.labels_alone", alone.label, alone.replace(name=name)))
+        results.append(("people.labels_alone", alone.label, alone.replace(name=name)))
     if not math.isnan(score.labels_worth):
         worth = Estimate(
             name="labels_worth", label="Labels that the judge is worth", sample=corrected.sample,
             estimate=float(max(round(score.labels_worth), 0)),
         )  # fmt: skip
-        found.append(("people.worth", worth.label, worth))
-    return found
+        results.append(("people.worth", worth.label, worth))
+    return results
 
 
-def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, float]:
+def validity_metrics(results: Iterable[tuple[str, str, Result]]) -> dict[str, float]:
     """Metrics of a condition, with the ends of their intervals.
 
     Examples
@@ -322,7 +328,7 @@ def validity_metrics(found: Iterable[tuple[str, str, Result]]) -> dict[str, floa
     {'validity/sensitivity': 0.9, 'ci/validity/sensitivity.lo': 0.8, 'ci/validity/sensitivity.hi': 0.95}
     """  # noqa: E501
     out: dict[str, float] = {}
-    for kind, _, result in found:
+    for kind, _, result in results:
         name = kind.removeprefix("people.")
         if name not in _METRICS or not isinstance(result, Estimate) or math.isnan(result.estimate):
             continue

@@ -50,8 +50,8 @@ def annotator_results(
     except InputError:  # none is in the judge's words
         return []
     judge = _judge(asked, scores=scores).reindex(first.index)
-    known = pd.notna(labels)
-    enough = pd.notna(judge).to_numpy() & (known.sum(axis=1) >= 2)
+    present = pd.notna(labels)
+    enough = pd.notna(judge).to_numpy() & (present.sum(axis=1) >= 2)
     if int(enough.sum()) < _LEAST:
         return []
     clusters = first["cluster"].to_numpy(object)
@@ -89,13 +89,15 @@ def annotator_results(
 
 def _labels(table: pd.DataFrame, asked: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
     """Items x people, None where a person said nothing, in the words of the choices."""
-    said = table.fillna("").astype(str).to_numpy(object).ravel()
-    told = pd.Series(said, dtype=object).str.strip()
+    words = table.fillna("").astype(str).to_numpy(object).ravel()
+    labels_text = pd.Series(words, dtype=object).str.strip()
     if not scores:
         if set(asked["choice"]) & {"pass", "fail"}:
-            told = with_known_labels(pd.DataFrame({"choice": "pass", "label": told}))[0]["label"]
-        told = told.str.lower()
-    return told.where(told != "", None).to_numpy(object).reshape(table.shape)
+            labels_text = with_known_labels(pd.DataFrame({"choice": "pass", "label": labels_text}))[
+                0
+            ]["label"]
+        labels_text = labels_text.str.lower()
+    return labels_text.where(labels_text != "", None).to_numpy(object).reshape(table.shape)
 
 
 def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:

@@ -75,20 +75,20 @@ def confidence_results(
         "seed": declared.seed,
     }
     try:
-        found = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
+        calibration = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
     except InputError:  # outside 0-1: no chances, so nothing is said of them
         return []
     of = "of passing" if stated == CHANCE_OF_PASSING else "in its verdict"
     return [
-        ("people.brier", f"Brier score of its confidence {of}", found.brier),
+        ("people.brier", f"Brier score of its confidence {of}", calibration.brier),
         (
             "people.calibration",
             f"Calibration error of its confidence {of}",
-            found.calibration_error,
+            calibration.calibration_error,
         ),
         (
             "people.reliability_diagram",
             f"Reliability diagram of its confidence {of}",
-            Diagram(table=found.diagram, said=found.sentence()),
+            Diagram(table=calibration.diagram, said=calibration.sentence()),
         ),
     ]

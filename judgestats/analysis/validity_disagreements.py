@@ -122,14 +122,18 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
 
 def _found(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
     rows = apart.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
-    found = Disagreements(
+    disagreements = Disagreements(
         rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
     )
-    return "people.disagreements", "Where judge and people differ most", found
+    return "people.disagreements", "Where judge and people differ most", disagreements
 
 
 def with_disagreements(
-    analysis: Analysis, frame: pd.DataFrame, known: Mapping[str, tuple[str, str]], *, texts: bool
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    texts_of_items: Mapping[str, tuple[str, str]],
+    *,
+    texts: bool,
 ) -> Analysis:
     """An analysis with all items on which judge and people differ: a record, and a file of the run.
 
@@ -139,7 +143,7 @@ def with_disagreements(
         Its results ``people.disagreements`` say which items.
     frame : DataFrame
         The parsed judgments: they hold the judge's words.
-    known : mapping of item to (question, answer)
+    texts_of_items : mapping of item to (question, answer)
         Empty where they are not known.
     texts : bool
         Whether texts are shown; without, the list names items, verdicts and gaps only.
@@ -149,7 +153,9 @@ def with_disagreements(
     Analysis
     """
     parts = [
-        _listed(r.about.conditions[0], r.result, frame, known if texts else {}, texts=texts)
+        _listed(
+            r.about.conditions[0], r.result, frame, texts_of_items if texts else {}, texts=texts
+        )
         for r in analysis.results
         if isinstance(r.result, Disagreements) and r.result.n and r.about.conditions
     ]
@@ -175,25 +181,25 @@ def with_disagreements(
 
 def _listed(
     condition: str,
-    found: Disagreements,
+    disagreements: Disagreements,
     frame: pd.DataFrame,
-    known: Mapping[str, tuple[str, str]],
+    texts_of_items: Mapping[str, tuple[str, str]],
     *,
     texts: bool,
 ) -> pd.DataFrame:
-    rows = found.everything.copy()
+    rows = disagreements.everything.copy()
     rows.insert(0, "condition", condition)
     if not texts:
         return rows
-    said = _words(
+    words = _words(
         frame[frame["condition"].eq(condition) & frame["item_id"].isin(list(rows["item_id"]))],
         dict(zip(rows["item_id"], rows["people"], strict=True)),
     )
-    asked = [known.get(str(item), ("", "")) for item in rows["item_id"]]
+    asked = [texts_of_items.get(str(item), ("", "")) for item in rows["item_id"]]
     return rows.assign(
         question=[q for q, _ in asked],
         answer=[a for _, a in asked],
-        judge_says=[said.get(item, "") for item in rows["item_id"]],
+        judge_says=[words.get(item, "") for item in rows["item_id"]],
     )
 
 
@@ -210,8 +216,8 @@ def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
     else:
         far = (own["choice"] != human).astype(float).where(own["choice"] != "", -1.0)
     furthest = own.loc[far.groupby(own["item_id"], sort=False).idxmax()]
-    told = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
+    parts = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
     return {
         item: next((str(w) for w in words if isinstance(w, str) and w), "")
-        for item, *words in zip(furthest["item_id"], *told, strict=True)
+        for item, *words in zip(furthest["item_id"], *parts, strict=True)
     }

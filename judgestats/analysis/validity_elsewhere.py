@@ -42,13 +42,13 @@ def read_rates(given: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     >>> read_rates({"sensitivity": "137/149", "specificity": ".84/50"})
     {'sensitivity': (137.0, 149.0), 'specificity': (42.0, 50.0)}
     """
-    told = {name: str(given[name]).strip() for name in RATES if str(given.get(name, "")).strip()}
-    if len(told) == 1:
-        [one] = told
+    rates = {name: str(given[name]).strip() for name in RATES if str(given.get(name, "")).strip()}
+    if len(rates) == 1:
+        [one] = rates
         other = next(r for r in RATES if r != one)
         raise InputError(f"{one}= needs {other}= beside it: a rate is corrected by both.")
     out = {}
-    for name, text in told.items():
+    for name, text in rates.items():
         first, mark, second = (p.strip() for p in text.partition("/"))
         try:
             right, labels = float(first), float(second) if mark else math.nan
@@ -130,7 +130,7 @@ def by_rates(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str
     codes = np.asarray(cluster, dtype=np.int64)
     passes, n = effective_passes(np.asarray(share, dtype=np.float64), codes, level=declared.level)
     (tp, positives), (tn, negatives) = (rates[name] for name in RATES)
-    found = corrected_by_rates(
+    corrected = corrected_by_rates(
         passes, n, tp=tp, positives=positives, tn=tn, negatives=negatives,
         level=declared.level,
     )  # fmt: skip
@@ -150,5 +150,5 @@ def by_rates(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str
         f"The pass rate that people would give (judge alone "
         f"{apa_number(passes / n, bounded=True)}; measured elsewhere: {shown})"
     )
-    details = {**found.details, "judge_only": passes / n, "effective_n": n}
-    return [("people.corrected", title, found.replace(sample=sample, details=details))]
+    details = {**corrected.details, "judge_only": passes / n, "effective_n": n}
+    return [("people.corrected", title, corrected.replace(sample=sample, details=details))]

@@ -44,7 +44,7 @@ class ErrorByK(Rows):
         >>> ErrorByK(table=pd.DataFrame(rows)).sentence()
         'Squared error with one judgment: a 2.10 = bias² 0.10 + items 1.00 + replicates 1.00, 1.30 with 5.'
         """  # noqa: E501
-        told = []
+        parts = []
         for name, own in self.table.groupby("condition", sort=False):
             one, most = own.iloc[0], own.iloc[-1]
             bias, items, noise = (_worded(one[p]) for p in _PARTS[1:])
@@ -52,9 +52,9 @@ class ErrorByK(Rows):
             text += noise
             if most["k"] > one["k"]:
                 text += f", {_worded(most[_PARTS[0]])} with {most['k']}"
-            told.append(text)
-        text = f"Squared error with one judgment: {'; '.join(told)}."
-        if len(told) > 1:
+            parts.append(text)
+        text = f"Squared error with one judgment: {'; '.join(parts)}."
+        if len(parts) > 1:
             least = [
                 own.loc[own[_PARTS[0]].idxmin(), "condition"]
                 for k in (self.table["k"].min(), self.table["k"].max())
@@ -114,7 +114,7 @@ def with_people_error(
     several = len(set(array.clusters)) < len(array.clusters)
     cluster = array.clusters if several else None
     against = "the designed quality" if people == "designed" else "people"
-    found: list[NamedResult] = []
+    results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
     for name in array.conditions:
@@ -131,7 +131,7 @@ def with_people_error(
                     row[f"{part}_low"], row[f"{part}_high"] = bounds.low, bounds.high
             rows.append(row)
             if k == 1:
-                found += [
+                results += [
                     NamedResult(
                         id=f"error.{part}.{name}",
                         title=f"{parts[part].label} against {against} ({name})",
@@ -152,7 +152,7 @@ def with_people_error(
     )
     analysis = replace(
         analysis,
-        described=(*analysis.described, *found, table),
+        described=(*analysis.described, *results, table),
         condition_metrics=metrics,
     )
     return marked_as_tuned(analysis, [labelled])

@@ -46,12 +46,12 @@ class AccuracyByCategory(Result):
     def sentence(self) -> str:
         """Where asking again buys most."""
         gain = self.rows["accuracy_most"] - self.rows["accuracy_1"]
-        told = "; ".join(
+        text = "; ".join(
             f"{r['category']} {apa_number(r['accuracy_1'], bounded=True)} -> "
             f"{apa_number(r['accuracy_most'], bounded=True)} (take {r['recommended']})"
             for r in self.rows.loc[gain.sort_values(ascending=False).index].to_dict("records")
         )
-        return f"Accuracy with one and with {self.rows['most'].max()} judgments: {told}."
+        return f"Accuracy with one and with {self.rows['most'].max()} judgments: {text}."
 
     def __str__(self) -> str:
         return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
@@ -106,7 +106,7 @@ def choices_by_k(
         whole = choice_accuracy_by_k(scores, correct, array.clusters, **options)
     except InputError:
         return []
-    found: list[tuple[str, str, Result]] = [
+    results: list[tuple[str, str, Result]] = [
         ("people.by_k", "How often the best scored answer is the right one", whole)
     ]
     first = frame.drop_duplicates("item_id").set_index("item_id")
@@ -123,8 +123,8 @@ def choices_by_k(
         rows.append(_row(kind, part))
     if len(rows) > 1:
         table = AccuracyByCategory(rows=pd.DataFrame(rows), sample=whole.sample)
-        found.append(("people.by_k_category", "The same by category", table))
-    return found
+        results.append(("people.by_k_category", "The same by category", table))
+    return results
 
 
 def _row(kind: str, part: AccuracyByK) -> dict[str, Any]:
@@ -166,23 +166,29 @@ def recommend_by_labels(
     cost = own.groupby("condition")["cost_usd"].mean()
 
     def reached(name: str) -> float:
-        found = by_k[name][1]
-        return found.accuracy[found.recommended].estimate
+        by_accuracy = by_k[name][1]
+        return by_accuracy.accuracy[by_accuracy.recommended].estimate
 
     names = sorted(by_k, key=reached, reverse=True)
-    told = []
+    parts = []
     for name in names[:_MOST_TOLD]:
-        found = by_k[name][1]
-        k, most, fewest = found.recommended, max(found.accuracy), min(found.accuracy)
+        by_accuracy = by_k[name][1]
+        k, most, fewest = (
+            by_accuracy.recommended,
+            max(by_accuracy.accuracy),
+            min(by_accuracy.accuracy),
+        )
         spent = tokens.get(name, math.nan) * k
         price = f", {spent:,.4g} tokens" if math.isfinite(spent) else ""
-        one, all_of = (apa_number(found.accuracy[j].estimate, bounded=True) for j in (fewest, most))
+        one, all_of = (
+            apa_number(by_accuracy.accuracy[j].estimate, bounded=True) for j in (fewest, most)
+        )
         why = (
-            f"shown to lose less than {apa_number(found.margin, bounded=True)}"
-            if found.shown
+            f"shown to lose less than {apa_number(by_accuracy.margin, bounded=True)}"
+            if by_accuracy.shown
             else "no fewer are shown to be enough"
         )
-        told.append(
+        parts.append(
             f"{name}: {k} judgment{'s' * (k > 1)} an item{price} (right in {one} with {fewest}, "
             f"{all_of} with {most}; {why})"
         )
@@ -192,7 +198,7 @@ def recommend_by_labels(
     more = (f"{left} more stand in the report.",) if left > 0 else ()
     return Recommendation(
         sentences=(
-            f"By the labels: {'; '.join(told)}.",
+            f"By the labels: {'; '.join(parts)}.",
             *more,
             "What a repeat buys in reliability is another question: repeats remove noise, no bias.",
         ),

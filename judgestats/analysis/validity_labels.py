@@ -41,8 +41,8 @@ def texts_in(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
     if not set(TEXTS) & set(frame):
         return {}
     first = frame.drop_duplicates("item_id")
-    told = [first[c] if c in first else pd.Series("", index=first.index) for c in TEXTS]
-    return {str(i): (str(q), str(a)) for i, q, a in zip(first["item_id"], *told, strict=True)}
+    parts = [first[c] if c in first else pd.Series("", index=first.index) for c in TEXTS]
+    return {str(i): (str(q), str(a)) for i, q, a in zip(first["item_id"], *parts, strict=True)}
 
 
 def designed_scores(items: Sequence[Item], low: float, high: float) -> dict[str, float]:
@@ -75,25 +75,25 @@ def labelled_frame(
     options = declared.options
     verdicts = bool(set(asked["choice"]) - {""}) or not asked["score"].notna().any()
     if options["labels"] == "designed":
-        scores, said = _designed(asked, items, declared), []
+        scores, frame = _designed(asked, items, declared), []
         label = asked["item_id"].map(scores)
     else:
         try:
             joined = with_labels(Path("what was judged"), asked, Path(options["labels"]))
         except InputError as error:
             return asked, [str(error)]
-        known = asked.attrs.get("notes", ())
-        said = [str(note) for note in joined.attrs.get("notes", ()) if note not in known]
+        notes = asked.attrs.get("notes", ())
+        frame = [str(note) for note in joined.attrs.get("notes", ()) if note not in notes]
         asked = joined
         words = asked["label"].astype(str).str.strip()
         label = pd.to_numeric(words.where(words != ""), errors="coerce")
         if label.notna().sum() == 0 and (words != "").any():
             if verdicts:
                 asked, strange = with_known_labels(asked)
-                return asked, [*said, *told_strange(strange)]
+                return asked, [*frame, *told_strange(strange)]
             name = asked["condition"].iloc[0]
-            told = f"{name}: the labels are words, which scores are not held to."
-            return asked.drop(columns="label"), [*said, told]
+            text = f"{name}: the labels are words, which scores are not held to."
+            return asked.drop(columns="label"), [*frame, text]
     if verdicts:
         people = [str(c) for c in asked if str(c).startswith(PERSON)]
         columns = {"label": label} | {c: pd.to_numeric(asked[c], errors="coerce") for c in people}
@@ -102,18 +102,18 @@ def labelled_frame(
             c: np.where(v.isna(), "", np.where(v >= least, "pass", "fail"))
             for c, v in columns.items()
         }
-        return asked.assign(**passes), said
+        return asked.assign(**passes), frame
     shown = ["" if np.isnan(v) else f"{v:.10g}" for v in label.to_numpy(float)]
-    return asked.assign(label=shown), said
+    return asked.assign(label=shown), frame
 
 
 def _designed(
     asked: pd.DataFrame, items: Sequence[Item], declared: AnalysisPlan
 ) -> dict[str, float]:
     """The designed quality on the scale, of as many answers as keep their label."""
-    known = designed_scores(items, *map(float, declared.options["scale"].split()))
-    judged = sorted(set(asked["item_id"]) & set(known))
+    designed = designed_scores(items, *map(float, declared.options["scale"].split()))
+    judged = sorted(set(asked["item_id"]) & set(designed))
     most = declared.options["labelled"]
     if most != "all" and int(most) < len(judged):
         judged = random.Random(f"{declared.seed}/labelled").sample(judged, int(most))
-    return {name: known[name] for name in judged}
+    return {name: designed[name] for name in judged}

@@ -51,10 +51,10 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     names = [str(c) for c in dict.fromkeys(frame["condition"])]
     if "label" not in frame or not 2 <= len(names) <= _MOST:
         return []
-    said = set(frame["label"]) - {"", "tie"}
-    words = next((p for p in _PAIRS if said and said <= set(p)), None)
+    values = set(frame["label"]) - {"", "tie"}
+    words = next((p for p in _PAIRS if values and values <= set(p)), None)
     if words is None:
-        return _of_options(frame, said, names, declared)
+        return _of_options(frame, values, names, declared)
     code = {words[0]: 0.0, words[1]: 1.0}
     value = frame["choice"].map(code).astype(float)
     share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
@@ -63,20 +63,20 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     first = frame.drop_duplicates("item_id").set_index("item_id").loc[share.index]
     human = first["label"].map(code).to_numpy(float)
     try:
-        found: Result = panel_of_judges(
+        panel: Result = panel_of_judges(
             votes, human, names=names, **_options(first["cluster"].to_numpy(object), declared)
         )
     except InputError:
         return []
-    return [_named(found, names)]
+    return [_named(panel, names)]
 
 
 def _of_options(
-    frame: pd.DataFrame, said: set[str], names: list[str], declared: AnalysisPlan
+    frame: pd.DataFrame, ids: set[str], names: list[str], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """A panel of choices among several: each condition's most frequent choice is its vote."""
     chosen = frame[frame["choice"] != ""]
-    if not said or len(said) > _MOST_OPTIONS or not set(chosen["choice"]) & said:
+    if not ids or len(ids) > _MOST_OPTIONS or not set(chosen["choice"]) & ids:
         return []
     counts = chosen.groupby(["item_id", "condition", "choice"], sort=False).size()
     most = counts.groupby(level=[0, 1], sort=False).transform("max") == counts
@@ -129,13 +129,13 @@ def _chosen(
     if cluster is not None:
         given = _options(cluster.to_numpy(object), declared)
     try:
-        found: Result = panel_of_choices(
+        panel: Result = panel_of_choices(
             votes.astype(object).where(votes.notna(), None).to_numpy(object),
             label.to_numpy(object), names=names, **given,
         )  # fmt: skip
     except InputError:
         return []
-    return [_named(found, names)]
+    return [_named(panel, names)]
 
 
 def panel_of_ratings(
@@ -160,12 +160,12 @@ def panel_of_ratings(
         return []
     human = ratings.reindex(list(array.items)).to_numpy(float)
     try:
-        found: Result = panel_of_scores(
+        panel: Result = panel_of_scores(
             item_means(array), human, names=names, **_options(array.clusters, declared)
         )
     except InputError:
         return []
-    return [_named(found, names)]
+    return [_named(panel, names)]
 
 
 def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
@@ -175,12 +175,12 @@ def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _named(found: Result, names: list[str]) -> NamedResult:
+def _named(result: Result, names: list[str]) -> NamedResult:
     return NamedResult(
         id="panel.all",
         title="Several judges as one panel",
         role="secondary",
-        result=found,
+        result=result,
         headline=True,
         about=About(conditions=tuple(names)),
     )

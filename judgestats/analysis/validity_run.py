@@ -135,18 +135,18 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     steady: list[NamedResult] = []
     for condition, judged in frame.groupby("condition", sort=False):
         name = str(condition)
-        asked, said = labelled_frame(judged, items, declared)
-        notes += said
+        asked, labelled_rows = labelled_frame(judged, items, declared)
+        notes += labelled_rows
         if "label" not in asked:
             continue
         labelled.append(asked)
-        found = _condition(name, asked, declared)
-        results += [_named(kind, title, result, name) for kind, title, result in found]
-        results += _related(name, found)
+        own_results = _condition(name, asked, declared)
+        results += [_named(kind, title, result, name) for kind, title, result in own_results]
+        results += _related(name, own_results)
         steady += steady_results(name, asked, declared)
-        row = condition_row(name, asked) | estimates_of([f for f in found if _one_number(f)])
+        row = condition_row(name, asked) | estimates_of([f for f in own_results if _one_number(f)])
         rows.append(row)
-        metrics[name] = validity_metrics(found)
+        metrics[name] = validity_metrics(own_results)
         if set(asked["choice"]) - {""}:
             agreement[name] = _credit(asked)
             results += slice_results(name, asked, texts, declared)
@@ -200,13 +200,13 @@ def _named(kind: str, title: str, result: Result, name: str) -> NamedResult:
     )
 
 
-def _one_number(found: tuple[str, str, Result]) -> bool:
-    return isinstance(found[2], Estimate)
+def _one_number(entry: tuple[str, str, Result]) -> bool:
+    return isinstance(entry[2], Estimate)
 
 
-def _related(name: str, found: Found) -> list[NamedResult]:
+def _related(name: str, results: Found) -> list[NamedResult]:
     """Whether the labels go with the verdicts at all: the null of kappa or of r as a test."""
-    for kind, title, result in found:
+    for kind, title, result in results:
         if kind not in _TESTED or not isinstance(result, Estimate) or result.null is None:
             continue
         null = result.null
@@ -255,9 +255,9 @@ def _family(results: Sequence[NamedResult]) -> list[NamedResult]:
 
 def _credit(asked: pd.DataFrame) -> pd.Series:
     """Of each labelled answer, the share of verdicts that are people's."""
-    known = asked[(asked["label"] != "") & (asked["choice"] != "")]
-    right = (known["choice"] == known["label"]).astype(float)
-    return right.groupby(known["item_id"], sort=False).mean()
+    present = asked[(asked["label"] != "") & (asked["choice"] != "")]
+    right = (present["choice"] == present["label"]).astype(float)
+    return right.groupby(present["item_id"], sort=False).mean()
 
 
 def _recommend(
@@ -359,10 +359,10 @@ def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
                 "nothing is known in its favour"
             )
             continue
-        told = [
+        texts = [
             text.format(shown({str(k): v for k, v in row.items()}, key))
             for key, text, shown in _SAID
             if key in row and np.isfinite(row[key])
         ]
-        parts.append(f"{name}: {', '.join(told) or 'nothing could be estimated'}")
+        parts.append(f"{name}: {', '.join(texts) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."

@@ -72,14 +72,16 @@ def slice_results(
     for column, kind in _KINDS.items():
         kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
         if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
-            found = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
-            out.append(_named(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", found))
+            sliced = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
+            out.append(_named(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", sliced))
     thirds = _thirds(_lengths(first, texts))
     for measure, title in _LENGTH if thirds.size else ():
         if np.unique(thirds[human == (measure == "sensitivity")]).size < 2:
             continue
-        found = error_rates_by_slice(judge, human, thirds, measure=measure, **options)
-        out.append(_named(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", found))
+        sliced = error_rates_by_slice(judge, human, thirds, measure=measure, **options)
+        out.append(
+            _named(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", sliced)
+        )
     return out
 
 
@@ -102,8 +104,8 @@ def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
     return np.array([names[i] for i in third], dtype=object)
 
 
-def _named(identity: str, title: str, found: Any) -> NamedResult:
+def _named(identity: str, title: str, result: Any) -> NamedResult:
     return NamedResult(
-        id=identity, title=title, role="secondary", result=found,
+        id=identity, title=title, role="secondary", result=result,
         about=About(conditions=(identity.split(".", 2)[2],)),
     )  # fmt: skip

@@ -62,10 +62,10 @@ def _described(identity: str, title: str, result: Estimate, name: str) -> NamedR
 
 def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
     """The rows of these results on the screen and on page one."""
-    known = [r.id for r in results]
+    ids = [r.id for r in results]
 
     def names(prefix: str) -> list[str]:
-        return [i.removeprefix(prefix) for i in known if i.startswith(prefix)]
+        return [i.removeprefix(prefix) for i in ids if i.startswith(prefix)]
 
     flips, sem = "reliability.flip_rate.", "condition.sem."
     return (

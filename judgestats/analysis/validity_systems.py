@@ -57,14 +57,14 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
     unequal = drawn in {"by-verdict", "stratified"} or "chance" in frame
     if not {"author", "label"} <= set(frame) or unequal:
         return []
-    found = []
+    results = []
     for condition, own in frame.groupby("condition", sort=False):
         made = _compared(own, declared.level, drawn)
         if made is None:
             continue
         compared, wins = made
         about = About(conditions=(str(condition),))
-        found.append(
+        results.append(
             NamedResult(
                 id=f"systems.{condition}",
                 title=f"Systems as people would compare them ({condition})",
@@ -74,7 +74,7 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
                 about=about,
             )
         )
-        found += [
+        results += [
             NamedResult(
                 id=f"superior.{pair}.{condition}",
                 title=f"{estimate.label}, a tie half ({condition})",
@@ -84,7 +84,7 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
             )
             for pair, estimate in wins.items()
         ]
-    return found
+    return results
 
 
 def _compared(
@@ -98,8 +98,8 @@ def _compared(
     if verdicts:
         own = in_pass_and_fail(own)
     judge = own["choice"].map(_CODES) if verdicts else own["score"]
-    told = own["label"].astype(str).str.strip()
-    human = told.map(_CODES) if verdicts else pd.to_numeric(told, errors="coerce")
+    words = own["label"].astype(str).str.strip()
+    human = words.map(_CODES) if verdicts else pd.to_numeric(words, errors="coerce")
     table = pd.DataFrame(
         {"question": own["cluster"], "system": own["author"], "judge": judge, "human": human}
     )

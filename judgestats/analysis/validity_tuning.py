@@ -50,7 +50,7 @@ def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analy
     digest = tuning_digest(frames)
     if not digest:
         return analysis
-    said = (
+    text = (
         f"Agreement is {_ON_TUNING} (digest {digest}): a prompt chosen among ten equal ones on 100 "
         "labels looks .065 too accurate there. Hold the judge to the validation part."
     )
@@ -58,7 +58,7 @@ def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analy
         analysis,
         results=tuple(map(_marked, analysis.results)),
         described=tuple(map(_marked, analysis.described)),
-        limitations=(said, *analysis.limitations),
+        limitations=(text, *analysis.limitations),
         params={**analysis.params, TUNED_ON: digest},
     )
 

@@ -45,13 +45,13 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         return []
     if "chance" in frame and drawn != "by-verdict":
         return []  # drawn with unequal chances: win rates are not weighted by them
-    found = []
+    results = []
     for condition, own in frame.groupby("condition", sort=False):
         if not set(own["choice"]) | set(own["label"]) <= {*_CREDIT, ""}:
             continue
         about = About(conditions=(str(condition),))
         items = _by_item(own)
-        found += [
+        results += [
             NamedResult(
                 id=f"preferred.{first} over {second}.{condition}",
                 title=f"How often people would prefer {first} to {second}, a tie half; judge "
@@ -63,8 +63,8 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
             )
             for first, second, rate in _rates(items, drawn, declared.level)
         ]
-        if found and drawn != "by-verdict" and (pairs := _compared(items, drawn, declared.level)):
-            found.append(
+        if results and drawn != "by-verdict" and (pairs := _compared(items, drawn, declared.level)):
+            results.append(
                 NamedResult(
                     id=f"systems.{condition}",
                     title=f"Systems as people would prefer them, wins less losses ({condition})",
@@ -74,7 +74,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
                     about=about,
                 )
             )
-    return found
+    return results
 
 
 def win_rows(results: list[NamedResult]) -> tuple[Row, ...]:
@@ -157,11 +157,11 @@ def _compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons | No
             wide[np.arange(len(once)), [systems.index(s) for s in column]] = own
         tables.append(wide)
     clusters = once["cluster"]
-    found = corrected_differences(
+    differences = corrected_differences(
         *tables, names=systems, kind="score", labels_drawn=drawn, level=level,
         cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
     )  # fmt: skip
-    details = {k: v for k, v in found.details.items() if k != "win_rates"}
-    kept = tuple(r for r in found.rows if r.n)
-    notes = tuple(n for n in found.notes if n.code != "unread_left_out")  # the empty cells
-    return replace(found, rows=kept, notes=notes, details=details) if kept else None
+    details = {k: v for k, v in differences.details.items() if k != "win_rates"}
+    kept = tuple(r for r in differences.rows if r.n)
+    notes = tuple(n for n in differences.notes if n.code != "unread_left_out")  # the empty cells
+    return replace(differences, rows=kept, notes=notes, details=details) if kept else None

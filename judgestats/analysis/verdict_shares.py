@@ -32,9 +32,9 @@ def same_as_people(frame: pd.DataFrame) -> float:
     """Share of verdicts that are people's, where the frame holds theirs."""
     if "label" not in frame:
         return math.nan
-    known = frame[frame["label"].astype(str).ne("")]
-    same = known["choice"].astype(str).eq(known["label"].astype(str))
-    return float(same.mean()) if len(known) else math.nan
+    rows = frame[frame["label"].astype(str).ne("")]
+    same = rows["choice"].astype(str).eq(rows["label"].astype(str))
+    return float(same.mean()) if len(rows) else math.nan
 
 
 def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:

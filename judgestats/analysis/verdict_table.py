@@ -16,7 +16,7 @@ __all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
 
 
 def verdict_row(
-    name: str, asked: pd.DataFrame, counts: pd.Series, found: list[tuple[str, str, Result]]
+    name: str, asked: pd.DataFrame, counts: pd.Series, results: list[tuple[str, str, Result]]
 ) -> dict[str, Any]:
     """What was counted and estimated in one condition, as a row."""
     row: dict[str, Any] = {
@@ -30,13 +30,13 @@ def verdict_row(
         "unread_share": float(counts["unread_share"]),
         "unanswered_share": float(counts["unanswered_share"]),
     }
-    return row | estimates_of(found)
+    return row | estimates_of(results)
 
 
-def estimates_of(found: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
+def estimates_of(results: Sequence[tuple[str, str, Result]]) -> dict[str, float]:
     """The estimates among some results with their intervals, as columns of a row."""
     row: dict[str, float] = {}
-    for kind, _, result in found:
+    for kind, _, result in results:
         if isinstance(result, Estimate):
             key = kind.split(".", 1)[1]
             # `corrected` is a Grade Score corrected for chance in such tables.
@@ -94,19 +94,19 @@ def verdict_sentence(table: pd.DataFrame) -> str:
     """What was found, a clause a condition."""
     parts = []
     for row in table.to_dict("records"):
-        told = [
+        sentences = [
             f"{key} {worded_coefficient(row, str(key))}"
             for key in row
             if str(key).startswith(SHARE_OF)
             and not str(key).endswith(("_low", "_high"))
             and not math.isnan(row[key])
         ]
-        told += [
+        sentences += [
             f"{label} {worded_coefficient(row, key)}"
             for key, label in (_SAID_OF_PASSES if "pass_rate" in row else _SAID)
             if key in row
             and not math.isnan(row[key])
             and (key != "accuracy" or math.isnan(row.get("alignment", math.nan)))
         ]
-        parts.append(f"{row['condition']}: {', '.join(told) or 'nothing could be estimated'}")
+        parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
     return f"{'; '.join(parts)}."

@@ -59,11 +59,11 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     lower = lower_case(values)
     if _of_options(lower):
         return lower
-    known = lower.isin([*OUTCOMES, ""])
-    if known.all():
+    is_outcome = lower.isin([*OUTCOMES, ""])
+    if is_outcome.all():
         return lower.map(lambda v: OUTCOMES.get(v, ""))
     if strict:
-        strange = values[~known].iloc[0]
+        strange = values[~is_outcome].iloc[0]
         raise InputError(
             f"audit: {str(strange)[:40]!r} is not an outcome of a comparison (a, b, tie and their "
             "usual spellings), which a label needs. Map the column, or leave the labels out."

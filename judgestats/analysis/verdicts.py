@@ -181,15 +181,15 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        found = _condition_results(asked, declared)
+        named = _condition_results(asked, declared)
         if is_pass_fail(asked):
             own = pass_fail_results(asked, declared)
             kinds = {kind for kind, _, _ in own}
-            found = [*own, *(f for f in found if f[0] not in kinds)]
+            named = [*own, *(f for f in named if f[0] not in kinds)]
         elif once[name]:
             shares = shares_of_verdicts(asked, declared)
             shown[name] = verdict_options(asked) if shares else []
-            found = [*shares, *found]
+            named = [*shares, *named]
         results += [
             NamedResult(
                 id=f"{kind}.{name}",
@@ -199,17 +199,17 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 headline=True,
                 about=About(conditions=(name,)),
             )
-            for kind, title, result in found
+            for kind, title, result in named
         ]
         described += [
             verdicts_needed(name, value)
-            for kind, _, value in found
+            for kind, _, value in named
             if kind == "reliability.vote_share" and isinstance(value, Estimate)
         ]
         if "label" in asked and is_pass_fail(asked):
             results += slice_results(name, asked, texts_in(asked), declared)
-        rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], found))
-        validity[name] = validity_metrics(found)
+        rows.append(verdict_row(name, asked, counts.loc[[name]].iloc[0], named))
+        validity[name] = validity_metrics(named)
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = _credits(asked)
     if any(once.values()):
@@ -279,12 +279,12 @@ def _condition_results(
     cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
     orders = orders_shown(asked)
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
-    found = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
+    results = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
     if len(orders) == 2 and set(asked["choice"].unique()) <= {"a", "b", "tie", ""}:
-        found += _order_results(by_order, orders, cluster, declared)
+        results += _order_results(by_order, orders, cluster, declared)
     if "label" in asked and (asked["label"] != "").any():
-        found += people_results(asked, declared)
-    return found
+        results += people_results(asked, declared)
+    return results
 
 
 _REPEATED: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
@@ -325,21 +325,21 @@ def _repetition(
         alone: Estimate = single(of[0], **common)
         return alone
 
-    found: list[tuple[str, str, Result]] = [
+    results: list[tuple[str, str, Result]] = [
         (f"reliability.{kind}", f"{title}{where}", told(tables, name, single))
         for kind, title, name, single in _REPEATED
     ]
     unread = any((t == "").any() for t in tables)
     if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
         named = [np.where(t == "", "(unread)", t) for t in tables]
-        found.append(
+        results.append(
             (
                 "reliability.fleiss_kappa_unread",
                 f"Agreement of repetitions{where}, an unread verdict as an option of its own",
                 told(named, "fleiss_kappa", fleiss_kappa),
             )
         )
-    return found
+    return results
 
 
 def _order_results(
@@ -350,7 +350,7 @@ def _order_results(
 ) -> list[tuple[str, str, Result]]:
     ab, ba = orders
     first, second = by_order[ab], by_order[ba]
-    found: list[tuple[str, str, Result]] = [
+    results: list[tuple[str, str, Result]] = [
         (
             "order.swap_consistency",
             "Same response preferred after a swap",
@@ -363,7 +363,7 @@ def _order_results(
         ),
     ]
     if first.shape[1] > 1 and second.shape[1] > 1:
-        found.append(
+        results.append(
             (
                 "order.noise",
                 "Position apart from repetition",
@@ -377,7 +377,7 @@ def _order_results(
                 ),
             )
         )
-    return found
+    return results
 
 
 def _credits(asked: pd.DataFrame) -> pd.Series:
@@ -399,8 +399,10 @@ def _compare(
     if len(table) < 3:
         return []
     several: Comparisons | None = None
-    known = frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
-    cluster = known.to_numpy(object) if known.nunique() < len(table) else None
+    cluster_of_item = (
+        frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
+    )
+    cluster = cluster_of_item.to_numpy(object) if cluster_of_item.nunique() < len(table) else None
     names = [str(c) for c in table.columns]
     result: Result
     if len(names) == 2:
@@ -431,15 +433,15 @@ def _compare(
         null_hypothesis="the conditions agree equally often with people",
         alternative="some agree more often than others",
     )
-    told: list[tuple[str, str, Result]] = [
+    parts: list[tuple[str, str, Result]] = [
         ("compare.people", "Agreement with people, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
     ]
     if several is not None:
-        told.append(("compare.people.pairs", "Which conditions, paired by item", several))
+        parts.append(("compare.people.pairs", "Which conditions, paired by item", several))
     return [
-        NamedResult(id=identity, title=title, role="secondary", result=found, headline=True)
-        for identity, title, found in told
+        NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
+        for identity, title, entry in parts
     ]
 
 

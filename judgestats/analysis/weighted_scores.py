@@ -36,8 +36,10 @@ def first_weighted(asked: pd.DataFrame, items: Sequence[str]) -> NDArray[np.floa
     if _COLUMN not in asked or asked[_COLUMN].isna().all():
         return None
     every = scores_of(asked, items, values=_COLUMN)
-    told = ~np.isnan(every)
-    first = np.where(told.any(axis=1), every[np.arange(len(every)), told.argmax(axis=1)], np.nan)
+    present = ~np.isnan(every)
+    first = np.where(
+        present.any(axis=1), every[np.arange(len(every)), present.argmax(axis=1)], np.nan
+    )
     return np.asarray(first[:, None], dtype=float)
 
 
@@ -51,11 +53,11 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
     """
     if not set(WEIGHTED) <= set(frame.columns) or frame["scale_mass"].isna().all():
         return []
-    told = frame[frame["scale_mass"].notna()]
-    mass = told["scale_mass"]
+    weighted = frame[frame["scale_mass"].notna()]
+    mass = weighted["scale_mass"]
     told_by = (
-        f"Weighted scores come from the probabilities of a score's tokens, told for {len(told):,} "
-        f"of {counted(len(frame), 'reply', 'replies')}. The scale's tokens hold "
+        f"Weighted scores come from the probabilities of a score's tokens, told for "
+        f"{len(weighted):,} of {counted(len(frame), 'reply', 'replies')}. The scale's tokens hold "
         f"{apa_number(float(mass.mean()), bounded=True)} of the probability on average, "
         f"{apa_number(float(mass.min()), bounded=True)} at least; the rest lies on other tokens or "
         "outside those returned."
@@ -65,15 +67,15 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
         "randomness. It is not shown as reliability, and weighted scores are neither compared with "
         "sampled ones in a test nor recommended."
     )
-    return [told_by, _of_temperature(told), repeated]
+    return [told_by, _of_temperature(weighted), repeated]
 
 
-def _of_temperature(told: pd.DataFrame) -> str:
+def _of_temperature(rows: pd.DataFrame) -> str:
     """Whether the probabilities precede temperature, as far as the data say."""
-    known = told[told[_COLUMN].notna() & told["temperature"].notna()]
-    factors = [c for c in known.columns if c.startswith("factor_") and c != "factor_method"]
+    present = rows[rows[_COLUMN].notna() & rows["temperature"].notna()]
+    factors = [c for c in present.columns if c.startswith("factor_") and c != "factor_method"]
     keys = ["judge", "item_id", "order", "stage", *factors]
-    wide = known.pivot_table(index=keys, columns="temperature", values=_COLUMN)
+    wide = present.pivot_table(index=keys, columns="temperature", values=_COLUMN)
     wide = wide.dropna()
     if wide.shape[1] < 2 or not len(wide):
         return (

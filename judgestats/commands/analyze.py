@@ -77,11 +77,11 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
     streamed = _streams(arguments, path)
     with working(f"Reading and analysing {path.name}"):
         judged = (_streamed if streamed else _in_memory)(arguments, path, words)
-    found = judged.found
+    analysis = judged.found
     console.at_length(judged.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
-    results = found.records(facts)
+    results = analysis.records(facts)
     show(results)
     name = arguments.run_name or f"audit: {path.name}"
     if arguments.track == "none":
@@ -107,10 +107,10 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
                 "data/reader": judged.reader,
                 "data/sha256": digest,
                 "data/streamed": streamed,
-                "design/conditions": len(found.conditions),
+                "design/conditions": len(analysis.conditions),
                 "analysis/seed": arguments.seed,
                 "analysis/resamples": arguments.resamples,
-                **found.params,
+                **analysis.params,
             }
         )
         run.dataset(
@@ -120,9 +120,9 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
             source=path.name,
             context="judgments",
         )
-        run.metrics(results.metrics, curves=found.curves)
+        run.metrics(results.metrics, curves=analysis.curves)
         numbers = metrics_of(results)
-        for row in found.conditions.to_dict("records"):
+        for row in analysis.conditions.to_dict("records"):
             label = str(row["condition"])
             with RunWriter(
                 store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
@@ -230,12 +230,12 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         "omega_model": arguments.omega_model,
     }
     declared = plan_for(frame, **choices)
-    found = audit_read(frame, notes=frame.attrs["notes"], **choices)
-    found = supplemented(found, frame, level=declared.level, scale=frame.attrs.get("scale"))
-    found = with_disagreements(found, frame, texts_in(frame), texts=arguments.texts == "on")
+    analysis = audit_read(frame, notes=frame.attrs["notes"], **choices)
+    analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
+    analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
     return _Judged(
         declared=declared,
-        found=found,
+        found=analysis,
         line=_read_lines(path, frame),
         reader=str(frame.attrs["reader"]),
         judges=tuple(frame["judge"].unique()),
@@ -284,11 +284,11 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         "seed": arguments.seed,
         "omega_model": arguments.omega_model,
     }
-    found = audit_reduced(reduced, **choices)
+    analysis = audit_reduced(reduced, **choices)
     labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
     if labelled is not None:
-        found = with_labelled(
-            found, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
+        analysis = with_labelled(
+            analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
@@ -296,12 +296,12 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         counts.update(column.statuses)
     return _Judged(
         declared=plan_for_reduced(reduced, **choices),
-        found=found,
+        found=analysis,
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
             f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
             f"pass over {counted(reduced.n_files, 'file', 'files')} of {path.name}"
-            f"{_lost(counts)}." + "".join(f"\n{said}" for said in reduced.understood)
+            f"{_lost(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
         ),
         reader="table",
         judges=judges,
@@ -350,20 +350,20 @@ def _lost(statuses: Mapping[str, int]) -> str:
     """
     gone = {status.value: BECAME[status] for status in NO_REPLY}
     unread = [f"{n:,} {s}" for s, n in statuses.items() if n and s != "ok" and s not in gone]
-    said = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
-    return said + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))
+    text = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
+    return text + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))
 
 
 def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     statuses = {str(s): int(n) for s, n in frame["status"].value_counts().items()}
-    told = (
+    text = (
         f"Read {len(frame)} judgments of {frame['item_id'].nunique()} items in "
         f"{frame['cluster'].nunique()} clusters by "
         f"{counted(frame['judge'].nunique(), 'judge', 'judges')} from {path.name} "
         f"({frame.attrs['reader']}){_lost(statuses)}."
     )
     understood = frame.attrs.get("understood", [])
-    return "\n".join([told, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
+    return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
 def _command(arguments: Given) -> str:

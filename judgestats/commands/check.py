@@ -304,22 +304,22 @@ def held_to(results: Results, demands: Sequence[Demand], *, conditions: Sequence
         repeated = of_repetition(name, results.rows)
         held = repeated and any(name in m for m in with_row(sampled, name, results).values())
         own = with_row(sampled if held else runs, name, results)
-        found = judge_run(
+        verdict = judge_run(
             of_its_kind(own, name),
             [demand],
             whole=with_row(whole, name, results),
             rows=results.rows,
         )
-        findings += [_not_sampled(f) if repeated and f.where in still else f for f in found]
+        findings += [_not_sampled(f) if repeated and f.where in still else f for f in verdict]
         if held:
             left.setdefault(name)
     return Held(findings, list(left), still, runs)
 
 
-def _not_sampled(found: Finding) -> Finding:
+def _not_sampled(finding: Finding) -> Finding:
     """A number that comes of one draw repeated: nothing is known in its favour."""
     basis = "undefined: sampling is off, one draw is repeated"
-    return replace(found, decided_on=math.nan, basis=basis)
+    return replace(finding, decided_on=math.nan, basis=basis)
 
 
 _MOST_FINDINGS = 16
@@ -383,16 +383,16 @@ def _as_json() -> bool:
     return console.shown_as().form == "json"
 
 
-def _line(found: Finding, width: int) -> str:
+def _line(finding: Finding, width: int) -> str:
     """``pass  gpt-4o  reliability/icc1 = 0.91; lower bound 0.87 (demanded: >= 0.8)``."""
-    sign = ">=" if found.demand.side == "min" else "<="
-    said = f"{found.estimate:.4g}; {found.basis} {found.decided_on:.4g}"
-    if math.isnan(found.decided_on):
-        said = found.basis
-        if not math.isnan(found.estimate):
-            said = f"{found.estimate:.4g}; {found.basis}"
-    name = found.where if len(found.where) <= width else f"{found.where[: width - 3]}..."
+    sign = ">=" if finding.demand.side == "min" else "<="
+    text = f"{finding.estimate:.4g}; {finding.basis} {finding.decided_on:.4g}"
+    if math.isnan(finding.decided_on):
+        text = finding.basis
+        if not math.isnan(finding.estimate):
+            text = f"{finding.estimate:.4g}; {finding.basis}"
+    name = finding.where if len(finding.where) <= width else f"{finding.where[: width - 3]}..."
     return (
-        f"{'pass' if found.passed else 'FAIL'}  {name:<{width}}  {found.demand.metric} = {said} "
-        f"(demanded: {sign} {found.demand.bound:g})"
+        f"{'pass' if finding.passed else 'FAIL'}  {name:<{width}}  {finding.demand.metric} = "
+        f"{text} (demanded: {sign} {finding.demand.bound:g})"
     )

@@ -30,7 +30,7 @@ def of_repetition(name: str, rows: Sequence[Row]) -> bool:
 
 
 def with_row(
-    runs: Mapping[str, Mapping[str, float]], name: str, found: Results
+    runs: Mapping[str, Mapping[str, float]], name: str, results: Results
 ) -> dict[str, dict[str, float]]:
     """The conditions with a row's number and its bounds under this name, as metrics have them.
 
@@ -41,7 +41,7 @@ def with_row(
     ----------
     runs : mapping of name to metrics
     name : str
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -49,22 +49,26 @@ def with_row(
         `runs` as they are where a metric has this name, or no row has.
     """
     same = {run: dict(metrics) for run, metrics in runs.items()}
-    rows = [row for row in found.rows if is_called(row, name)]
+    rows = [row for row in results.rows if is_called(row, name)]
     if any(name in metrics for metrics in runs.values()) or not rows:
         return same
-    told = {label for row in found.rows for label, record in row.cells.items() if record in found}
+    in_rows = {
+        label for row in results.rows for label, record in row.cells.items() if record in results
+    }
     cells = {k: record for row in reversed(rows) for k, record in row.cells.items()}
     out: dict[str, dict[str, float]] = {}
-    of_conditions = bool(set(cells) & {c.label for c in found.conditions} or set(cells) & set(runs))
+    of_conditions = bool(
+        set(cells) & {c.label for c in results.conditions} or set(cells) & set(runs)
+    )
     for run in same if of_conditions else cells:  # a row may be of judges, say
         metrics = same.get(run, {})
-        if cells.get(run, "") in found:
-            record = number_of(found, cells[run])
+        if cells.get(run, "") in results:
+            record = number_of(results, cells[run])
             metrics[name] = record.estimate
             low, high = bounds_of(record.interval)
             ends = {f"ci/{name}.lo": low, f"ci/{name}.hi": high}
             metrics |= {key: end for key, end in ends.items() if not math.isnan(end)}
-        elif run in told:
+        elif run in in_rows:
             continue
         out[run] = metrics
     return out
@@ -73,10 +77,10 @@ def with_row(
 def unknown_name(name: str, metrics: Iterable[str], rows: Sequence[Row]) -> InputError:
     """The fault of a name that neither a row nor a metric has."""
     named = [row.key for row in rows]
-    known = sorted({m for m in metrics if not m.startswith(("ci/", "null/"))})
-    listed = ", ".join(dict.fromkeys(named)) or ", ".join(known)
+    names = sorted({m for m in metrics if not m.startswith(("ci/", "null/"))})
+    listed = ", ".join(dict.fromkeys(named)) or ", ".join(names)
     whole = "; by their whole names: judgestats show RUN --json" if named else ""
     return InputError(
         f"check: no number is called {printable(name, one_line=True)!r} in this run."
-        f"{nearest(name, [*named, *known])} There are: {listed}{whole}."
+        f"{nearest(name, [*named, *names])} There are: {listed}{whole}."
     )

@@ -27,8 +27,8 @@ def demo_command(arguments: Given) -> int:
     with console.showing(console.asked_for(arguments)):
         frame = demo_judgments()
         with working("Analysing the recorded judgments"):
-            found = audit(frame, n_resamples=99)
-        results = found.records(
+            findings = audit(frame, n_resamples=99)
+        results = findings.records(
             {
                 "kind": "audit",
                 "title": "Recorded judgments of RewardBench 2 (Composo, MIT)",

@@ -46,8 +46,8 @@ def doctor_file(arguments: Given) -> int:
         return 1
     reader = frame.attrs["reader"]
     items = counted(int(frame["item_id"].nunique()), "item", "items")
-    said = f"{path.name}: {counted(len(frame), 'judgment', 'judgments')} of {items}"
-    console.say(f"{said} ({reader})", *([""] if reader == "table" else []))
+    text = f"{path.name}: {counted(len(frame), 'judgment', 'judgments')} of {items}"
+    console.say(f"{text} ({reader})", *([""] if reader == "table" else []))
     if reader == "table":
         used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
@@ -64,8 +64,8 @@ def doctor_file(arguments: Given) -> int:
         console.say(*_wrapped(f"  {mark}  {question.asked} {question.grounds}."))
         if question.needs:
             better = "better with" if question.answered else "needs"
-            told = question.command.format(file=shlex.quote(arguments.file))
-            with_it = f" ({told})" if told else ""
+            command = question.command.format(file=shlex.quote(arguments.file))
+            with_it = f" ({command})" if command else ""
             console.say(*_wrapped(f"       {better}: {question.needs}{with_it}."))
     console.say("", f"Next: {again}")
     return 0

@@ -48,12 +48,12 @@ def drift_command(arguments: Given) -> int:
             raise InputError(f"drift: --pair expects 'FIRST -> SECOND', got {text!r}.")
         pairs[one.strip()] = two.strip()
     with console.showing(console.asked_for(arguments)):
-        found = _drift(arguments, pairs)
+        analysis = _drift(arguments, pairs)
     if not arguments.fail_if_changed:
         return 0
-    claims = {headline.claim for headline in found.headlines}
+    claims = {headline.claim for headline in analysis.headlines}
     if claims == {"undefined"}:
-        raise InputError(f"drift: --fail-if-changed: nothing could be tested. {found.sentence}")
+        raise InputError(f"drift: --fail-if-changed: nothing could be tested. {analysis.sentence}")
     return int("differs" in claims)
 
 
@@ -64,7 +64,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
     with working("Comparing the runs"):
-        found = drift(
+        analysis = drift(
             _judged(arguments.first, arguments.labels),
             _judged(arguments.second),
             baseline=_judged(arguments.baseline) if arguments.baseline else None,
@@ -80,14 +80,14 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         "title": f"drift: {names[0]} to {names[1]}",
         "command": _command(arguments),
     }
-    results = found.records(about)
+    results = analysis.records(about)
     show(results)
     following = [f"judgestats drift {names[0]} {names[1]} --full"]
     if arguments.out:
         write_results(Path(arguments.out), results)
         following.append(f"Results: {arguments.out}")
     finish(results, following=following)
-    return found
+    return analysis
 
 
 def _command(arguments: Given) -> str:
@@ -109,7 +109,7 @@ def _judged(run: str, labels: str = "") -> DataFrame:
     from judgestats.api import read_judgments
 
     frame = read_judgments(run, **({"labels": labels} if labels else {}))
-    console.tell(*(f"{run}: {said}" for said in frame.attrs.get("understood", ())))
+    console.tell(*(f"{run}: {sentence}" for sentence in frame.attrs.get("understood", ())))
     return frame
 
 

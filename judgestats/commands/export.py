@@ -126,7 +126,7 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
         folder, _ = run_folder(run, Path(scratch))
         results = json.loads((folder / "results.json").read_text("utf-8"))
-        told = results.get("facts", results)  # 0.1.0 wrote them beside its results
+        own_facts = results.get("facts", results)  # 0.1.0 wrote them beside its results
         try:
             frame = read_frame(folder / "data" / "judgments.parquet")
         except InputError as error:
@@ -139,11 +139,11 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
     if Path(run).is_dir():
         own = Path(run).resolve()
         name = own.parent.name if own.name == "artifacts" else own.name  # as MLflow lays it out
-    judges: list[dict[str, Any]] = told.get("judges") or []
+    judges: list[dict[str, Any]] = own_facts.get("judges") or []
     facts = {
         "name": name,
         "judges": ", ".join(str(j.get("model")) for j in judges) or "unknown",
-        "items": str((told.get("design") or {}).get("item_source", "unknown")),
-        "simulated": str(bool(told.get("simulated"))).lower(),
+        "items": str((own_facts.get("design") or {}).get("item_source", "unknown")),
+        "simulated": str(bool(own_facts.get("simulated"))).lower(),
     }
     return Source(name=name, frame=frame, items=items), facts

@@ -31,44 +31,44 @@ def ingest_command(arguments: Given) -> int:
     path = Path(arguments.journal)
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path) as journal:
-        said = ingest(files, journal)
+        ingested = ingest(files, journal)
         kept = len(journal)
-    console.say(*_lines(said, files, f"{path} ({kept:,} answers)"))
-    return 0 if said.new or said.known or said.failed else 1
+    console.say(*_lines(ingested, files, f"{path} ({kept:,} answers)"))
+    return 0 if ingested.new or ingested.known or ingested.failed else 1
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        found = sorted(path.glob("*.jsonl"))
-        if not found:
+        parts = sorted(path.glob("*.jsonl"))
+        if not parts:
             raise InputError(f"ingest: the folder {path} holds no *.jsonl.")
-        return found
+        return parts
     if not path.is_file():
         raise InputError(f"ingest: there is no file {path}.")
     return [path]
 
 
-def _lines(said: Ingested, files: list[Path], where: str) -> list[str]:
+def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
     """What was read, and what was not."""
-    new, read = counted(said.new, "answer", "answers"), counted(len(files), "file", "files")
+    new, read = counted(ingested.new, "answer", "answers"), counted(len(files), "file", "files")
     lines = [f"{new} of {read} read into {where}."]
-    if said.known:
-        lines.append(f"  {counted(said.known, 'answer was', 'answers were')} there already")
+    if ingested.known:
+        lines.append(f"  {counted(ingested.known, 'answer was', 'answers were')} there already")
     lines += [
         f"  {counted(n, 'request', 'requests')} not answered: {kind} "
-        f"({said.words[kind] or 'no words'})"
-        for kind, n in said.failed.most_common()
+        f"({ingested.words[kind] or 'no words'})"
+        for kind, n in ingested.failed.most_common()
     ]
-    if said.cut:
-        ends = counted(said.cut, "file ends", "files end")
+    if ingested.cut:
+        ends = counted(ingested.cut, "file ends", "files end")
         lines.append(f"  {ends} within a line: the runner was stopped, or still writes")
-    if said.unreadable:
-        lines.append(f"  {counted(said.unreadable, 'line is', 'lines are')} no result")
-    if said.foreign:
+    if ingested.unreadable:
+        lines.append(f"  {counted(ingested.unreadable, 'line is', 'lines are')} no result")
+    if ingested.foreign:
         lines.append(
-            f"  {counted(said.foreign, 'line is', 'lines are')} of requests that `judgestats "
+            f"  {counted(ingested.foreign, 'line is', 'lines are')} of requests that `judgestats "
             "requests` did not write"
         )
-    if said.failed or said.cut or said.unreadable:
+    if ingested.failed or ingested.cut or ingested.unreadable:
         lines.append("  `judgestats requests` with the same words writes what is missing again.")
     return lines

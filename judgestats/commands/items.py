@@ -55,8 +55,12 @@ def _sets() -> list[str]:
     lines = ["Published sets (judgestats items fetch NAME; none comes with judgestats):", ""]
     for name, published in PUBLISHED.items():
         files = f"{len(published.files)} file" + "s" * (len(published.files) > 1)
-        known = sum(file.sha256 is not None for file in published.files)
-        digests = f"{known} with a known digest" if known else "digest as the server announces it"
+        with_digest = sum(file.sha256 is not None for file in published.files)
+        digests = (
+            f"{with_digest} with a known digest"
+            if with_digest
+            else "digest as the server announces it"
+        )
         there = f"here: {fetched_place(name)}" if fetched_place(name).exists() else ""
         lines += [
             f"  {name:<16}{published.about()}; {files}, {digests}",
@@ -66,9 +70,9 @@ def _sets() -> list[str]:
     for name, data in STUDY_DATA.items():
         lines += [f"  {name:<16}{data.about()}", f"  {'':<16}{data.page}"]
     lines += ["", "Sets of studies that are given, not fetched:", ""]
-    for name, told in GIVEN.items():
+    for name, entry in GIVEN.items():
         lines += textwrap.wrap(
-            told + ".", 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+            entry + ".", 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
         )
     lines += ["", "Layouts that a file may have (found out, or -P items=LAYOUT:PATH):", ""]
     lines += [f"  {name:<16}{about}" for name, about in sets().items()]
@@ -121,8 +125,8 @@ def _about(items: tuple[Item, ...]) -> list[str]:
     lines = [str(about)]
     winners = [label.winner for item in items for label in item.labels]
     if winners:
-        said = ", ".join(f"{w} {winners.count(w)}" for w in ("a", "b", "tie"))
-        lines.append(f"Labels by winner: {said}.")
+        text = ", ".join(f"{w} {winners.count(w)}" for w in ("a", "b", "tie"))
+        lines.append(f"Labels by winner: {text}.")
     lines += ["", f"First item, {_short(first.id)}:"]
     lines += [f"  question  {_short(first.question)}"]
     lines += [f"  response  {_short(r.text)}" for r in first.responses[:4]]

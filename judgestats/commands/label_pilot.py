@@ -60,22 +60,24 @@ def by_class(
     >>> found["yes"].share, found["yes"].rate
     (0.5, 0.75)
     """
-    known = [(item, spelling(said)) for item, said in labels if item in verdicts and said.strip()]
-    if not known:
+    labelled = [
+        (item, spelling(word)) for item, word in labels if item in verdicts and word.strip()
+    ]
+    if not labelled:
         raise InputError(f"{where}: no label belongs to an item judged.")
     own = pass_fail([spelling(v) for v in verdicts.values() if v != "unread"])
-    told = pass_fail([said for _, said in known])
-    if own is None or told is None:
+    codes = pass_fail([word for _, word in labelled])
+    if own is None or codes is None:
         raise InputError(
             f"{where}: a pilot speaks of pass and fail verdicts, and of labels in such words."
         )
     out = {}
     for verdict in dict.fromkeys(verdicts.values()):
-        said = [label for item, label in known if verdicts[item] == verdict]
+        word = [label for item, label in labelled if verdicts[item] == verdict]
         out[verdict] = VerdictClass(
             share=sum(v == verdict for v in verdicts.values()) / len(verdicts),
-            labels=len(said),
-            passed=sum(label == told[0] for label in said),
+            labels=len(word),
+            passed=sum(label == codes[0] for label in word),
             says_pass=None if verdict == "unread" else spelling(verdict) == own[0],
         )
     return out

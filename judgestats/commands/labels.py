@@ -84,8 +84,8 @@ def _plan(arguments: Given) -> int:
         rates = _rates(arguments.rates)
         if arguments.pilot:
             rates = pilot_rates(_pilot(arguments, frame))
-            told = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
-            console.say(f"By the pilot: {told}.")
+            text = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
+            console.say(f"By the pilot: {text}.")
         n_items = arguments.items or (
             _item_column(frame, arguments.item, arguments.file).nunique() if arguments.file else 0
         )

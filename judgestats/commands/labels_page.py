@@ -185,8 +185,8 @@ def label_server(file: LabelFile, *, port: int) -> tuple[ThreadingHTTPServer, st
                 asked = json.loads(self.rfile.read(int(length)))
                 file.save(str(asked["item"]), str(asked["label"]))
             except (ValueError, KeyError, TypeError) as error:  # InputError is a ValueError
-                said = str(error) if isinstance(error, InputError) else "no such request"
-                self._send(400, said, "text/plain")
+                message = str(error) if isinstance(error, InputError) else "no such request"
+                self._send(400, message, "text/plain")
                 return
             self._send(200, json.dumps(file.state()), "application/json")
 

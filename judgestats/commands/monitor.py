@@ -55,11 +55,11 @@ def monitor_command(arguments: Given) -> int:
     if arguments.cluster:
         cluster = _values(frame, arguments.cluster).to_numpy(str)
     groups = list(dict.fromkeys(cluster.tolist()))
-    known = set(state["clusters"])
-    if arguments.cluster and known & set(groups):
+    seen = set(state["clusters"])
+    if arguments.cluster and seen & set(groups):
         raise InputError(
-            f"monitor: {len(known & set(groups))} clusters were added before (such as "
-            f"{sorted(known & set(groups))[0]!r}). Clusters enter whole: give each once."
+            f"monitor: {len(seen & set(groups))} clusters were added before (such as "
+            f"{sorted(seen & set(groups))[0]!r}). Clusters enter whole: give each once."
         )
     beyond = []
     read = {name: _rate(frame, rule) for name, rule in rates}  # refused before anything is said
@@ -73,7 +73,7 @@ def monitor_command(arguments: Given) -> int:
         console.say(_line(name, average, (low, high), fixed))
         if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
             beyond.append(name)
-    state["clusters"] = sorted({*known, *groups}) if arguments.cluster else []
+    state["clusters"] = sorted({*seen, *groups}) if arguments.cluster else []
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
     beside.replace(path)

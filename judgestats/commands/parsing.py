@@ -107,11 +107,11 @@ class _Command(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = super().shell_complete(ctx, incomplete)
+        completions = super().shell_complete(ctx, incomplete)
         if self.declared.completes:
             further = _function(self.declared.completes)(ctx.args, incomplete)
-            found += [CompletionItem(word, help=about) for word, about in further]
-        return found
+            completions += [CompletionItem(word, help=about) for word, about in further]
+        return completions
 
 
 class Program(click.Group):
@@ -278,14 +278,14 @@ def _flags(command: click.Command) -> list[str]:
 
 def _no_choice(what: str, value: str, choices: Iterable[str]) -> tuple[str, str]:
     listed = ", ".join(repr(c) for c in choices)
-    said = f"argument {what}: invalid choice: {value!r} (choose from {listed})"
-    return said, nearest(value, choices)
+    text = f"argument {what}: invalid choice: {value!r} (choose from {listed})"
+    return text, nearest(value, choices)
 
 
-def _refusal(ctx: click.Context | None, said: str, hint: str = "") -> InputError:
+def _refusal(ctx: click.Context | None, text: str, hint: str = "") -> InputError:
     path = ctx.command_path if ctx else "judgestats"
-    return InputError(f"{said}.{hint} See {path} --help.")
+    return InputError(f"{text}.{hint} See {path} --help.")
 
 
-def _refuse(ctx: click.Context, said: str, hint: str = "") -> NoReturn:
-    raise _refusal(ctx, said, hint)
+def _refuse(ctx: click.Context, text: str, hint: str = "") -> NoReturn:
+    raise _refusal(ctx, text, hint)

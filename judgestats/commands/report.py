@@ -89,12 +89,12 @@ def _report(arguments: Given, place: _Place) -> None:
     from judgestats.tracking.fetch import run_folder
 
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        found = []
+        runs = []
         for number, run in enumerate(arguments.run):
             own = Path(scratch) / str(number)
             own.mkdir()
-            found.append(run_folder(run, own))
-        folders = [folder for folder, _ in found]
+            runs.append(run_folder(run, own))
+        folders = [folder for folder, _ in runs]
         beside = _beside(dict(zip(_names(arguments.run), folders, strict=True)))
         if len(folders) > 1 and console.shown_as().form != "json":
             show_brief(beside, more="the report holds all")

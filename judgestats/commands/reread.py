@@ -30,23 +30,23 @@ def reread_command(arguments: Given) -> int:
     """
     run = load_run(arguments.run)
     scale = Scale(int(run.scale[0]), int(run.scale[1])) if run.scale else None
-    found = reread(run.judgments, scale)
+    differences = reread(run.judgments, scale)
     version = run.session.get("reader", "1")
     console.say(
         f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
-        f"version {READER_VERSION}: {len(found)} differ. Nothing was asked."
+        f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
     )
     if causes := unread_causes(run.finals):
         console.say(f"Unread in the run: {causes}.")
-    for row in found.head(_SHOWN).to_dict("records"):
+    for row in differences.head(_SHOWN).to_dict("records"):
         why = f" ({row['reason']})" if row["reason"] else ""
         order = f" {row['order']}" if row["order"] else ""
         which = f"{row['condition']}: {row['item_id']}{order}, replicate {row['replicate']}"
         line = f"  {which}: {row['before']} -> {row['now']}{why}"
         console.say(printable(line, one_line=True))
-    if len(found) > _SHOWN and not arguments.out:
-        console.say(f"  ... and {len(found) - _SHOWN} more; --out FILE writes all of them.")
+    if len(differences) > _SHOWN and not arguments.out:
+        console.say(f"  ... and {len(differences) - _SHOWN} more; --out FILE writes all of them.")
     if arguments.out:
-        found.to_csv(arguments.out, index=False)
+        differences.to_csv(arguments.out, index=False)
         console.say(f"Differences: {arguments.out}")
     return 0

@@ -40,35 +40,35 @@ def show_command(arguments: Given) -> int:
     from judgestats.tracking.fetch import results_of_run, whole_run
 
     run = whole_run(arguments.run)
-    found = results_of_run(run)
+    results = results_of_run(run)
     with console.showing(console.asked_for(arguments)):
         if not arguments.result:
-            show(found, more=f"judgestats show {arguments.run} --full")
-            following = [f"judgestats show {arguments.run} {_an_id(found)}", "--full", "--json"]
-            finish(found, following=following)
+            show(results, more=f"judgestats show {arguments.run} --full")
+            following = [f"judgestats show {arguments.run} {_an_id(results)}", "--full", "--json"]
+            finish(results, following=following)
             return 0
-        record = _record(found, " ".join(arguments.result))
+        record = _record(results, " ".join(arguments.result))
         if arguments.json:
             write_json({"record": plain(record)})
         else:
-            console.say(record_text(record, found))
+            console.say(record_text(record, results))
     return 0
 
 
-def _an_id(found: Results) -> str:
+def _an_id(results: Results) -> str:
     """The id of something that the screen shows, for a start."""
-    ids = [next(iter(row.cells.values())) for row in found.rows]
+    ids = [next(iter(row.cells.values())) for row in results.rows]
     return shlex.quote(ids[0]) if ids else "ID"
 
 
-def _record(found: Results, name: str) -> Record:
+def _record(results: Results, name: str) -> Record:
     """The result of this id, or the only one whose id begins so."""
-    if name in found:
-        return found[name]
-    ids = [record.id for record in found.results]
+    if name in results:
+        return results[name]
+    ids = [record.id for record in results.results]
     begin = [i for i in ids if i.startswith(name)]
     if len(begin) == 1:
-        return found[begin[0]]
+        return results[begin[0]]
     if begin:
         few = "; ".join(begin[:8]) + (f"; and {len(begin) - 8} more" if len(begin) > 8 else "")
         raise InputError(f"show: {len(begin)} results begin with {name!r}: {few}. Name one.")
@@ -76,13 +76,13 @@ def _record(found: Results, name: str) -> Record:
     raise InputError(f"show: the run has no result {name!r}.{hint}")
 
 
-def record_text(record: Record, found: Results) -> str:
+def record_text(record: Record, results: Results) -> str:
     """A result with everything it holds: what it is, its words, its print, notes and null.
 
     Parameters
     ----------
     record : Record
-    found : Results
+    results : Results
         Holds its family, effects and members.
 
     Returns
@@ -97,8 +97,8 @@ def record_text(record: Record, found: Results) -> str:
         if entry.function:
             lines.append(f"computed by judgestats.stats.{entry.function}")
     lines += _subject(record)
-    lines += ["", print_of(record, found)]
-    if words := str(words_of(record, found)):
+    lines += ["", print_of(record, results)]
+    if words := str(words_of(record, results)):
         lines += ["", *console.wrapped(words)]
     if numbers := list(_details(record)):
         lines += ["", "details:", *numbers]
@@ -108,8 +108,8 @@ def record_text(record: Record, found: Results) -> str:
 def _subject(record: Record) -> Iterator[str]:
     about = record.about
     parts = [about.judge, about.stratum, *about.conditions[:4], about.slice]
-    if told := "; ".join(dict.fromkeys(filter(None, parts))):
-        yield f"about: {told}"
+    if subject := "; ".join(dict.fromkeys(filter(None, parts))):
+        yield f"about: {subject}"
     if record.part_of:
         yield f"part of: {record.part_of}"
 

@@ -311,7 +311,7 @@ def _why(answered: Answered) -> str:
     frame = answered.collected.read()
     failed = frame[frame["transport"] != "answered"]
     kinds = (failed["judge"] + ": " + failed["failure"]).value_counts().head(3)
-    told = [f"{what} ({counted(n, 'time', 'times')})" for what, n in kinds.items()] + list(
+    parts = [f"{what} ({counted(n, 'time', 'times')})" for what, n in kinds.items()] + list(
         answered.collected.notes
     )
-    return f"Reasons: {'; '.join(told)}." if told else ""
+    return f"Reasons: {'; '.join(parts)}." if parts else ""

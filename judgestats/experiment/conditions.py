@@ -75,7 +75,7 @@ def at_own_settings(
     >>> [c.label for c in at_own_settings(both, {"b": {"temperature": None}})]
     ['a, T=0', 'a, T=1', 'b, T=default']
     """
-    found = []
+    settings = []
     for condition in conditions:
         own = judges.get(condition.judge, {})
         for name in condition.settings:
@@ -85,8 +85,8 @@ def at_own_settings(
                     "Leave one out."
                 )
         temperature = own.get("temperature", condition.temperature)
-        found.append(replace(condition, temperature=temperature))
-    return tuple(dict.fromkeys(found))
+        settings.append(replace(condition, temperature=temperature))
+    return tuple(dict.fromkeys(settings))
 
 
 def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:

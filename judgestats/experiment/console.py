@@ -155,10 +155,10 @@ def account_lines(
     account: Mapping[str, Any], *, unknown_price: bool, what: str = "judgments"
 ) -> list[str]:
     """What was asked, answered, found in the journal, and paid."""
-    known = account["cost_usd"] + account["cost_in_vain_usd"]
-    cost = f"${known:.4f}"
+    spent = account["cost_usd"] + account["cost_in_vain_usd"]
+    cost = f"${spent:.4f}"
     if unknown_price:
-        cost = f"{cost} and what models of unknown price cost" if known else "unknown"
+        cost = f"{cost} and what models of unknown price cost" if spent else "unknown"
     parts = [
         f"{account['asked']} {what} asked",
         f"{account['answered']} answered",

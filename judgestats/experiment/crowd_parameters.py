@@ -160,7 +160,7 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
     options: dict[str, Any] = dict(parameters.item_options)
     if parameters.map:
         options["mapping"] = parameters.map
-    found: list[Item] = []
+    read_items: list[Item] = []
     for source in sources:
         name = _set_name(source)
         items, _ = majority_labels(load_items(source, **options))
@@ -173,10 +173,10 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
         drawn = draw_labelled_pairs(
             items, limit=parameters.pairs, seed=parameters.seed, keep_responses=True
         )
-        found += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
+        read_items += [_of_set(item, name, several=len(sources) > 1) for item in drawn]
     if parameters.answers:
-        return with_crowd(found, with_answers(found, parameters.answers))
-    return tuple(found)
+        return with_crowd(read_items, with_answers(read_items, parameters.answers))
+    return tuple(read_items)
 
 
 _PAIRS_ONLY = {"rewardbench", "helpsteer2", "judgebench", "evalbias", "offsetbias", "pandalm"}

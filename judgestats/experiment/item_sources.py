@@ -126,7 +126,7 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
     -------
     tuple of Item
     """
-    found: list[Item] = []
+    read_items: list[Item] = []
     sources = [s.strip() for s in parameters.items.split(",") if s.strip()]
     check_there(sources)
     sizes = parameters.per_benchmark
@@ -135,12 +135,12 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
         raise InputError(
             f"per_benchmark: {strange[0]!r} is none of the sets given ({', '.join(names)})."
         )
-    for source, known in zip(sources, map(layout_of, sources), strict=True):
+    for source, layout_of_source in zip(sources, map(layout_of, sources), strict=True):
         options = _options(parameters)
-        if known == "llm_reliability":  # drawn by its authors, of three benchmarks
-            found += load_items(source, **options)
+        if layout_of_source == "llm_reliability":  # drawn by its authors, of three benchmarks
+            read_items += load_items(source, **options)
             continue
-        if known == "mt_bench":
+        if layout_of_source == "mt_bench":
             options["turn"] = 2
         items: Sequence[Item] = load_items(source, **options)
         if not _models_answer(parameters):
@@ -149,11 +149,11 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
         if per_category is not None:
             most = per_category * len({item.category for item in items})
             items = select_items(items, limit=most, seed=parameters.seed)
-        name = _BENCHMARKS.get(known, source_name(source))
+        name = _BENCHMARKS.get(layout_of_source, source_name(source))
         items = [replace(item, category=name) for item in items]
-        size = sizes.get(known or source, len(items))
-        found += select_items(items, limit=min(size, len(items)), seed=parameters.seed)
-    return limited(found, parameters)
+        size = sizes.get(layout_of_source or source, len(items))
+        read_items += select_items(items, limit=min(size, len(items)), seed=parameters.seed)
+    return limited(read_items, parameters)
 
 
 def referenced(parameters: AnswerParameters) -> tuple[Item, ...]:

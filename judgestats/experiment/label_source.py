@@ -109,13 +109,13 @@ def with_known_labels(parameters: LabelParameters) -> tuple[Item, ...]:
                 "Give people's labels as labels=FILE, with a column item_id and a column label."
             )
         return items
-    known = labelled_ids(Path(parameters.labels))
+    ids = labelled_ids(Path(parameters.labels))
     names = [name for item in items for name in response_names(item)]
     clusters = {item.cluster for item in items}
-    if not known & {*names, *clusters}:
+    if not ids & {*names, *clusters}:
         raise InputError(
             f"labels: no label of {parameters['labels']} belongs to an answer of "
             f"{parameters['items']!r}. Answers there are called "
-            f"{', '.join(map(repr, names[:3]))}, here {', '.join(map(repr, sorted(known)[:3]))}."
+            f"{', '.join(map(repr, names[:3]))}, here {', '.join(map(repr, sorted(ids)[:3]))}."
         )
     return items

@@ -57,8 +57,8 @@ class Levels:
 
     def enough(self, parameters: ByName) -> bool:
         """Whether there are as many as a comparison takes."""
-        found = self.count(parameters) if self.count else _length(parameters[self.parameter])
-        return found >= self.fewest
+        n_levels = self.count(parameters) if self.count else _length(parameters[self.parameter])
+        return n_levels >= self.fewest
 
     def refused(self, parameters: ByName) -> bool:
         """Whether a run with what there is would answer nothing."""
@@ -106,7 +106,7 @@ def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...
         ...
     judgestats.errors.InputError: guidelines: 'none' alone leaves nothing to compare. Give at least 2, as in guidelines=none,anchors.
     """  # noqa: E501
-    said = []
+    sentences = []
     for level in levels:
         if level.refused(parameters):
             value = parameters[level.parameter]
@@ -116,8 +116,8 @@ def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...
                 + (f" {level.hint}" if level.hint else "")
             )
         if not level.enough(parameters):
-            said.append(level.lost)
-    return tuple(said)
+            sentences.append(level.lost)
+    return tuple(sentences)
 
 
 def _shown(value: Any) -> str:

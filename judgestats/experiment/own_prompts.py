@@ -68,13 +68,13 @@ def own_reasoning(parameters: OwnReasoning, template: PromptTemplate, usual: str
     InputError
         Of a bundled prompt another kind is asked for than its text says.
     """
-    said = parameters.reasoning
-    if said and said != usual and template.ours:
+    wanted = parameters.reasoning
+    if wanted and wanted != usual and template.ours:
         raise InputError(
             f"reasoning: the bundled prompt {template.name} has its own (reasoning={usual}). Give "
             "a prompt of your own with it, as in prompt=mine.txt."
         )
-    return said or usual
+    return wanted or usual
 
 
 def templates_of(protocol: JudgingProtocol) -> tuple[PromptTemplate, ...]:

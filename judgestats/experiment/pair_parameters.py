@@ -56,10 +56,10 @@ def _scales(name: str, value: str) -> tuple[str, ...]:
     >>> _scales("scales", "1-5, 1-10")
     ('1-5', '1-10')
     """
-    found = tuple(str(Scale.parse(part.strip())) for part in value.split(",") if part.strip())
-    if not found or len(set(found)) < len(found):
+    scales = tuple(str(Scale.parse(part.strip())) for part in value.split(",") if part.strip())
+    if not scales or len(set(scales)) < len(scales):
         raise InputError(f"{name}: give scales such as 1-5,1-10, each once, got {value!r}.")
-    return found
+    return scales
 
 
 Scales = Annotated[tuple[str, ...], Read(_scales)]

@@ -169,10 +169,10 @@ def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
 
 
 def _one_temperature(name: str, value: str) -> float | None:
-    found = _temperatures(name, value)
-    if len(found) != 1:
+    temperatures = _temperatures(name, value)
+    if len(temperatures) != 1:
         raise InputError(f"{name}: give one temperature, got {value!r}.")
-    return found[0]
+    return temperatures[0]
 
 
 def _truth(name: str, value: str) -> bool:
@@ -291,12 +291,12 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
     >>> Drawn.read({"seed": "7"}).seed, parameters_of(Drawn)[0].default
     (7, '0')
     """
-    found = []
+    listed = []
     for name, field in model.model_fields.items():
         if not isinstance(field.json_schema_extra, dict):
             continue  # what `name.LEVEL=` is read into is no parameter of its own
         read = next((m for m in field.metadata if isinstance(m, Read)), None)
-        found.append(
+        listed.append(
             Parameter(
                 name=name,
                 default=str(field.default),
@@ -307,4 +307,4 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
                 logged=str(field.json_schema_extra["logged"]),
             )
         )
-    return tuple(found)
+    return tuple(listed)

@@ -111,16 +111,16 @@ def parse_parameters(
     >>> parse_parameters({"limit": "20"}, CommonParameters, experiment="temperature").limit
     20
     """
-    known = {p.name: p for p in parameters_of(model)}
+    by_name = {p.name: p for p in parameters_of(model)}
     levels: dict[str, dict[str, str]] = {}
     for name, text in given.items():
         base, dot, level = name.partition(".")
-        if dot and level and base in known and known[base].by_level:
+        if dot and level and base in by_name and by_name[base].by_level:
             levels.setdefault(f"{base}{BY_LEVEL}", {})[level] = text
-        elif name not in known:
+        elif name not in by_name:
             raise InputError(
-                f"{experiment}: unknown parameter {name!r}.{nearest(name, known, shown=option)} "
-                f"It takes: {', '.join(known)}."
+                f"{experiment}: unknown parameter {name!r}.{nearest(name, by_name, shown=option)} "
+                f"It takes: {', '.join(by_name)}."
             )
     texts = dict(defaults or {})
     preset = given.get("preset", "")
@@ -129,5 +129,5 @@ def parse_parameters(
             names = ", ".join(presets or {}) or "none"
             raise InputError(f"preset: {experiment} has no preset {preset!r}. There are: {names}.")
         texts |= _preset_texts((presets or {})[preset], given)
-    texts |= {name: text for name, text in given.items() if name in known}
+    texts |= {name: text for name, text in given.items() if name in by_name}
     return model.read({**texts, **levels})

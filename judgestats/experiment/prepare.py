@@ -213,12 +213,12 @@ def _other_items(
         return ()
     if theirs in GIVEN and own != ["bank"]:
         return ()  # only the user can know whether the file is the study's
-    said = (
+    text = (
         f"preset={given['preset']} on other items: {n_items} questions of "
         f"{source_name(parameters['items'])} are judged as the study judged {design.study_items} "
         f"(items={theirs}). What is found is not a repetition of the study."
     )
-    return (said,)
+    return (text,)
 
 
 def with_given_answers(prepared: Prepared, given: Given) -> Prepared:

@@ -98,12 +98,12 @@ def variants_asked(parameters: ProbeParameters) -> dict[str, Variant]:
     -------
     dict of str to Variant
     """
-    found = variants_of(parameters.probes)
-    if not any(v.scale for v in found.values()):
-        return found
+    variants = variants_of(parameters.probes)
+    if not any(v.scale for v in variants.values()):
+        return variants
     plain = ProbedPointwise(template=prompt_of(parameters, "pointwise"), scale=parameters.scale)
     return {
         name: v
-        for name, v in found.items()
+        for name, v in variants.items()
         if not v.scale or scaled(replace(plain, variant=v)) is not None
     }

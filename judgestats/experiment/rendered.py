@@ -67,11 +67,11 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
     tuple of Rendered
         In the reply mode asked for, else as a JSON schema, which is tried first.
     """
-    said = prepared.parameters.reply
-    found: dict[str, Rendered] = {}
+    reply_mode = prepared.parameters.reply
+    by_text: dict[str, Rendered] = {}
     for condition, protocol in prepared.protocols.items():
         own = prepared.judges[condition.judge].reply_mode
-        mode = own or (ReplyMode.JSON_SCHEMA if said == "auto" else ReplyMode(said))
+        mode = own or (ReplyMode.JSON_SCHEMA if reply_mode == "auto" else ReplyMode(reply_mode))
         unit = prepared.units[condition][0]
         prompted = prompted_in(mode, partial(protocol.prompt, unit))
         one = Rendered(
@@ -79,8 +79,8 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
             item_id=unit.item_id,
             templates=tuple(dict.fromkeys(t.sha for t in templates_of(protocol))),
         )
-        found.setdefault(repr(prompted), one).conditions.append(condition.label)
-    return tuple(found.values())
+        by_text.setdefault(repr(prompted), one).conditions.append(condition.label)
+    return tuple(by_text.values())
 
 
 def prompt_lines(prompts: Sequence[Rendered]) -> list[str]:

@@ -58,9 +58,9 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
             return _log(design, given, parameters, study, records, folder, _as_shipped(folder))
         options = Options(n_resamples=parameters.resamples, seed=parameters.seed)
         with working(f"Re-examining {study.title}"):
-            found = examined(study, Path(parameters.data), options)
-        records = write_records_of(found, options, folder)
-        return _log(design, given, parameters, study, records, folder, found.analysis())
+            examination = examined(study, Path(parameters.data), options)
+        records = write_records_of(examination, options, folder)
+        return _log(design, given, parameters, study, records, folder, examination.analysis())
 
 
 def _as_shipped(folder: Path) -> Analysis:
@@ -87,12 +87,12 @@ def _refuse_options(given: Mapping[str, str]) -> None:
         )
 
 
-def write_records_of(found: Replication, options: Options, folder: Path) -> dict[str, Any]:
+def write_records_of(replication: Replication, options: Options, folder: Path) -> dict[str, Any]:
     """Write what a re-examination found as a run's files, and give what a run says of it.
 
     Parameters
     ----------
-    found : Replication
+    replication : Replication
     options : Options
     folder : Path
 
@@ -101,19 +101,19 @@ def write_records_of(found: Replication, options: Options, folder: Path) -> dict
     dict
         ``source``, ``sentence``, ``claims`` (rows), ``params``, ``metrics``.
     """
-    analysis = found.analysis()
-    write_json(folder / "plan.json", found.plan(options))
-    write_results(folder, analysis, _about(found, options))
-    write_tables(folder / "tables", {"claims": found.table()})
+    analysis = replication.analysis()
+    write_json(folder / "plan.json", replication.plan(options))
+    write_results(folder, analysis, _about(replication, options))
+    write_tables(folder / "tables", {"claims": replication.table()})
     return {
-        "title": found.title,
-        "source": found.data_source,
-        "sentence": found.sentence(),
-        "claims": to_plain([claim.row() for claim in found.claims]),
+        "title": replication.title,
+        "source": replication.data_source,
+        "sentence": replication.sentence(),
+        "claims": to_plain([claim.row() for claim in replication.claims]),
         "params": {
-            "data/study": found.study,
-            "data/source": found.data_source,
-            "design/conditions": len(found.conditions),
+            "data/study": replication.study,
+            "data/source": replication.data_source,
+            "design/conditions": len(replication.conditions),
             "analysis/seed": options.seed,
             "analysis/resamples": options.n_resamples,
         },
@@ -175,15 +175,15 @@ def _log(
 
 def _how_to_repeat(study: Study) -> list[str]:
     """How the records are computed again; some of the data have an address to fetch them from."""
-    known = study.name in STUDY_DATA
-    folder = f"data/{study.name}" if known else "FOLDER"
-    fetched = [f"  judgestats items fetch {study.name}"] if known else []
+    can_be_fetched = study.name in STUDY_DATA
+    folder = f"data/{study.name}" if can_be_fetched else "FOLDER"
+    fetched = [f"  judgestats items fetch {study.name}"] if can_be_fetched else []
     return [
         "These are records that judgestats computed from the authors' data and ships; the data do",
         "not ship. To compute them again, on the authors' files as they are:",
         *fetched,
         f"  judgestats run replicate --study {study.name} --data {folder}",
-        *([] if known else [f"FOLDER: your copy, from {study.source}."]),
+        *([] if can_be_fetched else [f"FOLDER: your copy, from {study.source}."]),
         "",
     ]
 
@@ -206,23 +206,23 @@ def _claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
-def _about(found: Replication, options: Options) -> dict[str, Any]:
-    judges = list(dict.fromkeys(found.conditions.get("judge", [])))
+def _about(replication: Replication, options: Options) -> dict[str, Any]:
+    judges = list(dict.fromkeys(replication.conditions.get("judge", [])))
     return {
         "kind": "replication",
-        "title": found.title,
+        "title": replication.title,
         "simulated": False,
         "judges": [
             {"name": j, "model": j, "simulated": False, "model_reported": []} for j in judges
         ],
         "design": {
-            "experiment": f"replicate {found.study}",
-            "conditions": list(found.conditions.get("condition", [])),
-            "item_source": found.data_source,
+            "experiment": f"replicate {replication.study}",
+            "conditions": list(replication.conditions.get("condition", [])),
+            "item_source": replication.data_source,
             "seed": options.seed,
             "resamples": options.n_resamples,
         },
-        "claims": to_plain(found.table()),
+        "claims": to_plain(replication.table()),
         "families": [],
         "account": {},
         "complete": True,

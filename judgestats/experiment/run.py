@@ -114,14 +114,14 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         raw = _checked(collected)
         account = collected.account.as_dict()
         frame = _parsed(prepared, raw)
-        known: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
+        extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
-            known["pipelines"] = validate_pipelines(prepared.staging.table(frame))
-            known["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
+            extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
+            extras["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
 
         def again(part: pd.DataFrame) -> Analysis:
-            found: Analysis = prepared.analysis.analyse(part, prepared.plan, **known)
-            return found
+            analysis: Analysis = prepared.analysis.analyse(part, prepared.plan, **extras)
+            return analysis
 
         with engine.running(), working(f"Analysing {len(frame):,} judgments"):
             analysis = again(frame)
@@ -129,8 +129,8 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
-        said = (*prepared.notices, *_not_answered(raw))
-        analysis = dataclasses.replace(analysis, limitations=(*said, *analysis.limitations))
+        notices = (*prepared.notices, *_not_answered(raw))
+        analysis = dataclasses.replace(analysis, limitations=(*notices, *analysis.limitations))
         if without := _asked_without(collected.notes):
             limits = (*analysis.limitations, *without)
             analysis = dataclasses.replace(analysis, limitations=limits)
@@ -139,16 +139,16 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         analysis = completed(prepared, frame, analysis, again)
         facts = about(prepared, frame, collected, command)
         unknown = bool(account.get("cost_unknown"))
-        told = console.account_lines(account, unknown_price=unknown)
-        console.at_length(*told)
+        lines = console.account_lines(account, unknown_price=unknown)
+        console.at_length(*lines)
         if collected.notes:
             console.tell(*console.note_lines(collected.notes))
         replies = frame[frame["transport"].eq("answered")]
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unread_causes(replies, limit):
             console.tell(f"Replies not read: {causes}.")
-        found = analysis.records(facts)
-        show(found, more=console.show_command(run.run_id))
+        results = analysis.records(facts)
+        show(results, more=console.show_command(run.run_id))
         reports = record(prepared, run, folder, frame, analysis, collected, facts)
         links = Links(
             run.run_id,
@@ -157,7 +157,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             reports=reports,
             files=_further_files(run, analysis),
         )
-        finish(found, links)
+        finish(results, links)
     return Outcome(
         run_id=run.run_id,
         experiment_id=store.experiment_id,
@@ -277,11 +277,11 @@ def _collect(prepared: Prepared, journal: Journal, run: RunWriter) -> Collected:
             return collect_judgments(prepared.tasks, traces.heeding(ask) if traces else ask)
         from judgestats.judges.distributed import collect_distributed
 
-        found = collect_distributed(prepared.tasks, ask, engine=prepared.parameters.engine)
+        collected = collect_distributed(prepared.tasks, ask, engine=prepared.parameters.engine)
         if traces:
-            for row in found.read().astype(object).to_dict("records"):
+            for row in collected.read().astype(object).to_dict("records"):
                 traces.add({str(name): value for name, value in row.items()})
-        return found
+        return collected
     finally:
         if traces:
             traces.close()
@@ -311,32 +311,32 @@ def _checked(collected: Collected) -> pd.DataFrame:
     if not answered.any():
         if collected.message and not collected.complete:
             raise BudgetError(collected.message)
-        told = _reasons(raw) if len(raw) else ""
+        reasons = _reasons(raw) if len(raw) else ""
         heard = "".join(f" {note}." for note in collected.notes[:3])
         raise JudgeError(
-            f"no judgment was answered: {told or 'nothing was asked'}.{heard} Check the judge's "
+            f"no judgment was answered: {reasons or 'nothing was asked'}.{heard} Check the judge's "
             "name, its address and its key with `judgestats doctor`."
         )
-    for said in _not_answered(raw):
-        console.tell(said, "")
+    for sentence in _not_answered(raw):
+        console.tell(sentence, "")
     return raw
 
 
 def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
     """Which conditions a judge refused or never answered, as sentences; nothing where none."""
-    said = []
+    sentences = []
     refused = raw["transport"].eq("invalid_condition")
     if refused.any():
         invalid = sorted(set(raw.loc[refused, "condition"]))
-        said.append(
+        sentences.append(
             f"Left out, since the judge refuses {_refused_fields(raw)}: {'; '.join(invalid)}. "
             "Nothing was asked otherwise instead."
         )
     answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
     mute = raw[~refused & ~raw["condition"].isin(answered)]
     for condition, rows in mute.groupby("condition", sort=False):
-        said.append(f"No judgment was answered under {condition}: {_reasons(rows)}.")
-    return tuple(said)
+        sentences.append(f"No judgment was answered under {condition}: {_reasons(rows)}.")
+    return tuple(sentences)
 
 
 def _refused_fields(raw: pd.DataFrame) -> str:

@@ -101,23 +101,23 @@ def _paths(reports: Mapping[str, Path | str]) -> list[str]:
     return [f"{shown} (and {', '.join(beside)})" if beside else shown]
 
 
-def show(found: Results, *, first: Sequence[str] = (), more: str = "") -> None:
+def show(results: Results, *, first: Sequence[str] = (), more: str = "") -> None:
     """Print what was found, before anything is rendered or logged.
 
     Parameters
     ----------
-    found : Results
+    results : Results
     first : sequence of str
         Lines that go before everything where everything is shown.
     more : str
         The command that shows what a screen cuts.
     """
     chosen = console.shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, found.rows)
+    thresholds = read_thresholds(chosen.least, chosen.most, results.rows)
     if chosen.form == "full":
-        console.say(*first, full_text(found))
+        console.say(*first, full_text(results))
     elif chosen.form == "screen":
-        show_brief(brief_of(found, thresholds=thresholds), more=more or "--full shows all")
+        show_brief(brief_of(results, thresholds=thresholds), more=more or "--full shows all")
 
 
 def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
@@ -127,13 +127,13 @@ def show_brief(brief: Brief, *, more: str, closing: int = 2) -> None:
 
 
 def finish(
-    found: Results | None, links: Links | None = None, *, following: Sequence[str] = ()
+    results: Results | None, links: Links | None = None, *, following: Sequence[str] = ()
 ) -> None:
     """Print where things are and what comes next; or, for programs, the one JSON document.
 
     Parameters
     ----------
-    found : Results or None
+    results : Results or None
     links : Links, optional
         Where nothing was logged there are none.
     following : sequence of str
@@ -141,25 +141,25 @@ def finish(
     """
     chosen = console.shown_as()
     if chosen.form == "json":
-        if found is not None:
-            _json(found, links)
+        if results is not None:
+            _json(results, links)
         return
     if chosen.form == "full":
         console.say(*(links.full() if links else following))
         return
     parts = [*(links.short() if links else ()), *following]
-    if links is not None and found is not None and found.facts.get("simulated") is True:
+    if links is not None and results is not None and results.facts.get("simulated") is True:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
         _write(next_line(parts, _size()[0]))
 
 
-def _json(found: Results, links: Links | None) -> None:
+def _json(results: Results, links: Links | None) -> None:
     chosen = console.shown_as()
-    thresholds = read_thresholds(chosen.least, chosen.most, found.rows)
+    thresholds = read_thresholds(chosen.least, chosen.most, results.rows)
     document: dict[str, Any] = {
-        "brief": plain(brief_of(found, thresholds=thresholds)),
-        "results": to_plain(found),
+        "brief": plain(brief_of(results, thresholds=thresholds)),
+        "results": to_plain(results),
     }
     if links is not None:
         document["run_id"] = links.run_id

@@ -60,10 +60,10 @@ def units_of(
                 protocol.units(tuple(items)), per_item=per_item, seed=seed
             )
         units[condition] = drawn[id(protocol)]
-    found = {c: len({u.item_id for u in listed}) for c, listed in units.items()}
-    fewest = (max if may_lack else min)(found.values())
+    n_items = {c: len({u.item_id for u in listed}) for c, listed in units.items()}
+    fewest = (max if may_lack else min)(n_items.values())
     if fewest >= 2:
-        return {c: listed for c, listed in units.items() if found[c] >= 2}
+        return {c: listed for c, listed in units.items() if n_items[c] >= 2}
     raise InputError(
         "items: at least two things to be judged are needed; with one item nothing can be said "
         f"about differences between items. {source!r} gave {fewest}."

@@ -88,11 +88,11 @@ def with_answers(
     )
 
 
-def _turns(told: Any, answer: str, item: Item, where: str) -> tuple[str, ...]:
+def _turns(given: Any, answer: str, item: Item, where: str) -> tuple[str, ...]:
     """The answers to all turns: as told, else only the last one is known and the others empty."""
-    if not isinstance(told, list):
+    if not isinstance(given, list):
         return (*("",) * (len(item.turns) - 1), answer)
-    turns = as_turns(told, f"{where}: 'turns'", empty_ok=True)
+    turns = as_turns(given, f"{where}: 'turns'", empty_ok=True)
     if len(turns) != len(item.turns) or turns[-1] != answer:
         raise InputError(
             f"{where}: 'turns' must hold one answer for each of the {len(item.turns)} turns of "
@@ -138,10 +138,10 @@ def holds_target(answer: str, target: str) -> bool | None:
     """
     if _LETTER.fullmatch(target.strip()):
         return target.strip().lower() in answer.lower()
-    said, meant = (_plain(text) for text in (answer, target))
+    plain_answer, meant = (_plain(text) for text in (answer, target))
     if not meant or len(target) > LONGEST_TARGET:
         return None
-    return f" {meant} " in f" {said} "
+    return f" {meant} " in f" {plain_answer} "
 
 
 def _plain(text: str) -> str:
@@ -166,9 +166,9 @@ def best_response(item: Item, among: Sequence[int]) -> int | None:
     int or None
     """
     qualities = {i: item.responses[i].quality for i in among}
-    known = {i: q for i, q in qualities.items() if q is not None}
-    if len(known) == len(qualities):
-        return _unique_best(known)
+    by_name = {i: q for i, q in qualities.items() if q is not None}
+    if len(by_name) == len(qualities):
+        return _unique_best(by_name)
     wins = dict.fromkeys(among, 0.0)
     seen = False
     for label in item.labels:

@@ -126,15 +126,15 @@ def labelled_shares(item: Item) -> tuple[float, ...]:
     >>> labelled_shares(Item(id="q", cluster="q", turns=("?",), responses=three, labels=labels))
     (0.75, 0.25, nan)
     """
-    said: dict[tuple[int, int], list[float]] = {}
+    share_by_pair: dict[tuple[int, int], list[float]] = {}
     for label in item.labels:
         won = {"a": 1.0, "b": 0.0, "tie": 0.5}[label.winner]
         pair, won = (
             ((label.a, label.b), won) if label.a < label.b else ((label.b, label.a), 1.0 - won)
         )
-        said.setdefault(pair, []).append(won)
+        share_by_pair.setdefault(pair, []).append(won)
     by_response: list[list[float]] = [[] for _ in item.responses]
-    for (i, j), votes in said.items():
+    for (i, j), votes in share_by_pair.items():
         mean = sum(votes) / len(votes)
         by_response[i].append(mean)
         by_response[j].append(1.0 - mean)

@@ -90,20 +90,20 @@ def fetch(
     StoreError
         If the folder cannot be written.
     """
-    known = {**PUBLISHED, **STUDY_DATA}
-    if name not in known:
+    by_name = {**PUBLISHED, **STUDY_DATA}
+    if name not in by_name:
         raise InputError(
-            f"fetch: there is no set {shown(name)}. Choose one of {', '.join(known)}; any "
+            f"fetch: there is no set {shown(name)}. Choose one of {', '.join(by_name)}; any "
             "other file can be read by its path."
         )
-    published = known[name]
+    published = by_name[name]
     folder = Path(dest)
     digests: dict[str, str] = {}
     verified: dict[str, str] = {}
     noted = _noted(folder)
     for file in published.files:
-        found = _already_there(file, folder / file.name, noted, overwrite=overwrite)
-        digests[file.name], verified[file.name] = found or _fetch_file(
+        present = _already_there(file, folder / file.name, noted, overwrite=overwrite)
+        digests[file.name], verified[file.name] = present or _fetch_file(
             name, published, file, folder / file.name, timeout
         )
         _note(folder, noted | digests)

@@ -149,8 +149,8 @@ def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
             pair = (min(label.a, label.b), max(label.a, label.b))
             votes.setdefault(pair, []).append(_by_position(label))
         decided = []
-        for (a, b), said in sorted(votes.items()):
-            lead = said.count("a") - said.count("b")
+        for (a, b), votes_of_item in sorted(votes.items()):
+            lead = votes_of_item.count("a") - votes_of_item.count("b")
             if lead:
                 winner = "a" if lead > 0 else "b"
                 decided.append(HumanLabel(annotator=MAJORITY, a=a, b=b, winner=winner))

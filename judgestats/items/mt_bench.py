@@ -84,15 +84,16 @@ def mt_bench_items(
                     f"mt_bench_items: model_answer/{model}.jsonl has no answer to question "
                     f"{question_id}. Complete the file, or leave the model out (models=...)."
                 )
-            said = by_question[question_id][:turn]
-            if len(said) < turn:
+            answers_given = by_question[question_id][:turn]
+            if len(answers_given) < turn:
                 raise InputError(
-                    f"mt_bench_items: model_answer/{model}.jsonl answers only {len(said)} turn(s) "
-                    f"of question {question_id}; turn {turn} was asked for."
+                    f"mt_bench_items: model_answer/{model}.jsonl answers only "
+                    f"{len(answers_given)} turn(s) of question "
+                    f"{question_id}; turn {turn} was asked for."
                 )
-            responses.append(Response(turns=said, author=model))
+            responses.append(Response(turns=answers_given, author=model))
         given = row.values.get("reference") or ()
-        known = reference.get(question_id) or (
+        reference_turns = reference.get(question_id) or (
             as_turns(given, f"{row.where}: 'reference'", empty_ok=True, max_chars=max_chars)
             if given
             else ()
@@ -103,7 +104,7 @@ def mt_bench_items(
                 cluster=question_id,
                 turns=turns[:turn],
                 responses=tuple(responses),
-                reference=known[:turn],
+                reference=reference_turns[:turn],
                 category=str(row.values.get("category") or ""),
             )
         )
@@ -122,17 +123,17 @@ def _model_answers(
     folder: Path, models: Iterable[str] | None, max_chars: int
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """Model (file's name) -> question id -> the turns of its first choice."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    answers: dict[str, dict[str, tuple[str, ...]]] = {}
     file_of: dict[str, str] = {}
     for path in sorted(folder.glob("*.jsonl")):
         rows = read_source(path).rows
-        found[path.stem] = _answers(rows, max_chars)
+        answers[path.stem] = _answers(rows, max_chars)
         file_of[path.stem] = path.stem
         file_of.setdefault(str(rows[0].values.get("model_id", path.stem)), path.stem)
-    if not found:
+    if not answers:
         raise InputError("mt_bench_items: model_answer holds no .jsonl file. Give one a model.")
     if models is None:
-        return found
+        return answers
     wanted = [models] if isinstance(models, str) else list(models)
     if not wanted:
         raise InputError("mt_bench_items: models is empty. Name at least one, or leave it out.")
@@ -140,9 +141,9 @@ def _model_answers(
     if unknown:
         raise InputError(
             f"mt_bench_items: there are no answers by {shown(unknown[0])}; the folder has "
-            f"{', '.join(found)}. Choose among these."
+            f"{', '.join(answers)}. Choose among these."
         )
-    return {file_of[model]: found[file_of[model]] for model in wanted}
+    return {file_of[model]: answers[file_of[model]] for model in wanted}
 
 
 def _answers(rows: Iterable[Row], max_chars: int) -> dict[str, tuple[str, ...]]:
@@ -221,14 +222,14 @@ def human_judgment_items(
         key = (question_id, judged)
         index = []
         for side, name in zip("ab", names, strict=True):
-            asked, said = _conversation(row, f"conversation_{side}", judged, max_chars)
+            asked, turns = _conversation(row, f"conversation_{side}", judged, max_chars)
             if questions.setdefault(key, asked) != asked:
                 raise InputError(
                     f"{row.where}: question {question_id} is worded differently from before. "
                     "Give different questions different ids."
                 )
-            known = responses.setdefault(key, {})
-            index.append(known.setdefault(Response(turns=said, author=name), len(known)))
+            seen = responses.setdefault(key, {})
+            index.append(seen.setdefault(Response(turns=turns, author=name), len(seen)))
         if index[0] == index[1]:
             continue  # an answer compared with itself says nothing
         labels.setdefault(key, []).append(
@@ -273,23 +274,23 @@ def _conversation(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The user's and the assistant's first `n_turns` messages."""
     messages = _field(row, field)
-    said: dict[str, list[object]] = {"user": [], "assistant": []}
+    turns: dict[str, list[object]] = {"user": [], "assistant": []}
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise InputError(
             f"{row.where}: {field!r} must be a list of messages (role, content), not "
             f"{shown(messages)}. A CSV file cannot hold it; use JSONL or Parquet."
         )
     for message in messages:
-        if not isinstance(message, Mapping) or message.get("role") not in tuple(said):
+        if not isinstance(message, Mapping) or message.get("role") not in tuple(turns):
             raise InputError(
                 f"{row.where}: a message of {field!r} must have the role user or assistant and a "
                 f"content, not {shown(message)}."
             )
-        said[message["role"]].append(message.get("content"))
-    if min(len(said["user"]), len(said["assistant"])) < n_turns:
+        turns[message["role"]].append(message.get("content"))
+    if min(len(turns["user"]), len(turns["assistant"])) < n_turns:
         raise InputError(f"{row.where}: {field!r} has fewer than {n_turns} turn(s).")
     what = f"{row.where}: {field!r}"
     return (
-        as_turns(said["user"][:n_turns], what, max_chars=max_chars),
-        as_turns(said["assistant"][:n_turns], what, empty_ok=True, max_chars=max_chars),
+        as_turns(turns["user"][:n_turns], what, max_chars=max_chars),
+        as_turns(turns["assistant"][:n_turns], what, empty_ok=True, max_chars=max_chars),
     )

@@ -186,11 +186,11 @@ def helpsteer2_items(
     weights = HELPSTEER_WEIGHTS if rule == "weighted" else {rule: 1.0}
     rated: dict[str, list[tuple[Response, float]]] = {}
     for row in source.rows:
-        said = _text(row, "response", empty_ok=True, max_chars=max_chars)
+        answer = _text(row, "response", empty_ok=True, max_chars=max_chars)
         value = sum(w * _rating(row, name) for name, w in weights.items())
         prompt = _text(row, "prompt", max_chars=max_chars)
         _, earlier = _conversation_turns(prompt)
-        rated.setdefault(prompt, []).append((Response(turns=(*earlier, said)), value))
+        rated.setdefault(prompt, []).append((Response(turns=(*earlier, answer)), value))
     items = []
     for number, (prompt, entries) in enumerate(rated.items(), start=1):
         if len(entries) < 2:

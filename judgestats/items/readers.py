@@ -342,8 +342,8 @@ def _refuse_other_form(source: Source, name: str) -> None:
 
 
 def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item, ...]:
-    found = "mt_bench" if is_mt_bench_folder(path) else "bbh"
-    if layout not in (None, found):
+    layout_name = "mt_bench" if is_mt_bench_folder(path) else "bbh"
+    if layout not in (None, layout_name):
         raise InputError(
             f"read_items: {str(path)!r} is a folder"
             + (
@@ -353,7 +353,7 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
                 "model_answer/*.jsonl (mt_bench) or tasks as *.json (bbh)."
             )
         )
-    if found == "mt_bench":
+    if layout_name == "mt_bench":
         _refuse_unused(options, "mt_bench", ("models", "turn"))
         return mt_bench_items(
             path, models=options.models, turn=options.turn, max_chars=options.max_chars

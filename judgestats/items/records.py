@@ -352,11 +352,11 @@ def check_items(
     ...
     judgestats.errors.InputError: check_items: there is no item...
     """
-    found = tuple(items)
-    if not found:
+    listed = tuple(items)
+    if not listed:
         raise InputError(f"{where}: there is no item. Give a file with at least one question.")
     seen: set[str] = set()
-    for item in found:
+    for item in listed:
         if item.id in seen:
             raise InputError(
                 f"{where}: the id {shown(item.id)} occurs twice. Ids must be unique within a set; "
@@ -368,4 +368,4 @@ def check_items(
                 f"{where}: item {shown(item.id)} has no response. There is nothing to judge; "
                 "give at least one, or drop the item."
             )
-    return found
+    return listed

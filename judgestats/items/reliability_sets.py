@@ -58,7 +58,7 @@ def head_to_tail_items(
             f"{source.name}: there are no answers by {shown(unknown[0])}; the file has "
             f"{', '.join(document)}. Choose among these."
         )
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for model in wanted:
         for item_id, row, where in _rows(document[model], f"{source.name}, {model}"):
             question = as_text(row.get("question"), f"{where}: 'question'", max_chars=max_chars)
@@ -66,23 +66,23 @@ def head_to_tail_items(
                 row.get("response"), f"{where}: 'response'", empty_ok=True, max_chars=max_chars
             )
             truth = row.get("ground_truth")
-            told = truth if isinstance(truth, list) else [truth]
-            item = found.setdefault(
+            truths = truth if isinstance(truth, list) else [truth]
+            item = items.setdefault(
                 item_id,
                 Item(
                     id=item_id,
                     cluster=item_id,
                     turns=(question,),
                     responses=(),
-                    reference=("; ".join(as_name(t, f"{where}: 'ground_truth'") for t in told),),
+                    reference=("; ".join(as_name(t, f"{where}: 'ground_truth'") for t in truths),),
                     category=item_id.partition("-")[0],
                 ),
             )
             if item.turns != (question,):
                 raise InputError(f"{where}: another model was asked another question here.")
             own = Response(turns=(answer[:cut],), author=model)
-            found[item_id] = replace(item, responses=(*item.responses, own))
-    return check_items(found.values(), where=source.name)
+            items[item_id] = replace(item, responses=(*item.responses, own))
+    return check_items(items.values(), where=source.name)
 
 
 def _rows(parts: object, where: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:

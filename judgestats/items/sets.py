@@ -60,7 +60,7 @@ def parse_options(text: str | None) -> dict[str, Any]:
     >>> parse_options("turn=1, ties=drop, models=gpt-4+claude-v1")
     {'turn': 1, 'ties': 'drop', 'models': ('gpt-4', 'claude-v1')}
     """
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for part in (text or "").split(","):
         if not part.strip():
             continue
@@ -70,10 +70,10 @@ def parse_options(text: str | None) -> dict[str, Any]:
                 f"item_options: {shown(part.strip())} is not option=value with an option among "
                 f"{', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
             )
-        if name in found:
+        if name in options:
             raise InputError(f"item_options: {name} stands twice. Give it once.")
-        found[name] = _OPTIONS[name](name, value)
-    return found
+        options[name] = _OPTIONS[name](name, value)
+    return options
 
 
 def _whole(name: str, value: str) -> int:
@@ -190,7 +190,7 @@ def check_there(names: Iterable[str]) -> None:
     absent = [n for n in absent if not _exists(str(fetched_place(n)))]
     if not absent:
         return
-    told = "; ".join(f"`judgestats items fetch {n}` ({PUBLISHED[n].about()})" for n in absent)
+    text = "; ".join(f"`judgestats items fetch {n}` ({PUBLISHED[n].about()})" for n in absent)
     first = absent[0]
     which = (
         f"{first!r} is a published set, and it is not at {fetched_place(first).as_posix()}"
@@ -198,7 +198,7 @@ def check_there(names: Iterable[str]) -> None:
         else f"the published sets {', '.join(absent)} are not below data/"
     )
     raise InputError(
-        f"items: {which}. Download with {told}. Without a network, get the files elsewhere "
+        f"items: {which}. Download with {text}. Without a network, get the files elsewhere "
         f"(`judgestats items list {first}` names them) and give them as {first}:PATH."
     )
 

@@ -210,10 +210,10 @@ class Endpoint:
 
     def charge(self, booked: tuple[float, float, float], *, requests: int = 1) -> Charge:
         """A charge on the ledger, with the worst seen so far."""
-        known, estimated, in_vain = booked
+        booked_amount, estimated, in_vain = booked
         return Charge(
             line=self.line,
-            known=known,
+            known=booked_amount,
             estimated=estimated,
             in_vain=in_vain,
             longest=self.reserve.longest,

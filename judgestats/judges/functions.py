@@ -72,14 +72,14 @@ class FunctionName:
             raise InputError(
                 f"judges: {self.name}: importing {module} fails ({type(error).__name__}: {error})."
             ) from error
-        found: Callable[..., Any] | None = getattr(holder, function, None)
-        if found is None or not callable(found):
+        member: Callable[..., Any] | None = getattr(holder, function, None)
+        if member is None or not callable(member):
             names = [n for n, v in vars(holder).items() if callable(v) and not n.startswith("_")]
             raise InputError(
                 f"judges: {module} has no function {function!r}.{nearest(function, names)}"
             )
-        accepted_by(found, self.name)
-        return found
+        accepted_by(member, self.name)
+        return member
 
 
 def function_named(name: str, *, served: bool) -> FunctionName | None:
@@ -218,5 +218,5 @@ def _stored(experiment: str, name: str) -> Callable[..., Any]:
         raise InputError(
             f"judges: several experiments have a judge {name!r}. Write one of {which}."
         )
-    found: Callable[..., Any] = get_scorer(name=name, experiment_id=next(iter(having.values())))
-    return found
+    scorer: Callable[..., Any] = get_scorer(name=name, experiment_id=next(iter(having.values())))
+    return scorer

@@ -176,8 +176,10 @@ def request_id(key: bytes, mode: ReplyMode, sent: str) -> str:
     >>> read_id(own.replace("jsq-00", "jsq-01")) is None
     True
     """
-    told = base64.urlsafe_b64encode(sent.encode()).decode() if len(sent) <= _LONGEST_SENT else ""
-    words = f"{_MARK}-{key.hex()}.{mode.value}.{told}"
+    settings = (
+        base64.urlsafe_b64encode(sent.encode()).decode() if len(sent) <= _LONGEST_SENT else ""
+    )
+    words = f"{_MARK}-{key.hex()}.{mode.value}.{settings}"
     return f"{words}.{_check(words)}"
 
 
@@ -186,8 +188,8 @@ def read_id(custom_id: str) -> tuple[bytes, str, str] | None:
     words, _, check = custom_id.partition("|")[0].rpartition(".")
     if not words.startswith(f"{_MARK}-") or check != _check(words):
         return None
-    key, mode, told = words.removeprefix(f"{_MARK}-").split(".")
-    return bytes.fromhex(key), mode, base64.urlsafe_b64decode(told).decode()
+    key, mode, parts = words.removeprefix(f"{_MARK}-").split(".")
+    return bytes.fromhex(key), mode, base64.urlsafe_b64decode(parts).decode()
 
 
 def _check(words: str) -> str:
@@ -237,33 +239,33 @@ def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Inge
     -------
     Ingested
     """
-    said = Ingested()
+    ingested = Ingested()
     waiting: dict[bytes, Answer] = {}
     for file in files:
         with file.open("rb") as lines:
-            for key, answer in _answers(lines, said):
+            for key, answer in _answers(lines, ingested):
                 if key in waiting or journal.get(key) is not None:
-                    said.known += 1
+                    ingested.known += 1
                     continue
                 waiting[key] = answer
                 if len(waiting) >= batch:
-                    _keep(waiting, journal, said)
-    _keep(waiting, journal, said)
-    return said
+                    _keep(waiting, journal, ingested)
+    _keep(waiting, journal, ingested)
+    return ingested
 
 
-def _keep(waiting: dict[bytes, Answer], journal: Journal, said: Ingested) -> None:
+def _keep(waiting: dict[bytes, Answer], journal: Journal, ingested: Ingested) -> None:
     journal.keep(waiting.items())
-    said.new += len(waiting)
+    ingested.new += len(waiting)
     waiting.clear()
 
 
-def _answers(lines: BinaryIO, said: Ingested) -> Iterator[tuple[bytes, Answer]]:
+def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answer]]:
     """The answers of a file; what is none is counted."""
     while line := lines.readline(MAX_LINE + 1):
         whole = line.endswith(b"\n")
         if len(line) > MAX_LINE and not whole:
-            said.unreadable += 1
+            ingested.unreadable += 1
             while (rest := lines.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                 pass
             continue
@@ -271,16 +273,16 @@ def _answers(lines: BinaryIO, said: Ingested) -> Iterator[tuple[bytes, Answer]]:
             continue
         read = read_line(line)
         if read is None:
-            said.unreadable += whole
-            said.cut += not whole
+            ingested.unreadable += whole
+            ingested.cut += not whole
             continue
         custom_id, outcome = read
         own = read_id(custom_id)
         if own is None:
-            said.foreign += 1
+            ingested.foreign += 1
         elif outcome.kind is not Kind.ANSWERED:
-            said.failed[outcome.kind.value] += 1
-            said.words.setdefault(outcome.kind.value, outcome.detail)
+            ingested.failed[outcome.kind.value] += 1
+            ingested.words.setdefault(outcome.kind.value, outcome.detail)
         else:
             yield own[0], _answer(outcome, mode=own[1], sent=own[2])
 

@@ -251,11 +251,11 @@ class _Pricing:
     ) -> tuple[Ready, list[Answer | None]]:
         name = group.tasks[0].condition.judge
         spec = self._ask.judge(name)
-        known = spec.asked_as
-        if known not in self._abilities:
-            self._abilities[known] = self._journal.abilities(*known) or Abilities()
+        model = spec.asked_as
+        if model not in self._abilities:
+            self._abilities[model] = self._journal.abilities(*model) or Abilities()
         forced = self._ask.reply_mode or spec.reply_mode
-        prompted = prompted_in(forced or self._abilities[known].mode, group.tasks[0].build)
+        prompted = prompted_in(forced or self._abilities[model].mode, group.tasks[0].build)
         ready = Ready(spec, group.tasks, prompted, self._ask.sampling)
         keys = list(ready.keys.values())
         held = self._journal.path is not None

@@ -77,7 +77,7 @@ class Judged:
     @property
     def origin(self) -> dict[str, str]:
         """Where the verdict comes from, as words by name; what is not known is left out."""
-        known = {
+        fields = {
             "protocol": self.protocol,
             "prompt_sha": self.row["prompt_sha"],
             "temperature": self.row["temperature"],
@@ -86,7 +86,7 @@ class Judged:
             "model": self.row["model_reported"],
             "sent": self.row["sent"],
         }
-        return {k: str(v) for k, v in known.items() if v != "" and not pd.isna(v)}
+        return {k: str(v) for k, v in fields.items() if v != "" and not pd.isna(v)}
 
 
 class AnswerJudge:

@@ -199,12 +199,12 @@ def kind_of(
         return _words(words, column, chosen)
     if chosen == "score" or (scale is not None and not np.isnan(numbers_of(distinct)).all()):
         return _scores(distinct, scale, "numbers", column=column, read=read)
-    known = (
+    share = (
         values.map(spelling).isin([*PREFERENCES, *NO_VERDICT, ""]).mean()
         if _beside_words(words)
         else 0
     )
-    if known >= _MOSTLY:
+    if share >= _MOSTLY:
         # Codes beside words such as "tie": a few replies that say something else are unread.
         return _preference([w for w in words if w in PREFERENCES], column, {})
     return _undeclared(distinct, words, column, name, role, read)
@@ -214,8 +214,8 @@ def _beside_words(words: Sequence[str]) -> bool:
     """Whether words of a preference stand among others, perhaps beside codes."""
     others = set(words) - set(PREFERENCES)
     letters = any(len(w) == 1 and w.isalpha() for w in others)  # d, e: options beyond a, b, c
-    told = any(w in PREFERENCES and not w.isdecimal() and w != "c" for w in words)
-    return told and bool(others) and not letters
+    has_word = any(w in PREFERENCES and not w.isdecimal() and w != "c" for w in words)
+    return has_word and bool(others) and not letters
 
 
 def _undeclared(
@@ -326,12 +326,14 @@ def _pass_fail(words: list[str], column: str, passes: Sequence[str]) -> Kind:
 
 
 def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind:
-    told = {spelling(k): v for k, v in codes.items()}
-    known = {w: told.get(w) or ("" if told else PREFERENCES.get(w, "")) for w in words}
-    strange = [w for w, v in known.items() if v not in {"a", "b", "tie"}]
+    codes_by_word = {spelling(k): v for k, v in codes.items()}
+    by_name = {
+        w: codes_by_word.get(w) or ("" if codes_by_word else PREFERENCES.get(w, "")) for w in words
+    }
+    strange = [w for w, v in by_name.items() if v not in {"a", "b", "tie"}]
     # A few replies that name no response are unread verdicts, not another kind of column.
-    if not told and strange and 2 * len(strange) <= len(words):
-        known = {w: v for w, v in known.items() if w not in strange}
+    if not codes_by_word and strange and 2 * len(strange) <= len(words):
+        by_name = {w: v for w, v in by_name.items() if w not in strange}
     elif strange:
         raise InputError(
             f"the column {column!r} holds {', '.join(map(repr, strange[:4]))}, which is no outcome "
@@ -339,11 +341,13 @@ def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind
             "--codes VALUE=a,VALUE=b,VALUE=tie."
         )
     # In one order, whatever row comes first.
-    ordered = sorted(known.items(), key=lambda pair: (pair[1], pair[0]))
+    ordered = sorted(by_name.items(), key=lambda pair: (pair[1], pair[0]))
     shown = ", ".join(f"{w} = {v}" for w, v in ordered if w != v)
-    if any(w in {"c", "[[c]]"} for w in known):
+    if any(w in {"c", "[[c]]"} for w in by_name):
         shown += " (--kind choice where C is a third response)"
-    return Kind(name="preference", codes=known, said=f"a preference{f', {shown}' if shown else ''}")
+    return Kind(
+        name="preference", codes=by_name, said=f"a preference{f', {shown}' if shown else ''}"
+    )
 
 
 def _words(words: list[str], column: str, kind: str) -> Kind:

@@ -34,12 +34,12 @@ def number_in(text: str) -> tuple[float, float]:
         return (value if math.isfinite(value) else math.nan), math.nan
     if _COMMA.fullmatch(text):
         return float(text.replace(",", ".")), math.nan
-    found = _OUT_OF.fullmatch(text)
-    if found:
-        return float(found[1].replace(",", ".")), float(found[2])
-    found = _PERCENT.fullmatch(text)
-    if found:
-        return float(found[1].replace(",", ".")), 100.0
+    match = _OUT_OF.fullmatch(text)
+    if match:
+        return float(match[1].replace(",", ".")), float(match[2])
+    match = _PERCENT.fullmatch(text)
+    if match:
+        return float(match[1].replace(",", ".")), 100.0
     return math.nan, math.nan
 
 
@@ -83,5 +83,5 @@ def wholes_of(values: Any) -> list[float]:
     >>> wholes_of(["8/10", "7/10", "7"]), wholes_of(["60 %"]), wholes_of(["7"])
     ([10.0], [100.0], [])
     """
-    found = {number_in(v[:64])[1] for v in list(values)[:10_000] if isinstance(v, str)}
-    return sorted(w for w in found if not math.isnan(w))
+    wholes = {number_in(v[:64])[1] for v in list(values)[:10_000] if isinstance(v, str)}
+    return sorted(w for w in wholes if not math.isnan(w))

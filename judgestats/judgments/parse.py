@@ -140,20 +140,20 @@ def read_judgment(
         chance = word_chance(places, verdict.choice, PassFail.words)
         if chance is None:
             return verdict
-        said = {"verdict_mass": chance.mass}
+        details = {"verdict_mass": chance.mass}
         if chance.mass >= LEAST_MASS:
-            said["pass_probability"] = chance.first
-        return replace(verdict, extra={**verdict.extra, **said})
+            details["pass_probability"] = chance.first
+        return replace(verdict, extra={**verdict.extra, **details})
     scale = getattr(reader, "scale", None)
     if verdict.score is None or not isinstance(scale, Scale):
         return verdict
     weighted = weighted_score(places, verdict.score, scale.low, scale.high)
     if weighted is None:
         return verdict
-    told = {"scale_mass": weighted.mass}
+    extras = {"scale_mass": weighted.mass}
     if weighted.mass >= LEAST_MASS:
-        told["weighted_score"] = weighted.score
-    return replace(verdict, extra={**verdict.extra, **told})
+        extras["weighted_score"] = weighted.score
+    return replace(verdict, extra={**verdict.extra, **extras})
 
 
 def _kind(reader: JudgingProtocol) -> str:

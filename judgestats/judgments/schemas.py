@@ -84,8 +84,8 @@ def _column(name: str) -> pa.Column:
         if name == "transport":
             checks.append(pa.Check.isin(TRANSPORT, error=f"must be one of {', '.join(TRANSPORT)}"))
         if name == "status":
-            known = [s.value for s in Status]
-            checks.append(pa.Check.isin(known, error=f"must be one of {', '.join(known)}"))
+            statuses = [s.value for s in Status]
+            checks.append(pa.Check.isin(statuses, error=f"must be one of {', '.join(statuses)}"))
         if name == "verdict_kind":
             kinds = ("", *KINDS, "text")
             checks.append(pa.Check.isin(kinds, error=f"must be one of {', '.join(KINDS)}, text"))

@@ -287,8 +287,8 @@ def setting_sent(sent: Iterable[str], name: str) -> list[Any]:
     >>> setting_sent(['{"temperature":0.5}', '{}'], "temperature")
     [0.5, None]
     """
-    known: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in sent:
-        if text not in known:
-            known[text] = json.loads(text or "{}").get(name)
-    return [known[text] for text in sent]
+        if text not in settings:
+            settings[text] = json.loads(text or "{}").get(name)
+    return [settings[text] for text in sent]

@@ -73,14 +73,14 @@ def strata_of(
         by_set.setdefault(name, []).append(cell)
     sets = _joined(by_set, most=max(1, count // _LEAST))
     rng = random.Random(seed)
-    found = []
+    strata = []
     for name, own in sets.items():
         share = round(count * len(own) / max(len(cells), 1))
         wanted = min(len(own), max(_LEAST, share))
         drawn = {cell: verdicts[cell] for cell in _every_nth(own, wanted, rng)}
         sizes = sum(verdicts[cell] for cell in own)
-        found.append(Stratum(name=name, cells=len(own), verdicts=sizes, drawn=drawn))
-    return tuple(found)
+        strata.append(Stratum(name=name, cells=len(own), verdicts=sizes, drawn=drawn))
+    return tuple(strata)
 
 
 def _joined(by_set: Mapping[str, list[Cell]], *, most: int) -> dict[str, list[Cell]]:

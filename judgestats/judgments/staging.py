@@ -234,8 +234,8 @@ class Staging:
         """Name a pipeline's next calls, or settle it."""
         tasks: list[Task] = []
         while pipeline.waiting == 0 and pipeline.settled is None:
-            known = self._heard.get(pipeline.about, {})
-            heard = {call: known[key] for call, key in pipeline.calls.items()}
+            heard_so_far = self._heard.get(pipeline.about, {})
+            heard = {call: heard_so_far[key] for call, key in pipeline.calls.items()}
             calls = pipeline.strategy.calls(pipeline.unit, heard, pipeline.replicate)
             new = [call for call in calls if call.key not in pipeline.calls]
             if not new:
@@ -279,8 +279,8 @@ class Staging:
     def _condition(self, own: Condition, call: Call) -> Condition:
         """The condition under which a call is asked: a pool's where it belongs to one."""
         by = self._asked_by.get(stage_kind(call.stage), own.judge)
-        known = (own.label, call.pool, call.raised, by)
-        if known not in self._conditions:
+        key = (own.label, call.pool, call.raised, by)
+        if key not in self._conditions:
             condition = own
             if call.pool:
                 condition = replace(condition, factors={**own.factors, STRATEGY: call.pool})
@@ -292,8 +292,8 @@ class Staging:
                     condition, judge=by, factors={**condition.factors, STRATEGY: whose}
                 )
             heat = self._own.get(condition.judge, condition.temperature)
-            self._conditions[known] = replace(condition, temperature=heat)
-        return self._conditions[known]
+            self._conditions[key] = replace(condition, temperature=heat)
+        return self._conditions[key]
 
     def _done(self, pipeline: _Pipeline) -> None:
         self._open[pipeline.about] -= 1

@@ -156,14 +156,14 @@ class Selection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for what, value, known in (
+        for what, value, offered in (
             ("labels", self.labels, LABELS),
             ("reasoning", self.reasoning, REASONING),
             ("reading", self.reading, READINGS),
         ):
-            if value not in known:
+            if value not in offered:
                 raise InputError(
-                    f"Selection: {what} must be one of {', '.join(known)}, got {value!r}."
+                    f"Selection: {what} must be one of {', '.join(offered)}, got {value!r}."
                 )
         if self.options is not None and not 2 <= self.options < MOST_OPTIONS:
             raise InputError(
@@ -300,18 +300,18 @@ class Selection:
         names = option_names(item)
         own = sorted(i for i in unit.shown if item.responses[i].author != UNRELATED)
         best = best_response(item, own)
-        known = {
+        by_name = {
             "options": "|".join(names[i] for i in sorted(unit.shown)),
             "preferred": "" if best is None else names[best],
         }
         if item.reference:
             right = {i: holds_target(item.responses[i].text, item.reference[-1]) for i in own}
             if None not in right.values():
-                known["options_right"] = str(sum(map(bool, right.values())))
-                known["options_judged"] = str(len(right))
-                known["chosen_right"] = str(int(bool(right.get(chosen, False))))
-                known["right"] = "|".join(names[i] for i in own if right[i])
-        return known
+                by_name["options_right"] = str(sum(map(bool, right.values())))
+                by_name["options_judged"] = str(len(right))
+                by_name["chosen_right"] = str(int(bool(right.get(chosen, False))))
+                by_name["right"] = "|".join(names[i] for i in own if right[i])
+        return by_name
 
 
 def _as_the_study_reads(text: str, count: int) -> Verdict:

@@ -87,10 +87,10 @@ def execute_document(
         Naming the cell and its line, when a cell fails or takes too long.
     """
     name = document.path.name
-    known = document.parameter_names()
-    unknown = sorted(set(params) - known)
+    names = document.parameter_names()
+    unknown = sorted(set(params) - names)
     if unknown:
-        has = ", ".join(sorted(known)) or "none: no cell is tagged `parameters`"
+        has = ", ".join(sorted(names)) or "none: no cell is tagged `parameters`"
         raise RenderError(f"{name}: unknown parameter {unknown[0]!r}; the document has: {has}")
     plan = _plan(document, params)
     if len(plan) == 1:  # nothing but the renderer's own preparation: no kernel is needed

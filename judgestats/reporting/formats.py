@@ -37,8 +37,8 @@ _FIGURE_SPACE, _POINT_SPACE, _FIXED_SPACE = "\u2007", "\u2008", "\u00a0"
 
 def why_unknown(rows: Sequence[Mapping[str, Any]]) -> str:
     """The note below a table of which some cell says that an end is not determined."""
-    told = any(isinstance(v, str) and UNKNOWN in v for row in rows for v in row.values())
-    return WHY_UNKNOWN if told else ""
+    unknown = any(isinstance(v, str) and UNKNOWN in v for row in rows for v in row.values())
+    return WHY_UNKNOWN if unknown else ""
 
 
 def is_missing(value: Any) -> bool:

@@ -286,8 +286,10 @@ class Compared:
         return Figures([figure] if figure is not None else [])
 
     def __repr__(self) -> str:
-        told = _short(self.sentence)
-        return f"<{len(self.runs)} runs compared. {told} (print it for all; .results, .figures)>"
+        sentence = _short(self.sentence)
+        return (
+            f"<{len(self.runs)} runs compared. {sentence} (print it for all; .results, .figures)>"
+        )
 
     def __str__(self) -> str:
         tables = [str(table) for table in self._tables()]
@@ -340,6 +342,8 @@ def page(
     if len(drawn) > _SHOWN:
         parts.append(f"<p>Further figures: {escape_html(', '.join(list(drawn)[_SHOWN:]))}</p>")
     if limits:
-        told = "".join(f"<li>{escape_html(text)}</li>" for text in limits)
-        parts.append(f"<details><summary>Limits of these data</summary><ul>{told}</ul></details>")
+        entries = "".join(f"<li>{escape_html(text)}</li>" for text in limits)
+        parts.append(
+            f"<details><summary>Limits of these data</summary><ul>{entries}</ul></details>"
+        )
     return '<div class="judgestats">' + "\n".join(parts) + "</div>"

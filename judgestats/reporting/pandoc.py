@@ -49,10 +49,10 @@ def find_pandoc() -> str:
 
         return str(pypandoc.get_pandoc_path())
     except (ImportError, OSError):
-        found = shutil.which("pandoc")
-    if found is None:
+        program = shutil.which("pandoc")
+    if program is None:
         raise RenderError("pandoc was not found. Install it with: pip install pypandoc_binary")
-    return found
+    return program
 
 
 def to_html(

@@ -125,6 +125,6 @@ def _summary_picture(run: Run, out_dir: Path) -> None:
     """The figure that answers, as a picture for lists of runs."""
     from judgestats.reporting.sections.answer_figure import answer_figure
 
-    found = answer_figure(run)
-    if found is not None:
-        found.figure.save(out_dir / "summary.png", dpi=110)
+    drawn = answer_figure(run)
+    if drawn is not None:
+        drawn.figure.save(out_dir / "summary.png", dpi=110)

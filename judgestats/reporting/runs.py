@@ -60,10 +60,10 @@ class Run:
         if not path.is_file():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise InputError(f"{path}: not readable as JSON ({error}).") from error
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     @cached_property
     def plan(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def address(record: str, field: str) -> str:
     return f"{quote(record, safe='')}#{quote(field, safe='')}"
 
 
-def resolve(found: Results | Mapping[str, Results], where: str) -> Any:
+def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
     """What stands at an address, of a results file or of several by name.
 
     Raises
@@ -106,12 +106,12 @@ def resolve(found: Results | Mapping[str, Results], where: str) -> Any:
     7.5
     """
     file, _, inner = where.rpartition("/")
-    if not isinstance(found, Results):
-        if file not in found:
+    if not isinstance(results, Results):
+        if file not in results:
             raise InputError(f"results: no file is called {file!r}, of which {where} is to be.")
-        return resolve(found[file], inner)
+        return resolve(results[file], inner)
     record, _, field = where.partition("#")
-    value: Any = found[unquote(record)] if record else found
+    value: Any = results[unquote(record)] if record else results
     try:
         steps = unquote(field).split(".") if not isinstance(value, Table) else _steps(field)
         for step in steps:
@@ -232,19 +232,19 @@ def column(values: Sequence[Measured]) -> list[Shown]:
 
 
 def label(
-    found: Results, where: str, *, p: bool = False, share: bool = False, bound: bool = False
+    results: Results, where: str, *, p: bool = False, share: bool = False, bound: bool = False
 ) -> Shown:
     """One number at an address: a p-value (perhaps an upper bound), a share, or a count."""
-    value = resolve(found, where)
+    value = resolve(results, where)
     if is_missing(value):
         return NOTHING
     text = p_value(p_cell(value, bound=bound)) if p else percent(value) if share else integer(value)
     return Shown(((text, where),))
 
 
-def count(found: Results, field: str) -> Shown:
+def count(results: Results, field: str) -> Shown:
     """A count of the results file, by its field."""
-    return label(found, address("", field))
+    return label(results, address("", field))
 
 
 def named(text: str) -> str:
@@ -262,7 +262,7 @@ def named(text: str) -> str:
     return f'{before}[{escape_markdown(inner)}]{{data-kind="label"}}{after}'
 
 
-def words(found: Results, where: str) -> str:
+def words(results: Results, where: str) -> str:
     """A text of the records as Markdown, the whole of it in one element that says whose it is.
 
     Examples
@@ -270,7 +270,7 @@ def words(found: Results, where: str) -> str:
     >>> words(Results(experiment="x", question="Is it?", results=()), "#question")
     '[Is it\\\\?]{data-record="#question"}'
     """
-    text = " ".join(clean(resolve(found, where)).split())
+    text = " ".join(clean(resolve(results, where)).split())
     return Shown(((text, where),)).markdown if text else ""
 
 

@@ -164,8 +164,8 @@ def _decimals(values: pd.Series) -> int:
     >>> _decimals(pd.Series([73.7, 60.0])), _decimals(pd.Series([1 / 3, float("nan")]))
     (1, 3)
     """
-    known = values.dropna().astype(float)
-    return next((d for d in (0, 1, 2) if ((known - known.round(d)).abs() < 1e-9).all()), 3)
+    usable = values.dropna().astype(float)
+    return next((d for d in (0, 1, 2) if ((usable - usable.round(d)).abs() < 1e-9).all()), 3)
 
 
 def _yes_or_no(value: Any) -> str:

@@ -78,9 +78,9 @@ def _safe(value: float, high: float) -> str:
     return "(perhaps none)" if math.isinf(high) else f"({high:,.0f} to be safe)"
 
 
-def number_of(found: Results, result_id: str) -> Estimate | Comparison:
+def number_of(results: Results, result_id: str) -> Estimate | Comparison:
     """The result of this id, which is one number."""
-    record = found[result_id]
+    record = results[result_id]
     if not isinstance(record, (Estimate, Comparison)):
         raise TypeError(f"{result_id}: an estimate or a comparison was expected")
     return record
@@ -97,12 +97,12 @@ _NAMED = 3
 """Subjects of one claim that are named; of more the number is told."""
 
 
-def answers_of(found: Results) -> list[Answer]:
+def answers_of(results: Results) -> list[Answer]:
     """The headlines that claim something, those alike in one sentence, differences first.
 
     Parameters
     ----------
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -112,11 +112,11 @@ def answers_of(found: Results) -> list[Answer]:
     """
     groups: dict[tuple[str, str], list[Headline]] = {}
     for claim in _CLAIMS:
-        for headline in found.headlines:
+        for headline in results.headlines:
             if headline.claim == claim and (claim != "described" or headline.says):
                 says = _says(headline).removesuffix(f", {_subject(headline)}")
                 groups.setdefault((claim, says), []).append(headline)
-    return [_answer(claim, says, told, found) for (claim, says), told in groups.items()]
+    return [_answer(claim, says, group, results) for (claim, says), group in groups.items()]
 
 
 def _subject(headline: Headline) -> str:
@@ -133,9 +133,9 @@ def _says(headline: Headline) -> str:
     return headline.says or _CLAIMS[headline.claim].format(what)
 
 
-def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results) -> Answer:
+def _answer(claim: str, says: str, headlines: Sequence[Headline], results: Results) -> Answer:
     """One claim, of the subjects whose p is smallest first."""
-    alike = [h for h in found.headlines if h.hypothesis == headlines[0].hypothesis]
+    alike = [h for h in results.headlines if h.hypothesis == headlines[0].hypothesis]
     if len(judges := {h.about.judge for h in headlines}) == 1:
         alike = [h for h in alike if h.about.judge in judges]
     if claim == "undefined":  # nothing is missing of the hypothesis' other numbers
@@ -149,17 +149,17 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
     parts: list[tuple[str, str]] = []
     records: list[str] = []
     for headline, subject in zip(ordered[:_NAMED], subjects, strict=False):
-        numbers, size = _numbers(headline, found)
+        numbers, size = _numbers(headline, results)
         records += [size] if size else []
         same = claim == "undefined" and bool(parts) and parts[-1][1] == numbers
         before = parts.pop()[0] if same else ""  # one reason, told once
         parts.append(("; ".join(filter(None, (before, subject))), numbers))
-    told = [f"{s} ({numbers})" if s and numbers else s or numbers for s, numbers in parts]
+    sentences = [f"{s} ({numbers})" if s and numbers else s or numbers for s, numbers in parts]
     more = len(ordered) - _NAMED
     text = says if more <= 0 else f"{says}, for {len(ordered)} of {of}"
-    if any(told):
+    if any(sentences):
         joint = " - " if ": " in says else ": "
-        text += f"{joint}{'; '.join(filter(None, told))}"
+        text += f"{joint}{'; '.join(filter(None, sentences))}"
         text += f"; and {more} more" if more > 0 else ""
     return Answer(
         claim=claim,
@@ -169,25 +169,25 @@ def _answer(claim: str, says: str, headlines: Sequence[Headline], found: Results
     )
 
 
-def _numbers(headline: Headline, found: Results) -> tuple[str, str]:
+def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     """Size, p and reason of a claim, and the id of the result that tells the size."""
-    told: list[str] = []
-    size = None if headline.claim == "described" else _size(headline, found)
+    parts: list[str] = []
+    size = None if headline.claim == "described" else _size(headline, results)
     if size is not None and math.isfinite(size.estimate):
         number = " ".join(filter(None, shown(size)))
         before, after = _levels(size, unit := _unit(size, headline))
-        told.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
+        parts.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
     else:
         size = None
     if not math.isnan(headline.p_adjusted):
-        told.append(f"p {adjusted_p(headline)}")
+        parts.append(f"p {adjusted_p(headline)}")
     if headline.claim == "open" and size is not None:
-        told += _ruled_out(size)
+        parts += _ruled_out(size)
     if headline.reason and (
         headline.claim == "undefined" or (headline.claim == "open" and size is None)
     ):
-        told.append(headline.reason)
-    return ", ".join(told), size.id if size is not None else ""
+        parts.append(headline.reason)
+    return ", ".join(parts), size.id if size is not None else ""
 
 
 def _ruled_out(record: Estimate | Comparison) -> list[str]:
@@ -232,17 +232,17 @@ _TIMES = {
 }
 
 
-def _size(headline: Headline, found: Results) -> Estimate | Comparison | None:
+def _size(headline: Headline, results: Results) -> Estimate | Comparison | None:
     """The number that tells how large.
 
     The one that is named; of a set of pairs (where a difference is shown the last one it rests
     on, else the first) the pair farthest from nothing; an estimate, or the effect of the test.
     """
     if headline.size:
-        return number_of(found, headline.size)
-    rests = [found[i] for i in headline.rests_on]
+        return number_of(results, headline.size)
+    rests = [results[i] for i in headline.rests_on]
     sets = [
-        [r for r in found.members(record) if isinstance(r, Comparison)]
+        [r for r in results.members(record) if isinstance(r, Comparison)]
         for record in (reversed(rests) if headline.claim == "differs" else rests)
         if isinstance(record, ResultSet)
     ]
@@ -256,7 +256,7 @@ def _size(headline: Headline, found: Results) -> Estimate | Comparison | None:
         if isinstance(record, (Estimate, Comparison)):
             return record
         if isinstance(record, Test) and record.effects:
-            return found.effects(record)[0]
+            return results.effects(record)[0]
     return None
 
 

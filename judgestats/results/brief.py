@@ -131,12 +131,12 @@ class Brief:
     read: tuple[str, ...] = ()
 
 
-def brief_of(found: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
+def brief_of(results: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
     """The abstract of an analysis.
 
     Parameters
     ----------
-    found : Results
+    results : Results
     thresholds : sequence of Threshold
         What the user demands; cells are marked by the end of the interval that speaks against it.
 
@@ -144,26 +144,26 @@ def brief_of(found: Results, *, thresholds: Sequence[Threshold] = ()) -> Brief:
     -------
     Brief
     """
-    shared, columns = _columns(found)
-    lines = [_line(row, columns, found, thresholds) for row in told_apart(found.rows)]
+    shared, columns = _columns(results)
+    lines = [_line(row, columns, results, thresholds) for row in told_apart(results.rows)]
     return Brief(
-        title=found.title or found.experiment.replace("_", " "),
-        facts=tuple(_facts(found)),
+        title=results.title or results.experiment.replace("_", " "),
+        facts=tuple(_facts(results)),
         shared=shared,
         columns=columns,
         lines=tuple(lines),
-        answers=tuple(answers_of(found) or _range(columns, lines, found)),
-        use=tuple(_use(found, columns)),
-        mind=tuple(_mind(found)),
-        read=tuple(map(str, (found.facts.get("design") or {}).get("understood") or ())),
-        thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in found.rows)),
+        answers=tuple(answers_of(results) or _range(columns, lines, results)),
+        use=tuple(_use(results, columns)),
+        mind=tuple(_mind(results)),
+        read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
+        thresholds=tuple(t.text for t in thresholds if any(t.meets(r) for r in results.rows)),
     )
 
 
-def _columns(found: Results) -> tuple[str, tuple[Column, ...]]:
+def _columns(results: Results) -> tuple[str, tuple[Column, ...]]:
     """The conditions that a row answers for, and whatever else one does (a pair, a judge)."""
-    used = dict.fromkeys(label for row in found.rows for label in row.cells)
-    conditions = [c for c in found.conditions if c.label in used]
+    used = dict.fromkeys(label for row in results.rows for label in row.cells)
+    conditions = [c for c in results.conditions if c.label in used]
     if len(conditions) == len(used):
         return named(conditions)
     return "", tuple(Column(label=label, name=label) for label in used)
@@ -214,29 +214,29 @@ def _parts(condition: Condition) -> dict[str, str]:
     return parts
 
 
-def _facts(found: Results) -> list[str]:
+def _facts(results: Results) -> list[str]:
     """Judges x items x repeats, what was not read, and the scale."""
-    design = found.facts.get("design") or {}
-    judges = list(dict.fromkeys(c.judge for c in found.conditions if c.judge and not c.derived))
+    design = results.facts.get("design") or {}
+    judges = list(dict.fromkeys(c.judge for c in results.conditions if c.judge and not c.derived))
     sizes = [counted(len(judges), "judge", "judges")] if judges else []
-    items, repeats = _sizes(found)
+    items, repeats = _sizes(results)
     if items := _whole(design.get("items")) or items:
         sizes.append(counted(items, "item", "items"))
     if repeats := _whole(design.get("replicates")) or repeats:
         sizes.append(counted(repeats, "repeat", "repeats"))
     facts = [" x ".join(sizes)] if sizes else []
-    facts += _lost([c.counts for c in found.conditions if not c.derived])
+    facts += _lost([c.counts for c in results.conditions if not c.derived])
     scale = design.get("scale")
-    scored = any(estimand_of(row.estimand).unit == "points" for row in found.rows)
+    scored = any(estimand_of(row.estimand).unit == "points" for row in results.rows)
     if scored and isinstance(scale, (list, tuple)) and len(scale) == 2:
         assumed = " (assumed; --scale states it)" if design.get("scale_assumed") else ""
         facts.append(f"scale {float(scale[0]):g}-{float(scale[1]):g}{assumed}")
-    account = found.facts.get("account") or {}
+    account = results.facts.get("account") or {}
     if account.get("requests") is not None:
-        known = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
+        spent = float(account.get("cost_usd") or 0.0) + float(account.get("cost_in_vain_usd") or 0)
         unknown = bool(account.get("cost_unknown"))
-        cost = f"${known:.4f}" if known else "nothing paid"
-        facts.append("cost unknown" if unknown and not known else cost)
+        cost = f"${spent:.4f}" if spent else "nothing paid"
+        facts.append("cost unknown" if unknown and not spent else cost)
     return facts
 
 
@@ -263,9 +263,9 @@ def _lost(counts: Sequence[Mapping[str, int]]) -> list[str]:
     return [", ".join([first, *(f"{n:,} {words}" for words, n in gone.items() if n)])]
 
 
-def _sizes(found: Results) -> tuple[int, int]:
+def _sizes(results: Results) -> tuple[int, int]:
     """Items and repeats by the samples of what the rows show, where no design tells them."""
-    records = [found[i] for row in found.rows for i in row.cells.values()]
+    records = [results[i] for row in results.rows for i in row.cells.values()]
     samples = [r.sample for r in records if r.sample is not None]
     items = max((s.n_items for s in samples), default=0)
     return items, max((s.n_replications_max or s.n_replications or 0 for s in samples), default=0)
@@ -301,18 +301,18 @@ def told_apart(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _line(
-    row: Row, columns: Sequence[Column], found: Results, thresholds: Sequence[Threshold]
+    row: Row, columns: Sequence[Column], results: Results, thresholds: Sequence[Threshold]
 ) -> Line:
     entry = estimand_of(row.estimand)
     threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
-    numbers = [number_of(found, i) for i in ids if i]
+    numbers = [number_of(results, i) for i in ids if i]
     decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
     cells = [
-        _cell(c.label, i, found, threshold, decimals) for c, i in zip(columns, ids, strict=True)
+        _cell(c.label, i, results, threshold, decimals) for c, i in zip(columns, ids, strict=True)
     ]
     beside = [
-        Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(found, i)))))
+        Beside(words=words, record=i, number=" ".join(filter(None, shown(number_of(results, i)))))
         for words, i in row.beside.items()
     ]
     return Line(
@@ -322,7 +322,7 @@ def _line(
         unit=entry.unit if entry.unit in _UNITS else "",
         cells=tuple(cells),
         note=row.note,
-        beside=(*beside, *_chance([c.record for c in cells if c.record], found)),
+        beside=(*beside, *_chance([c.record for c in cells if c.record], results)),
         threshold=threshold.text if threshold else "",
     )
 
@@ -334,13 +334,13 @@ _UNITS = frozenset({"points", "squared points", "bits", "tokens", "seconds", "ra
 def _cell(
     column: str,
     result_id: str,
-    found: Results,
+    results: Results,
     threshold: Threshold | None,
     decimals: int | None,
 ) -> Cell:
     if not result_id:
         return Cell(column=column)
-    record = number_of(found, result_id)
+    record = number_of(results, result_id)
     number, bounds = shown(record, decimals=decimals)
     return Cell(
         column=column, record=result_id, number=number, bounds=bounds, reason=record.reason,
@@ -348,11 +348,11 @@ def _cell(
     )  # fmt: skip
 
 
-def _chance(ids: Sequence[str], found: Results) -> list[Beside]:
+def _chance(ids: Sequence[str], results: Results) -> list[Beside]:
     """Below what the same number lies in 95 % of the cases in which there is nothing to find."""
     nulls = [
         (record.null.q95, record)
-        for record in (number_of(found, i) for i in ids)
+        for record in (number_of(results, i) for i in ids)
         if isinstance(record, Estimate)
         and record.null
         and not math.isnan(record.null.q95)
@@ -365,36 +365,36 @@ def _chance(ids: Sequence[str], found: Results) -> list[Beside]:
     return [Beside(words="95 % of chance results: below", record=record.id, number=text)]
 
 
-def _range(columns: Sequence[Column], lines: Sequence[Line], found: Results) -> list[Answer]:
+def _range(columns: Sequence[Column], lines: Sequence[Line], results: Results) -> list[Answer]:
     """From where to where the first row reaches, where nothing is claimed of it."""
     if not lines:
         return []
     line, names = lines[0], {c.label: c.name for c in columns}
-    known = [c for c in line.cells if c.record and c.number != NOTHING]
-    if not known:
+    usable = [c for c in line.cells if c.record and c.number != NOTHING]
+    if not usable:
         why = next((c.reason for c in line.cells if c.reason), "")
         text = f"{line.ask}: could not be computed" + (f" ({why})" if why else "")
         return [Answer(claim="undefined", text=text)]
-    if len(known) < 2:
+    if len(usable) < 2:
         return []
-    known.sort(key=lambda c: number_of(found, c.record).estimate)
-    low, high = known[0], known[-1]
-    told = [
+    usable.sort(key=lambda c: number_of(results, c.record).estimate)
+    low, high = usable[0], usable[-1]
+    parts = [
         f"{names[c.column]} ({' '.join(filter(None, (c.number, c.bounds)))})" for c in (low, high)
     ]
     ask = f"{line.ask[0].upper()}{line.ask[1:]}"
-    text = f"{ask}: from {told[0]} to {told[1]}; whether they differ is not claimed"
+    text = f"{ask}: from {parts[0]} to {parts[1]}; whether they differ is not claimed"
     return [Answer(claim="described", text=text, records=(low.record, high.record))]
 
 
-def _use(found: Results, columns: Sequence[Column]) -> list[str]:
+def _use(results: Results, columns: Sequence[Column]) -> list[str]:
     """The recommendation with its ties, as its fields say it."""
     names = {c.label: c.name for c in columns}
 
     def called(label: str) -> str:
         return names.get(label, label)
 
-    given = found.recommendation
+    given = results.recommendation
     if given is None:
         return []
     if given.chosen:
@@ -432,14 +432,14 @@ _GRAVE = (
 )
 
 
-def _mind(found: Results) -> list[str]:
+def _mind(results: Results) -> list[str]:
     """Limitations in short, the gravest first."""
     notes = sorted(
-        found.limitations,
+        results.limitations,
         key=lambda n: _GRAVE.index(n.code) if n.code in _GRAVE else len(_GRAVE),
     )
     minds = [str(n.values.get("short") or n.message) for n in notes]
-    keys = {row.key for row in found.rows}
+    keys = {row.key for row in results.rows}
     if "reliability" in keys and not keys & _VALID:
         minds.append("reliability is not validity")
     return list(dict.fromkeys(minds))

@@ -107,10 +107,10 @@ def from_plain(values: Any, *, where: str = "results") -> Results:
 
 
 def _checked(values: dict[str, Any]) -> Results:
-    found: Results = _adapter().validate_python(values)
-    if wrong := inconsistency(found):
+    results: Results = _adapter().validate_python(values)
+    if wrong := inconsistency(results):
         raise ValueError(wrong)
-    return found
+    return results
 
 
 def _first(error: ValueError) -> str:

@@ -15,12 +15,12 @@ __all__ = ["full_text"]
 _WIDTH = 96
 
 
-def full_text(found: Results) -> str:
+def full_text(results: Results) -> str:
     """What is asked of every condition, then every result, each test explained once.
 
     Parameters
     ----------
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -40,22 +40,22 @@ def full_text(found: Results) -> str:
       mean score = 7.50.
     <BLANKLINE>
     """
-    brief = brief_of(found)
+    brief = brief_of(results)
     names = {column.label: column.name for column in brief.columns}
-    lines = [" · ".join((brief.title, *brief.facts)), *brief.read, "", *_wrapped(found.question)]
+    lines = [" · ".join((brief.title, *brief.facts)), *brief.read, "", *_wrapped(results.question)]
     if brief.lines:
         lines += ["", f"Conditions{f' ({brief.shared})' if brief.shared else ''}:"]
         lines += [text for line in brief.lines for text in _asked(line, names)]
     lines.append("")
     shown = {cell.record for line in brief.lines for cell in line.cells}
     why: dict[str, int] = {}
-    heads = {i for h in found.headlines for i in h.rests_on}
-    for record in found.select(Record, top=True):
+    heads = {i for h in results.headlines for i in h.rests_on}
+    for record in results.select(Record, top=True):
         if record.role in {"replicated", "descriptive"} and record.id not in heads:
             continue
         if record.id in shown and isinstance(record, Estimate):
             continue
-        worded = words_of(record, found)
+        worded = words_of(record, results)
         if not worded.numbers:
             continue
         mark = ""
@@ -64,12 +64,12 @@ def full_text(found: Results) -> str:
         lines += [f"{record.title}:", *_wrapped(worded.numbers + mark, indent="  ")]
     if why:
         lines += ["", *(t for k, n in why.items() for t in _wrapped(f"[{n}] {k}"))]
-    if found.limitations:
+    if results.limitations:
         lines += ["", "Limits of these data:"]
-        lines += [t for n in found.limitations for t in _wrapped(f"- {n.message}")]
-    if found.recommendation:
-        lines += ["", *_wrapped(f"Recommendation: {found.recommendation.text}")]
-    return "\n".join([*lines, *(["", *_wrapped(found.answer)] if found.answer else ()), ""])
+        lines += [t for n in results.limitations for t in _wrapped(f"- {n.message}")]
+    if results.recommendation:
+        lines += ["", *_wrapped(f"Recommendation: {results.recommendation.text}")]
+    return "\n".join([*lines, *(["", *_wrapped(results.answer)] if results.answer else ()), ""])
 
 
 def _asked(line: Line, names: dict[str, str]) -> Iterator[str]:
@@ -78,9 +78,9 @@ def _asked(line: Line, names: dict[str, str]) -> Iterator[str]:
     wide = max((len(names[c.column]) for c in line.cells), default=0)
     for cell in line.cells:
         if cell.record:
-            told = " ".join(filter(None, (cell.number, cell.bounds)))
+            text = " ".join(filter(None, (cell.number, cell.bounds)))
             why = f" ({cell.reason})" if cell.reason else ""
-            yield f"    {names[cell.column]:<{wide}}  {told}{why}"
+            yield f"    {names[cell.column]:<{wide}}  {text}{why}"
     if line.beside:
         yield f"    ({', '.join(f'{b.words} {b.number}' for b in line.beside)})"
 

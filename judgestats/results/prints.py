@@ -17,7 +17,7 @@ __all__ = ["print_of"]
 _MOST_ROWS = 40
 
 
-def print_of(record: Record, found: Results) -> str:
+def print_of(record: Record, results: Results) -> str:
     """A record as R would print it, with its effects or members.
 
     Examples
@@ -31,11 +31,11 @@ def print_of(record: Record, found: Results) -> str:
     lines: list[str] = []
     match record:
         case Test():
-            lines += _test(record, found)
+            lines += _test(record, results)
         case Estimate():
             lines += _estimate(record)
         case ResultSet():
-            lines += [record.method, "", *_rows(found.members(record))]
+            lines += [record.method, "", *_rows(results.members(record))]
         case Table():
             head = [column.label for column in record.columns]
             lines += _columns([head, *([_cell(v) for v in row] for row in record.rows)])
@@ -48,7 +48,7 @@ def print_of(record: Record, found: Results) -> str:
     return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])
 
 
-def _test(record: Test, found: Results) -> Iterator[str]:
+def _test(record: Test, results: Results) -> Iterator[str]:
     yield from (record.method, "")
     if record.data_name:
         yield f"data:  {record.data_name}"
@@ -60,7 +60,7 @@ def _test(record: Test, found: Results) -> Iterator[str]:
     yield ", ".join(parts)
     if record.alternative:
         yield f"alternative hypothesis: {record.alternative}"
-    for effect in found.effects(record):
+    for effect in results.effects(record):
         yield from _estimate(effect)
     if record.groups:
         yield "sample estimates:"

@@ -194,31 +194,31 @@ class Results(Part):
                 yield record, note
 
 
-def inconsistency(found: Results) -> str:
+def inconsistency(results: Results) -> str:
     """Where records contradict one another: place and what is wrong; empty where nowhere.
 
     A file written by judgestats has no such place, one that was edited by hand may.
     """
     seen: dict[str, int] = {}
-    for i, record in enumerate(found.results):
+    for i, record in enumerate(results.results):
         if record.id in seen:
             return f"results[{i}].id: {record.id!r} stands at results[{seen[record.id]}] too"
         seen[record.id] = i
-    families = {family.id: family for family in found.families}
-    places = [(f"families[{i}].members", f.members) for i, f in enumerate(found.families)]
-    places += [(f"headlines[{i}].rests_on", h.rests_on) for i, h in enumerate(found.headlines)]
-    sizes = [(i, h.size) for i, h in enumerate(found.headlines) if h.size]
+    families = {family.id: family for family in results.families}
+    places = [(f"families[{i}].members", f.members) for i, f in enumerate(results.families)]
+    places += [(f"headlines[{i}].rests_on", h.rests_on) for i, h in enumerate(results.headlines)]
+    sizes = [(i, h.size) for i, h in enumerate(results.headlines) if h.size]
     places += [(f"headlines[{i}].size", (size,)) for i, size in sizes]
-    for i, c in enumerate(found.conditions):
+    for i, c in enumerate(results.conditions):
         places.append((f"conditions[{i}].estimates", tuple(c.estimates.values())))
-    for i, row in enumerate(found.rows):
+    for i, row in enumerate(results.rows):
         places.append((f"rows[{i}].cells", (*row.cells.values(), *row.beside.values())))
-    if found.recommendation is not None:
-        places.append(("recommendation.rests_on", found.recommendation.rests_on))
+    if results.recommendation is not None:
+        places.append(("recommendation.rests_on", results.recommendation.rests_on))
     if wrong := _unknown(places, seen):
         return wrong
     places = []
-    for i, record in enumerate(found.results):
+    for i, record in enumerate(results.results):
         try:
             if isinstance(record, (Estimate, Comparison)):
                 estimand_of(record.estimand)
@@ -245,7 +245,7 @@ def inconsistency(found: Results) -> str:
                 return f"results[{i}].rows[{wide[0]}]: not as long as the columns"
     if wrong := _unknown(places, seen):
         return wrong
-    for i, h in enumerate(found.headlines):
+    for i, h in enumerate(results.headlines):
         if h.family and h.family not in families:
             return f"headlines[{i}].family: there is no family {h.family!r}"
     return ""

@@ -135,8 +135,8 @@ def _tail(brief: Brief, share: _Share, width: int, more: str) -> Lines:
     if brief.use or brief.mind or brief.thresholds:
         out += [[]] if out or brief.lines else []
     if brief.thresholds:
-        told = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
-        out += _labelled("MARKS", _wrapped(_clean(told), width - _LABEL, 0))
+        text = f"{'; '.join(brief.thresholds)} (ok: the interval keeps it; NO: it may not)"
+        out += _labelled("MARKS", _wrapped(_clean(text), width - _LABEL, 0))
     for label, parts, sign, most in (
         ("USE", brief.use, _sign(brief.use), share.use), ("MIND", brief.mind, " · ", share.mind)
     ):  # fmt: skip
@@ -258,8 +258,8 @@ def _notes(brief: Brief, width: int, most: int) -> Lines:
     out: list[str] = []
     for line in brief.lines:
         if line.beside:
-            told = ", ".join(f"{b.words} {b.number}" for b in line.beside)
-            note = [f"   {part}" for part in _wrapped(f"{line.ask}: {told}", width - 3, 2)]
+            listed = ", ".join(f"{b.words} {b.number}" for b in line.beside)
+            note = [f"   {part}" for part in _wrapped(f"{line.ask}: {listed}", width - 3, 2)]
             out += note if len(out) + len(note) <= most else []
     return [[Span(text, "dim")] for text in out]
 

@@ -25,13 +25,13 @@ from judgestats.results.wording import (
 __all__ = ["apa_of", "family_sentence", "p_of", "words_of"]
 
 
-def words_of(record: Record, found: Results) -> Worded:
+def words_of(record: Record, results: Results) -> Worded:
     """A record in words; empty where there is nothing to say beyond a table.
 
     Parameters
     ----------
     record : Record
-    found : Results
+    results : Results
         Holds its family, effects and members.
 
     Returns
@@ -54,7 +54,7 @@ def words_of(record: Record, found: Results) -> Worded:
             return Worded(f"{record.method}: not computed ({record.reason}).")
         return words_of_test(
             method=record.method,
-            numbers=apa_of(record, found),
+            numbers=apa_of(record, results),
             sample=sample,
             p=record.p,
             p_adjusted=record.p_adjusted,
@@ -76,14 +76,14 @@ def words_of(record: Record, found: Results) -> Worded:
     if isinstance(record, (ResultSet, Table)) and record.text:
         return Worded(record.text)
     if isinstance(record, ResultSet):
-        rows = [r for r in found.members(record) if isinstance(r, Comparison)]
+        rows = [r for r in results.members(record) if isinstance(r, Comparison)]
         if rows:
             adjust, family = (str(record.details.get(k, "")) for k in ("adjust", "family"))
             worded = [(_pair(r), r.p_adjusted if r.family else r.p, r.reason) for r in rows]
             ratios = "ratio" in rows[0].estimand
             far = furthest([r.estimate for r in rows], ratios=ratios)
             largest = "" if far is None else worded[far][0]
-            margin = "" if far is None else _margin(rows[far], found)
+            margin = "" if far is None else _margin(rows[far], results)
             return Worded(
                 pairs_text(
                     record.method, adjust, family, worded,
@@ -93,9 +93,9 @@ def words_of(record: Record, found: Results) -> Worded:
     return Worded("")
 
 
-def _margin(row: Comparison, found: Results) -> str:
+def _margin(row: Comparison, results: Results) -> str:
     """Whether the margin declared for the pair is ruled out, as its test of equivalence says."""
-    for other in found.results:
+    for other in results.results:
         same = isinstance(other, Comparison) and other.margin is not None and (
             other.estimand == row.estimand
             and {other.a, other.b} == {row.a, row.b}
@@ -113,7 +113,7 @@ def _margin(row: Comparison, found: Results) -> str:
     return ""
 
 
-def apa_of(record: Test | Estimate, found: Results) -> str:
+def apa_of(record: Test | Estimate, results: Results) -> str:
     """A test or estimate in the style of the APA manual, the p adjusted in its family behind p."""
     if isinstance(record, Estimate):
         return _estimate(record, symbol_of(record.estimand, _label(record)))
@@ -121,19 +121,19 @@ def apa_of(record: Test | Estimate, found: Results) -> str:
         return f"{record.method}: not computed ({record.reason})"
     n = record.sample.n_items if record.sample is not None else None
     s = record.statistic
-    text = f"{statistic_text(s.symbol, s.value, s.df, n_items=n)}, {p_of(record, found)}"
-    effects = found.effects(record)
+    text = f"{statistic_text(s.symbol, s.value, s.df, n_items=n)}, {p_of(record, results)}"
+    effects = results.effects(record)
     if effects and not math.isnan(effects[0].estimate):
-        text += f", {apa_of(effects[0], found)}"
+        text += f", {apa_of(effects[0], results)}"
     return text
 
 
-def p_of(record: Test | Comparison, found: Results) -> str:
+def p_of(record: Test | Comparison, results: Results) -> str:
     """``p = .388 (Holm-adjusted over 7 tests, p = .775)``: a p with that of its own family."""
     text = apa_p(record.p, smallest=record.p_floor)
     if not record.family or math.isnan(record.p_adjusted):
         return text
-    family = found.family(record.family)
+    family = results.family(record.family)
     defined = len(family.members) - family.n_undefined
     if family.method in {"", "none"} or defined < 2:
         return text
@@ -141,14 +141,14 @@ def p_of(record: Test | Comparison, found: Results) -> str:
     return f"{text} ({how}, p {adjusted_p(record)})"
 
 
-def family_sentence(family_id: str, found: Results) -> str:
+def family_sentence(family_id: str, results: Results) -> str:
     """Which tests of a family stand after adjustment, by their titles."""
-    family = found.family(family_id)
+    family = results.family(family_id)
     p = {}
-    for record in found.members(family):
+    for record in results.members(family):
         if isinstance(record, (Test, Comparison)):
-            told = (record.p_adjusted, adjusted_p(record))
-            p[record.title if record.title not in p else record.id] = told
+            p_values = (record.p_adjusted, adjusted_p(record))
+            p[record.title if record.title not in p else record.id] = p_values
     return family_text(family.label, family.method, p)
 
 

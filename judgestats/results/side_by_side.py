@@ -28,7 +28,7 @@ def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold
         Of the rows that several runs have, those of the first run first. Its cells name the
         records of their own run; nothing is claimed of differences, which no result is about.
     """
-    briefs = {name: brief_of(found, thresholds=thresholds) for name, found in runs.items()}
+    briefs = {name: brief_of(results, thresholds=thresholds) for name, results in runs.items()}
     columns = tuple(
         Column(
             label=f"{name}: {column.label}",
@@ -42,7 +42,7 @@ def brief_of_runs(runs: Mapping[str, Results], *, thresholds: Sequence[Threshold
     for brief in briefs.values():
         for line in brief.lines:
             lines.setdefault((line.key, line.ask), []).append(line)
-    kept = [key for key, found in lines.items() if len(found) > 1] or list(lines)
+    kept = [key for key, results in lines.items() if len(results) > 1] or list(lines)
     return Brief(
         title=f"{len(runs)} runs side by side",
         facts=tuple(f"{name}: {', '.join(brief.facts[:2])}" for name, brief in briefs.items()),

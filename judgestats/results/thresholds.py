@@ -114,9 +114,9 @@ def read_thresholds(
     read = [Threshold(*bound) for bound in named_bounds(least, most)]
     for threshold in read if rows is not None else ():
         if not any(threshold.meets(row) for row in rows or ()):
-            known = [row.key for row in rows or ()]
+            keys = [row.key for row in rows or ()]
             raise InputError(
                 f"--{threshold.side}: no row is called {threshold.key!r}."
-                f"{nearest(threshold.key, known)} There are: {', '.join(known) or 'none'}."
+                f"{nearest(threshold.key, keys)} There are: {', '.join(keys) or 'none'}."
             )
     return tuple(read)

@@ -91,11 +91,11 @@ def statistic_text(
     """
     squared = symbol.lower().endswith(("chi-squared", "x-squared", "χ²"))
     name = "χ²" if squared else symbol
-    known = [float(v) for v in df.values() if not math.isnan(v)]
-    inside = [apa_number(v, digits=0 if v.is_integer() else 2) for v in known]
+    defined = [float(v) for v in df.values() if not math.isnan(v)]
+    inside = [apa_number(v, digits=0 if v.is_integer() else 2) for v in defined]
     if squared and inside and n_items is not None:
         inside.append(f"N = {n_items}")
-    whole = not known and not squared and float(value).is_integer()
+    whole = not defined and not squared and float(value).is_integer()
     shown = apa_number(value, digits=0 if whole else digits, bounded=name in _CORRELATIONS)
     if not name:
         return shown
@@ -211,7 +211,7 @@ def pairs_text(
         return f"{head}: not computed ({why})."
     if unknown:
         head += f", {len(unknown)} of them not computed"
-    below = [found for found, p, _ in rows if p < 0.05]
+    below = [row for row, p, _ in rows if p < 0.05]
     if not below:
         far = f"; furthest apart {largest}{margin}" if largest else ""
         return (
@@ -244,14 +244,14 @@ def hangs_on(details: Mapping[str, Any]) -> str:
     >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
     ''
     """
-    told = []
+    parts = []
     if (clusters := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
-        told.append(f"{clusters:.1f} effective clusters")
+        parts.append(f"{clusters:.1f} effective clusters")
     if (share := details.get("largest_share", math.nan)) >= _MUCH:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item
-        told.append(f"{name} alone holds {100 * share:.0f} % of a side")
-    return f" ({'; '.join(told)})" if told else ""
+        parts.append(f"{name} alone holds {100 * share:.0f} % of a side")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:

@@ -95,20 +95,20 @@ def read_sets(folder: Path) -> list[LabelledSet]:
     """
     if not folder.is_dir():
         raise InputError(f"replicate: there is no folder {str(folder)!r} for the alt-test sets.")
-    found = []
+    sets = []
     for key in SETS:
         tables = sorted(folder.glob(f"{key}_human.csv*"))
         inside = next((p for p in (folder / key, folder / "data" / key) if p.is_dir()), None)
         if tables:
-            found.append(_from_tables(key, tables[0], folder))
+            sets.append(_from_tables(key, tables[0], folder))
         elif inside is not None and (inside / "human_annotations.json").is_file():
-            found.append(_from_authors(key, inside / "human_annotations.json"))
-    if not found:
+            sets.append(_from_authors(key, inside / "human_annotations.json"))
+    if not sets:
         raise InputError(
             f"replicate: {str(folder)!r} holds none of the sets {', '.join(SETS)}: neither "
             "SET_human.csv.gz nor SET/human_annotations.json."
         )
-    return found
+    return sets
 
 
 def _from_tables(key: str, path: Path, folder: Path) -> LabelledSet:
@@ -156,13 +156,13 @@ Tests = Mapping[tuple[str, str], AlternativeAnnotator]
 
 def _tests(sets: list[LabelledSet], *, margin: bool, cluster: bool = False) -> Tests:
     """Every annotator who can be tested against at least two others."""
-    found = {}
+    tests = {}
     for own in sets:
         for k, who in enumerate(own.annotators):
             out = own.test(k, epsilon=own.epsilon if margin else 0.0, cluster=cluster)
             if len(out.annotators) > 1:
-                found[own.title, who] = out
-    return found
+                tests[own.title, who] = out
+    return tests
 
 
 def _passing(tests: Tests) -> dict[str, tuple[int, int]]:

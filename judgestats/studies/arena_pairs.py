@@ -44,8 +44,8 @@ class Pairs:
 
     def credit(self, whose: str) -> np.ndarray:
         """1, .5 or 0 of each pair; NaN where the judge picked none."""
-        told = self.human if whose == "people" else self.judge
-        return np.array([np.nan if t is None else _CREDIT[t] for t in told])
+        verdicts = self.human if whose == "people" else self.judge
+        return np.array([np.nan if t is None else _CREDIT[t] for t in verdicts])
 
 
 def _outcome(winner: object, first: bool) -> str:
@@ -66,7 +66,7 @@ def read_pairs(folder: Path) -> list[Pairs]:
     files = sorted(folder.glob("*.json*")) if folder.is_dir() else []
     if not files:
         raise InputError(f"replicate: {str(folder)!r} holds no JSON files of arena pairs.")
-    found = []
+    sets = []
     for path in files:
         rows = [r.values for r in records_of(path, _FIELDS)]
         systems = sorted({str(r[k]) for r in rows for k in ("model_a", "model_b")})
@@ -77,7 +77,7 @@ def read_pairs(folder: Path) -> list[Pairs]:
             raise InputError(f"replicate: {path.name}: judge_pick {min(strange)!r} is not A or B.")
         first = [str(r["model_a"]) == systems[0] for r in rows]
         picks = [p if (p := str(r["judge_pick"])) in {"A", "B"} else None for r in rows]
-        found.append(
+        sets.append(
             Pairs(
                 name=f"{systems[0]} against {systems[1]}",
                 system=systems[0],
@@ -92,7 +92,7 @@ def read_pairs(folder: Path) -> list[Pairs]:
                 first=tuple(first),
             )
         )
-    return found
+    return sets
 
 
 def _rate(pairs: Pairs, whose: str, options: Options) -> Estimate:
@@ -101,9 +101,9 @@ def _rate(pairs: Pairs, whose: str, options: Options) -> Estimate:
     )
 
 
-def _same(found: list[Pairs], options: Options) -> Claim:
+def _same(sets: list[Pairs], options: Options) -> Claim:
     tests = {}
-    for p in found:
+    for p in sets:
         both = np.column_stack([p.credit("people"), p.credit("the judge")])
         tests[p.name] = mean_shift(
             both[~np.isnan(both).any(axis=1)], conditions=["people", "the judge"]
@@ -119,7 +119,7 @@ def _same(found: list[Pairs], options: Options) -> Claim:
         reproduced="; ".join(
             f"{p.name}: people {hundredths(_rate(p, 'people', options))}, judge "
             f"{hundredths(_rate(p, 'the judge', options))}"
-            for p in found
+            for p in sets
         ),
         verdict="does not stand" if len(off) == len(rows) else "stands in part" if off else "open",
         because="The judge less people: "
@@ -127,33 +127,33 @@ def _same(found: list[Pairs], options: Options) -> Claim:
         + f". Shown in {len(off)} of {len(rows)} files.",
         results=(
             *(then(f"same.then.{p.name}.{w}", f"{p.name}, by {w}", _rate(p, w, options))
-              for p in found for w in ("people", "the judge")),
+              for p in sets for w in ("people", "the judge")),
             *(now(f"same.now.{n}", f"Judge less people, {n}", t, primary=True)
               for n, t in tests.items()),
         ),
     )  # fmt: skip
 
 
-def _order(found: list[Pairs], options: Options) -> Claim:
+def _order(sets: list[Pairs], options: Options) -> Claim:
     """Whether the judge's ranking is people's, and whether it exaggerates."""
     side = {
         p.name: (
             np.nanmean(p.credit("people")) - 0.5,
             np.nanmean(p.credit("the judge")) - 0.5,
         )
-        for p in found
+        for p in sets
     }
     same = sum(h * j > 0 for h, j in side.values())
     wider = sum(abs(j) > abs(h) for h, j in side.values())
-    right = {p.name: _accuracy(p, options) for p in found}
+    right = {p.name: _accuracy(p, options) for p in sets}
     return Claim(
         id="ranking",
         claim="A judge that errs still ranks the systems as people do.",
         published="agreement on who wins, file by file",
         test_then="none",
         test_now="side of .5 that people and judge see; accuracy pair by pair",
-        verdict="stands" if same == len(found) else "stands in part" if same else "does not stand",
-        because=f"People and judge prefer the same system in {same} of {len(found)} files; the "
+        verdict="stands" if same == len(sets) else "stands in part" if same else "does not stand",
+        because=f"People and judge prefer the same system in {same} of {len(sets)} files; the "
         f"judge sees the larger gap in {wider}, though on single pairs it agrees with people "
         "in only "
         + ", ".join(hundredths(e) for e in right.values())
@@ -166,17 +166,19 @@ def _order(found: list[Pairs], options: Options) -> Claim:
 
 def _accuracy(p: Pairs, options: Options) -> Estimate:
     code = {"win": "a", "loss": "b", "tie": "tie", None: None}
-    judge, human = (np.array([code[o] for o in told], dtype=object) for told in (p.judge, p.human))
+    judge, human = (
+        np.array([code[o] for o in verdicts], dtype=object) for verdicts in (p.judge, p.human)
+    )
     return accuracy(judge, human, ties="half", level=options.level)
 
 
-def _mended(found: list[Pairs], options: Options) -> Claim:
+def _mended(sets: list[Pairs], options: Options) -> Claim:
     """How often a hundred labels give an interval that holds people's win rate."""
     rng = np.random.default_rng(options.seed)
     draws = min(_DRAWS, options.n_resamples)
     held, naive = 0, 0
     examples: dict[str, Estimate] = {}
-    for p in found:
+    for p in sets:
         truth = float(np.nanmean(p.credit("people")))
         raw = _rate(p, "the judge", options).interval
         naive += raw is not None and raw.low <= truth <= raw.high
@@ -189,7 +191,7 @@ def _mended(found: list[Pairs], options: Options) -> Claim:
             e = corrected_win_rate(judge, shown, labels_drawn="random", level=options.level)
             examples.setdefault(p.name, e)
             held += e.interval is not None and e.interval.low <= truth <= e.interval.high
-    share = held / (draws * len(found))
+    share = held / (draws * len(sets))
     return Claim(
         id="mended",
         claim=f"{_LABELS} labels drawn at random mend the judge's win rate.",
@@ -197,7 +199,7 @@ def _mended(found: list[Pairs], options: Options) -> Claim:
         test_then="the judge's win rate with its interval",
         test_now=f"{draws} draws of {_LABELS} labels a file: how often the corrected interval "
         "holds the win rate of all of people's labels",
-        reproduced=f"the judge's own interval holds it in {naive} of {len(found)} files",
+        reproduced=f"the judge's own interval holds it in {naive} of {len(sets)} files",
         verdict="stands" if share >= 0.93 else "does not stand",
         because=f"The corrected interval holds people's win rate in {of_a_hundred(share)} of the "
         "draws (labels are drawn from a finite file, so more than 95 % are expected); one draw "
@@ -209,11 +211,11 @@ def _mended(found: list[Pairs], options: Options) -> Claim:
     )
 
 
-def _first(found: list[Pairs], options: Options) -> Claim:
+def _first(sets: list[Pairs], options: Options) -> Claim:
     """Whether the judge prefers the answer shown first, where the systems' places are drawn."""
-    picks = np.concatenate([p.first_place("the judge") for p in found])
-    people = np.concatenate([p.first_place("people") for p in found])
-    told = mean_share(picks, level=options.level, name="first_position_share",
+    picks = np.concatenate([p.first_place("the judge") for p in sets])
+    people = np.concatenate([p.first_place("people") for p in sets])
+    share = mean_share(picks, level=options.level, name="first_position_share",
                       label="Share for the first place, judge")  # fmt: skip
     both = np.column_stack([people, picks])
     test = mean_shift(both[~np.isnan(both).any(axis=1)], conditions=["people", "the judge"])
@@ -225,12 +227,12 @@ def _first(found: list[Pairs], options: Options) -> Claim:
         test_then="none",
         test_now="share of picks for the first place, and how far it lies from people's on the "
         "same pairs",
-        verdict="stands in part" if told.interval and told.interval.low > 0.5 else "stands",
-        because=f"The judge picks the first place in {hundredths(told)} ({shifted(row)} beyond "
+        verdict="stands in part" if share.interval and share.interval.low > 0.5 else "stands",
+        because=f"The judge picks the first place in {hundredths(share)} ({shifted(row)} beyond "
         "people's choices of the same answers). Drawn places keep the preference from favouring a "
         "system; it still costs accuracy on every pair, which one order cannot show.",
         results=(
-            now("first.now.share", "Share for the first place, judge", told),
+            now("first.now.share", "Share for the first place, judge", share),
             now("first.now", "First place: the judge less people", test, primary=True),
         ),
     )
@@ -249,9 +251,9 @@ def examine(folder: Path, options: Options) -> Replication:
     -------
     Replication
     """
-    found = read_pairs(folder)
+    sets = read_pairs(folder)
     rows = []
-    for p in found:
+    for p in sets:
         cells: dict[str, object] = {"condition": p.other, "n_items": len(p.human)}
         for column, whose in (("win_rate_people", "people"), ("win_rate_judge", "the judge")):
             e = _rate(p, whose, options)
@@ -261,16 +263,16 @@ def examine(folder: Path, options: Options) -> Replication:
                 f"{column}_high": e.interval.high if e.interval else np.nan,
             }
         rows.append(cells)
-    systems = " and ".join(dict.fromkeys(p.system for p in found))
+    systems = " and ".join(dict.fromkeys(p.system for p in sets))
     return Replication(
         study="arena_pairs",
         title="Arena pairs: people's win rate and a judge's, re-examined",
         question="Can a judge's win rate be read as people's, and do a few labels mend it?",
         claims=(
-            _same(found, options),
-            _order(found, options),
-            _mended(found, options),
-            _first(found, options),
+            _same(sets, options),
+            _order(sets, options),
+            _mended(sets, options),
+            _first(sets, options),
         ),
         conditions=pd.DataFrame(rows),
         drawing=ranked(

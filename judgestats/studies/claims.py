@@ -180,8 +180,8 @@ class Replication:
 
     def sentence(self) -> str:
         """What became of the claims, in one sentence."""
-        said = [f"{n} {verdicts(verdict, n)}" for verdict, n in self.counts().items() if n]
-        return f"Of {len(self.claims)} claims: {', '.join(said)}."
+        sentences = [f"{n} {verdicts(verdict, n)}" for verdict, n in self.counts().items() if n]
+        return f"Of {len(self.claims)} claims: {', '.join(sentences)}."
 
     def table(self) -> pd.DataFrame:
         """One row a claim."""
@@ -210,12 +210,12 @@ class Replication:
         n = self.counts()["not examined"]
         if not n:
             return ()
-        told = (
+        text = (
             f"{n} of {len(self.claims)} claims could not be examined: the data at hand do not "
             "hold what they are about (each says what is missing). Name a folder that does "
             "with data=FOLDER."
         )
-        return (told,)
+        return (text,)
 
     def analysis(self) -> Analysis:
         """The replication in the form of every other analysis."""
@@ -235,11 +235,11 @@ class Replication:
 
 def _headline(claim: Claim) -> Headline:
     """What became of a claim: a verdict on printed data, which claims nothing of other judges."""
-    said: Mapping[str, ClaimKind] = {"not examined": "undefined", "open": "open"}
+    kinds: Mapping[str, ClaimKind] = {"not examined": "undefined", "open": "open"}
     return Headline(
         id=f"headline.{claim.id}",
         hypothesis=claim.id,
-        claim=said.get(claim.verdict, "described"),
+        claim=kinds.get(claim.verdict, "described"),
         about=About(varied=claim.claim),
         rests_on=tuple(r.id for r in claim.results if not isinstance(r.result, Family)),
         reason=f"{claim.verdict}: {claim.because}",

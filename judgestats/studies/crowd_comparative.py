@@ -98,7 +98,7 @@ def _gain(printed: Printed, options: Options) -> Claim:
         {j: wide.loc[(j, "CCE@16")] - wide.loc[(j, "Vanilla")] for j in judges}
     )
     of_sets = gains.mean(axis=1)
-    found = _shift(
+    shift = _shift(
         {
             "CCE@16": pd.concat([wide.loc[[(j, "CCE@16")]] for j in judges]).mean(),
             "Vanilla": pd.concat([wide.loc[[(j, "Vanilla")]] for j in judges]).mean(),
@@ -109,7 +109,7 @@ def _gain(printed: Printed, options: Options) -> Claim:
     most = of_sets.idxmax()
     without = gains.drop(index=most).mean().mean()
     up, count = int((gains > 0).to_numpy().sum()), gains.size
-    (row,) = found.rows
+    (row,) = shift.rows
     clear = row.interval is not None and row.interval.low > 0
     return Claim(
         id="gain",
@@ -125,15 +125,15 @@ def _gain(printed: Printed, options: Options) -> Claim:
         f"{of_sets[most]:.1f} points on {most} and {without:.1f} on average without it: by set "
         + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
         + ". The 6.7 is one judge's.",
-        results=(now("gain.now", "CCE@16 against vanilla, judges averaged", found, primary=True),),
+        results=(now("gain.now", "CCE@16 against vanilla, judges averaged", shift, primary=True),),
     )
 
 
 def _price(printed: Printed, options: Options) -> Claim:
     wide: Any = printed.sets(1).droplevel("samples").loc[_GPT]
     names = ["CCE@16", "Maj@16", "Agg@16", "16-Criteria", "CCE-random@16"]
-    found = _shift({n: wide.loc[n] for n in names}, options, reference=names[0])
-    clear = [r.p_adjusted < 1 - options.level and r.estimate < 0 for r in found.rows]
+    shift = _shift({n: wide.loc[n] for n in names}, options, reference=names[0])
+    clear = [r.p_adjusted < 1 - options.level and r.estimate < 0 for r in shift.rows]
     return Claim(
         id="price",
         claim="At the same number of judgments it beats majority and aggregated votes.",
@@ -143,11 +143,11 @@ def _price(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, Holm",
         verdict="stands" if all(clear) else "stands in part" if any(clear) else "open",
         because="Against CCE@16: "
-        + "; ".join(f"{r.a} {_told(r)}" for r in found.rows)
+        + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
         + f" ({wide.shape[1]} sets). The number of judgments is the same, that of calls is not: 16 "
         "votes are 16 calls, 16 crowd judgments are 33 with the calls that remove their verdicts, "
         "and longer ones, beside the crowd's answers.",
-        results=(now("price.now", "GPT-4o: strategies against CCE@16", found, primary=True),),
+        results=(now("price.now", "GPT-4o: strategies against CCE@16", shift, primary=True),),
     )
 
 
@@ -161,8 +161,8 @@ def _selection(printed: Printed, options: Options) -> Claim:
         "random, verdicts removed": "Outcome-Removal Random-Selection",
         "criticising, verdicts removed": _CRITIC,
     }
-    found = _shift({n: wide.loc[m] for n, m in names.items()}, options, reference="random")
-    by = {r.a: r for r in found.rows}
+    shift = _shift({n: wide.loc[m] for n, m in names.items()}, options, reference="random")
+    by = {r.a: r for r in shift.rows}
     helps = [n for n in ("criticising", "random, verdicts removed", "criticising, verdicts removed")
              if by[n].p_adjusted < 1 - options.level and by[n].estimate > 0]  # fmt: skip
     return Claim(
@@ -175,9 +175,9 @@ def _selection(printed: Printed, options: Options) -> Claim:
         test_now=f"{_NOW}, 8 and 16 judgments averaged, Holm",
         verdict="stands" if len(helps) == 3 else "stands in part" if helps else "open",
         because="Against a random selection: "
-        + "; ".join(f"{r.a} {_told(r)}" for r in found.rows)
+        + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
         + f" ({wide.shape[1]} sets).",
-        results=(now("selection.now", "Selections against a random one", found, primary=True),),
+        results=(now("selection.now", "Selections against a random one", shift, primary=True),),
     )  # fmt: skip
 
 
@@ -186,10 +186,10 @@ def _scaling(printed: Printed, options: Options) -> Claim:
     by = {k: wide.xs(k, level="samples") for k in sorted(set(wide.index.get_level_values(1)))}
     few, many = min(by), max(by)
     change: Any = by[many] - by[few]
-    found = _shift(
+    shift = _shift(
         {f"k={many}": by[many].mean(), f"k={few}": by[few].mean()}, options, reference=f"k={few}"
     )
-    (row,) = found.rows
+    (row,) = shift.rows
     up = int((change > 0).to_numpy().sum())
     clear = row.interval is not None and row.interval.low > 0
     return Claim(
@@ -202,7 +202,7 @@ def _scaling(printed: Printed, options: Options) -> Claim:
         verdict="stands" if clear else "stands in part" if up > 0.5 * change.size else "open",
         because=f"{_told(row)} from {few} to {many} ({wide.shape[1]} sets, GPT-4o only). Three "
         "samples of judgments stand behind a value; their spread is not printed.",
-        results=(now("scaling.now", f"{many} against {few} judgments", found, primary=True),),
+        results=(now("scaling.now", f"{many} against {few} judgments", shift, primary=True),),
     )
 
 
@@ -216,8 +216,8 @@ def _distilled(printed: Printed, options: Options) -> Claim:
         for kind in ("CCE", "Vanilla")
     }
     difference: Any = kinds["CCE"] - kinds["Vanilla"]
-    found = _shift({k: v.mean() for k, v in kinds.items()}, options, reference="Vanilla")
-    (row,) = found.rows
+    shift = _shift({k: v.mean() for k, v in kinds.items()}, options, reference="Vanilla")
+    (row,) = shift.rows
     up = int((difference > 0).to_numpy().sum())
     sizes = sorted(set(difference.index.get_level_values("samples")))
     both: Any = pd.concat(kinds)
@@ -247,7 +247,7 @@ def _distilled(printed: Printed, options: Options) -> Claim:
         + ", ".join(f"{n} of {len(both)} on {s}" for s, n in coin.items())
         + ". One training run stands behind a value, so what another seed would change is not "
         "known; the mixed judge has twice the examples, which is not told apart from the mixture.",
-        results=(now("distilled.now", "Trained on either kind of judgments", found, primary=True),),
+        results=(now("distilled.now", "Trained on either kind of judgments", shift, primary=True),),
     )  # fmt: skip
 
 

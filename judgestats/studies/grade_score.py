@@ -78,16 +78,16 @@ def _paired(
 
 
 def _option(cells: pd.DataFrame, options: Options) -> Claim:
-    found: dict[str, Comparisons] = {}
+    shifts: dict[str, Comparisons] = {}
     means: dict[str, Any] = {}
     for what in ("grade_score", "llm_score", "choice_score"):
         wide = _wide(cells, what)
         both = {r: wide.xs(r, axis=1, level="random_option") for r in (False, True)}
         means[what] = both[True] - both[False]
-        found[what] = _paired(
+        shifts[what] = _paired(
             both[False].mean(axis=1), both[True].mean(axis=1), ("without", "with"), options
         )
-    grade, entropy, choice = (f.rows[0] for f in found.values())
+    grade, entropy, choice = (f.rows[0] for f in shifts.values())
     up = int((means["grade_score"] > 0).to_numpy().sum())
     all_up = int((means["grade_score"] > 0).all(axis=1).sum())
     chances = [chance_grade_score(n) for n in (2, 3)]
@@ -112,7 +112,7 @@ def _option(cells: pd.DataFrame, options: Options) -> Claim:
         results=tuple(
             now(f"option.now.{what}", f"{what.replace('_', ' ')}, with and without", f,
                 primary=what == "grade_score")
-            for what, f in found.items()
+            for what, f in shifts.items()
         ),
     )  # fmt: skip
 
@@ -120,8 +120,8 @@ def _option(cells: pd.DataFrame, options: Options) -> Claim:
 def _prompts(cells: pd.DataFrame, options: Options) -> Claim:
     wide = _wide(cells).T.groupby(level="prompt").mean().T
     names = [f"prompt {p}" for p in wide.columns]
-    found = mean_shift(wide.to_numpy(), conditions=names, reference=names[-1], level=options.level)
-    first = [r for r in found.rows if r.a in names[:2]]
+    shift = mean_shift(wide.to_numpy(), conditions=names, reference=names[-1], level=options.level)
+    first = [r for r in shift.rows if r.a in names[:2]]
     clear = [r.p_adjusted < 1 - options.level and r.estimate > 0 for r in first]
     return Claim(
         id="prompts",
@@ -133,11 +133,11 @@ def _prompts(cells: pd.DataFrame, options: Options) -> Claim:
         ),
         test_now=f"{_NOW}, with and without the option averaged, Holm",
         verdict="stands" if all(clear) else "stands in part" if any(clear) else "open",
-        because=f"Against {names[-1]}: " + "; ".join(f"{r.a} {_told(r)}" for r in found.rows)
+        because=f"Against {names[-1]}: " + "; ".join(f"{r.a} {_told(r)}" for r in shift.rows)
         + f" ({len(wide)} judges). Single judges move by up to "
         f"{bounded(float((wide.max(axis=1) - wide.min(axis=1)).max()))} between prompts, in "
         "different directions.",
-        results=(now("prompts.now", "Grade Score by prompt", found, primary=True),),
+        results=(now("prompts.now", "Grade Score by prompt", shift, primary=True),),
     )  # fmt: skip
 
 

@@ -113,8 +113,8 @@ def _against(
         return not_examined(identity, **about, missing=f"{GPT4} lacks one of the prompts")
     names = [better, *than]
     wide = pd.concat([v.right(GPT4, s) for s in names], axis=1, join="inner").dropna()
-    found = mean_shift(wide.to_numpy(), conditions=names, reference=better, level=options.level)
-    signed = [(-row.estimate, row) for row in found.rows]
+    shift = mean_shift(wide.to_numpy(), conditions=names, reference=better, level=options.level)
+    signed = [(-row.estimate, row) for row in shift.rows]
     clear = [row.p_adjusted < 1 - options.level and (d > 0) == rises for d, row in signed]
     verdict = "stands" if all(clear) else "stands in part" if any(clear) else "open"
     return Claim(
@@ -123,11 +123,11 @@ def _against(
         reproduced=", ".join(f"{s} {of_a_hundred(v.printed(GPT4, s))}" for s in names),
         verdict=verdict,
         because=f"Beside {better}: "
-        + "; ".join(f"{row.a} {shifted(row)}" for row in found.rows)
+        + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
         + f" ({len(wide)} pairs).",
         results=(
             *(then(f"{identity}.then.{s}", s, _accuracy(v, GPT4, s, options)) for s in names),
-            now(f"{identity}.now", f"Accuracy of {GPT4} by prompt", found, primary=True),
+            now(f"{identity}.now", f"Accuracy of {GPT4} by prompt", shift, primary=True),
         ),
     )  # fmt: skip
 
@@ -143,9 +143,9 @@ def _chance(v: Verdicts, options: Options) -> Claim:
     llms = [j for j in dict.fromkeys(v.frame["llm"]) if len(v.of(j, _PLAIN))]
     if not llms:
         return not_examined("chance", **about, missing="no verdicts under Vanilla")
-    found = {j: _accuracy(v, j, _PLAIN, options) for j in llms}
-    below = [j for j, e in found.items() if e.interval and e.interval.high < 0.5]
-    above = [j for j, e in found.items() if e.interval and e.interval.low > 0.5]
+    accuracies = {j: _accuracy(v, j, _PLAIN, options) for j in llms}
+    below = [j for j, e in accuracies.items() if e.interval and e.interval.high < 0.5]
+    above = [j for j, e in accuracies.items() if e.interval and e.interval.low > 0.5]
     return Claim(
         id="chance",
         **about,
@@ -153,11 +153,11 @@ def _chance(v: Verdicts, options: Options) -> Claim:
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
         because=f"Shown below .5: {', '.join(below) or 'none'}; shown above: "
         f"{', '.join(above) or 'none'}. "
-        + "; ".join(f"{j} {hundredths(e)}" for j, e in found.items())
+        + "; ".join(f"{j} {hundredths(e)}" for j, e in accuracies.items())
         + ".",
         results=tuple(
             now(f"chance.now.{j}", f"Accuracy, {j}, adversarial pairs", e, primary=True)
-            for j, e in found.items()
+            for j, e in accuracies.items()
         ),
     )
 
@@ -214,10 +214,10 @@ def _swapped(v: Verdicts, options: Options) -> Claim:
     same = [(b["one"].notna() & (b["one"] == b["two"])).astype(float) for b in both]
     tables = [pd.concat(same, axis=1, join="inner")]
     tables.append(pd.concat([b["right"] for b in both], axis=1, join="inner"))
-    found = [
+    shift = [
         mean_shift(t.to_numpy(), conditions=[_PLAIN, _SWAP], level=options.level) for t in tables
     ]
-    (agree,), (right,) = (f.rows for f in found)
+    (agree,), (right,) = (f.rows for f in shift)
     rises = agree.p_value < 1 - options.level and agree.estimate > 0
     return Claim(
         id="swap",
@@ -231,9 +231,9 @@ def _swapped(v: Verdicts, options: Options) -> Claim:
         because=f"Consistency {shifted(agree)}; accuracy {shifted(right)}: a prompt that judges "
         "both orders is steadier, and no more often right.",
         results=(
-            now("swap.now.consistency", f"Same verdict in both orders, {GPT4}", found[0],
+            now("swap.now.consistency", f"Same verdict in both orders, {GPT4}", shift[0],
                 primary=True),
-            now("swap.now.accuracy", f"Accuracy, {GPT4}", found[1]),
+            now("swap.now.accuracy", f"Accuracy, {GPT4}", shift[1]),
         ),
     )  # fmt: skip
 

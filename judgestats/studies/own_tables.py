@@ -25,8 +25,8 @@ _SHUFFLINGS = 99
 _FIVE = ("least", "lower quartile", "median", "upper quartile", "most")
 
 
-def _table(identity: str, title: str, source: str, rows: pd.DataFrame, said: str) -> NamedResult:
-    table = PaperTable(source=source, table=rows, said=said, how="on this run")
+def _table(identity: str, title: str, source: str, rows: pd.DataFrame, text: str) -> NamedResult:
+    table = PaperTable(source=source, table=rows, said=text, how="on this run")
     return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=table)
 
 
@@ -56,12 +56,12 @@ def centred_beside(array: ScoreArray) -> NamedResult:
                     "count": int(count),
                 }
             )
-    said = (
+    text = (
         "Scores less the mean of their item under their condition, counted. The study calls their "
         "shape normal and flatter at high temperature; scores are whole numbers on few points."
     )
     return _table(
-        "centred", "Scores centred by item", "LLMasJudge, experiment 1c", _frame(rows), said
+        "centred", "Scores centred by item", "LLMasJudge, experiment 1c", _frame(rows), text
     )
 
 
@@ -85,21 +85,21 @@ def omegas_beside(frame: pd.DataFrame) -> list[NamedResult]:
     place = pd.to_numeric(asked["position"], errors="coerce")
     letter = place.map(lambda p: "" if math.isnan(p) else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[int(p) - 1])
     unread = asked["status"].map(lambda s: "multiple" if s == "ambiguous" else "no_answer")
-    told = asked.assign(letter=letter.where(asked["status"].eq("ok"), unread))
-    return [*_omegas(told), *_agreement(told), *_right_answers(asked)]
+    coded = asked.assign(letter=letter.where(asked["status"].eq("ok"), unread))
+    return [*_omegas(coded), *_agreement(coded), *_right_answers(asked)]
 
 
 def _wide(own: pd.DataFrame) -> pd.DataFrame:
     return own.pivot(index="item_id", columns="replicate", values="letter").fillna("no_answer")
 
 
-def _omegas(told: pd.DataFrame) -> list[NamedResult]:
+def _omegas(rows: pd.DataFrame) -> list[NamedResult]:
     results = []
-    for (condition, benchmark), own in told.groupby(["condition", "category"], sort=False):
+    for (condition, benchmark), own in rows.groupby(["condition", "category"], sort=False):
         wide = _wide(own)
         if min(wide.shape) < _FEWEST:
             continue
-        found = published_omega_2412_12509(
+        omega = published_omega_2412_12509(
             wide.to_numpy(object), n_permutations=_SHUFFLINGS, seed=0
         )
         results.append(
@@ -107,29 +107,29 @@ def _omegas(told: pd.DataFrame) -> list[NamedResult]:
                 id=f"published.omega.{condition}.{benchmark}",
                 title=f"Omega as the study computed it, {condition}, {benchmark}",
                 role="replicated",
-                result=found,
+                result=omega,
             )
         )
     return results
 
 
-def _agreement(told: pd.DataFrame) -> list[NamedResult]:
+def _agreement(frame: pd.DataFrame) -> list[NamedResult]:
     """Table 1: judges' agreement in five numbers, over replications and over questions."""
     rows: list[dict[str, object]] = []
-    for (benchmark, temperature), own in told.groupby(["category", "temperature"], sort=False):
+    for (benchmark, temperature), own in frame.groupby(["category", "temperature"], sort=False):
         wide = [_wide(of_judge) for _, of_judge in own.groupby("judge", sort=False)]
         items = sorted(set.intersection(*(set(w.index) for w in wide)))
         width = min(w.shape[1] for w in wide)
         if len(wide) < 2 or not items:
             continue
-        found = agreement_across_judges(
+        agreement = agreement_across_judges(
             np.stack([w.loc[items].to_numpy(object)[:, :width] for w in wide])
         )
         for over, key in (
             (f"{width} replications", "five_numbers"),
             (f"{len(items)} questions", "five_numbers_items"),
         ):
-            numbers = dict(zip(_FIVE, found.details[key].values(), strict=True))
+            numbers = dict(zip(_FIVE, agreement.details[key].values(), strict=True))
             rows.append(
                 {"benchmark": benchmark, "temperature": temperature, "over": over} | numbers
             )
@@ -140,23 +140,23 @@ def _agreement(told: pd.DataFrame) -> list[NamedResult]:
         {"benchmark": "BBH", "temperature": 0.25, "over": "as printed"}
         | dict(zip(_FIVE, printed[0], strict=True))
     )
-    said = (
+    text = (
         "Share of pairs of judges that agree. The paper does not say over what its five numbers "
         "are; what is no verdict is a category."
     )
     source = "arXiv 2412.12509, Table 1"
-    return [_table("agreement", "Agreement of judges in five numbers", source, _frame(rows), said)]
+    return [_table("agreement", "Agreement of judges in five numbers", source, _frame(rows), text)]
 
 
 def _right_answers(asked: pd.DataFrame) -> list[NamedResult]:
     """Table 4: right answers of a question in five numbers."""
     if "options_right" not in asked:
         return []
-    known = asked[asked["options_judged"] != ""].drop_duplicates("item_id")
+    labelled = asked[asked["options_judged"] != ""].drop_duplicates("item_id")
     rows: list[dict[str, object]] = [
         {"benchmark": benchmark, "questions": len(own), "whose": "this run"}
         | _five(pd.to_numeric(own["options_right"]).to_list())
-        for benchmark, own in known.groupby("category", sort=False)
+        for benchmark, own in labelled.groupby("category", sort=False)
     ]
     if not rows:
         return []
@@ -165,12 +165,12 @@ def _right_answers(asked: pd.DataFrame) -> list[NamedResult]:
             {"benchmark": benchmark, "questions": None, "whose": "as printed"}
             | dict(zip(_FIVE, own["value"], strict=True))
         )
-    said = (
+    text = (
         "Answers of a question that name the true answer as words. The study's count for SQuAD is "
         "of answers that hold its first character (see `replicate`)."
     )
     source = "arXiv 2412.12509, Table 4"
-    return [_table("right_answers", "Right answers in five numbers", source, _frame(rows), said)]
+    return [_table("right_answers", "Right answers in five numbers", source, _frame(rows), text)]
 
 
 def _five(values: Sequence[float]) -> dict[str, object]:
@@ -218,13 +218,13 @@ def _side_by_side(cells: pd.DataFrame) -> NamedResult:
                 "corrected for chance": cell["corrected"],
             }
         )
-    said = (
+    text = (
         "The printed Grade Score averages items; it cannot exceed the harmonic mean of its two "
         "parts. An option more lowers what chance scores, so that only corrected scores compare "
         "conditions with and without the unrelated option."
     )
     source = "arXiv 2406.12043, Tables 1-3"
-    return _table("own", "Grade Scores, printed and of this run", source, _frame(rows), said)
+    return _table("own", "Grade Scores, printed and of this run", source, _frame(rows), text)
 
 
 def _is(printed: str, judge: str) -> bool:
@@ -241,10 +241,10 @@ def _is(printed: str, judge: str) -> bool:
 def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
     """The Grade Score of every repetition of the whole run, and how far they lie apart."""
     rows = []
-    for condition, found in rotations_of(frame).items():
-        scores = grade_score_items(found.positions, n_options=found.n_options)
+    for condition, rotations in rotations_of(frame).items():
+        scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
         whole = np.asarray(scores["complete"], dtype=bool)
-        replicate = found.index.get_level_values("replicate").to_numpy()
+        replicate = rotations.index.get_level_values("replicate").to_numpy()
         own = pd.Series(np.asarray(scores["grade_score"])[whole]).groupby(replicate[whole]).mean()
         if len(own) > 1:
             rows.append(
@@ -260,10 +260,10 @@ def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
     if not rows:
         return []
     most = max(float(row["apart"]) for row in rows)
-    said = (
+    text = (
         "Grade Scores of repetitions of the whole run, on the same items in the same orders: they "
         f"lie up to {apa_number(most, digits=3, bounded=True)} apart. The study says that repeats "
         "differ by .05 to .12."
     )
     source = "arXiv 2406.12043, repeats of a run"
-    return [_table("repeats", "Repeats of the whole run", source, _frame(rows), said)]
+    return [_table("repeats", "Repeats of the whole run", source, _frame(rows), text)]

@@ -149,8 +149,8 @@ def _ratio(labels: Labels, options: Options) -> Claim:
 def _below(labels: Labels, options: Options) -> Claim:
     right = {j: _right(labels, j, options) for j in (GPT, PANDALM)}
     hits = np.column_stack([h for h, _ in right.values()])
-    found = mean_shift(hits, conditions=list(right), cluster=labels.question, level=options.level)
-    [row] = found.rows
+    shift = mean_shift(hits, conditions=list(right), cluster=labels.question, level=options.level)
+    [row] = shift.rows
     high = row.interval.high if row.interval else np.nan
     return Claim(
         id="below",
@@ -161,7 +161,7 @@ def _below(labels: Labels, options: Options) -> Claim:
         reproduced="accuracy " + ", ".join(f"{j} {hundredths(e)}" for j, (_, e) in right.items()),
         verdict="stands" if high < 0 else "open",
         because=f"PandaLM-7B less GPT-3.5: {shifted(row)}; an unreadable reply is wrong here.",
-        results=(now("below.now", "Accuracy: PandaLM-7B less GPT-3.5", found, primary=True),),
+        results=(now("below.now", "Accuracy: PandaLM-7B less GPT-3.5", shift, primary=True),),
     )
 
 
@@ -198,7 +198,7 @@ def _people(labels: Labels, options: Options) -> Claim:
 
 
 def _replaces(labels: Labels) -> Claim:
-    found = {
+    tests = {
         judge: alternative_annotator_test(
             np.array([label or None for label in x], dtype=object),
             labels.people,
@@ -212,7 +212,7 @@ def _replaces(labels: Labels) -> Claim:
     lenient = alternative_annotator_test(
         labels.judges[PANDALM], labels.people, epsilon=0.2, cluster=labels.question, n_resamples=0
     )
-    wins = found[PANDALM].winning_rate
+    wins = tests[PANDALM].winning_rate
     least = min(t.p_value for t in lenient.annotators)
     return Claim(
         id="replaces",
@@ -223,14 +223,14 @@ def _replaces(labels: Labels) -> Claim:
         verdict="stands" if wins >= 0.5 else "does not stand",
         because="Share of the annotators whom it replaces at a margin of "
         f"{bounded(_EPSILON, digits=1)}: "
-        + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in found.items())
+        + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in tests.items())
         + f"; even at .2, the margin for experts, PandaLM-7B replaces {lenient.winning_rate:.2g} "
         f"(least {apa_p(least)}): it is as close to the others as an annotator in "
-        f"{100 * found[PANDALM].advantage:.0f} % of the pairs, an annotator to them in "
-        f"{100 * float(np.mean([t.annotator_share for t in found[PANDALM].annotators])):.0f} %.",
+        f"{100 * tests[PANDALM].advantage:.0f} % of the pairs, an annotator to them in "
+        f"{100 * float(np.mean([t.annotator_share for t in tests[PANDALM].annotators])):.0f} %.",
         results=tuple(
             now(f"replaces.now.{j}", f"Alternative annotator test, {j}", t, primary=j == PANDALM)
-            for j, t in found.items()
+            for j, t in tests.items()
         ),
     )  # fmt: skip
 
@@ -265,7 +265,7 @@ def examine(folder: Path, options: Options) -> Replication:
                 "tie_share": float(np.mean(x == "0")),
             }
         )
-    told = "pairs of one instruction are clusters" if labels.question is not None else (
+    clustering = "pairs of one instruction are clusters" if labels.question is not None else (
         "the instructions are not in the folder: every pair is taken as independent"
     )  # fmt: skip
     return Replication(
@@ -282,7 +282,7 @@ def examine(folder: Path, options: Options) -> Replication:
         drawing=ranked(
             "accuracy", "unread_share", caption="Accuracy against the majority of three annotators."
         ),
-        data_source=f"the authors' labels of {len(labels.people)} pairs; {told}",
+        data_source=f"the authors' labels of {len(labels.people)} pairs; {clustering}",
         limitations=(
             "One order of the answers: a preference for a place cannot be told from them.",
         ),

@@ -70,7 +70,7 @@ def read_cells(folder: Path) -> list[Cell]:
     straight = parts[1] == low
     chosen = frame["ans"].map({"A": 0, "B": 1})
     preferred = pd.Series(np.where(chosen.eq(0) == straight, "a", "b"), index=frame.index)
-    told = preferred.where(chosen.notna(), frame["ans"].map({"C": "tie"}))
+    preferred_model = preferred.where(chosen.notna(), frame["ans"].map({"C": "tie"}))
     table = pd.DataFrame(
         {
             "bench": frame["bench"],
@@ -78,7 +78,7 @@ def read_cells(folder: Path) -> list[Cell]:
             "rep": frame["rep"],
             "pair": list(zip(parts[0], low, high, strict=True)),
             "straight": straight,
-            "told": told.astype(object).where(told.notna(), None),
+            "told": preferred_model.astype(object).where(preferred_model.notna(), None),
         }
     )
     cells = []
@@ -153,10 +153,10 @@ def _of(e: Estimate) -> str:
     return e.apa().split(" = ", 1)[-1]
 
 
-def _stable(found: list[Measured]) -> Claim:
-    low = [m for m in found if min(e.estimate for e in m.stable) < _STABLE]
-    values = [e.estimate for m in found for e in m.stable]
-    worst = min(found, key=lambda m: min(e.estimate for e in m.stable))
+def _stable(cells: list[Measured]) -> Claim:
+    low = [m for m in cells if min(e.estimate for e in m.stable) < _STABLE]
+    values = [e.estimate for m in cells for e in m.stable]
+    worst = min(cells, key=lambda m: min(e.estimate for e in m.stable))
     return Claim(
         id="stable",
         claim="Judges repeat themselves: position bias is not due to random variation.",
@@ -165,23 +165,23 @@ def _stable(found: list[Measured]) -> Claim:
         test_now="agreement of two repetitions in the same order, over questions",
         reproduced=f"{bounded(min(values))} to {bounded(max(values))}",
         verdict="stands" if not low else "stands in part",
-        because=f"In {len(found) - len(low)} of {len(found)} cells two repetitions agree in at "
+        because=f"In {len(cells) - len(low)} of {len(cells)} cells two repetitions agree in at "
         f"least {bounded(_STABLE, digits=2)} of the pairs in both orders; the least is "
         f"{bounded(min(e.estimate for e in worst.stable))} ({worst.cell.name}). What is left is "
         "noise that an agreement after the swap alone would book as bias.",
         results=tuple(
             now(f"stable.now.{m.cell.name}.{order}", f"{m.cell.name}, {order} order", e)
-            for m in found
+            for m in cells
             for order, e in zip(("one", "other"), m.stable, strict=True)
         ),
     )
 
 
-def _position(found: list[Measured]) -> Claim:
-    adjusted = p_adjust([m.p for m in found], method="holm")
-    shown = [m for m, p in zip(found, adjusted, strict=True) if p < 0.05]
-    largest = max(found, key=lambda m: m.split.position.estimate)
-    least = min(found, key=lambda m: m.split.position.estimate)
+def _position(cells: list[Measured]) -> Claim:
+    adjusted = p_adjust([m.p for m in cells], method="holm")
+    shown = [m for m, p in zip(cells, adjusted, strict=True) if p < 0.05]
+    largest = max(cells, key=lambda m: m.split.position.estimate)
+    least = min(cells, key=lambda m: m.split.position.estimate)
     return Claim(
         id="position",
         claim="Position bias is there in every judge.",
@@ -190,25 +190,25 @@ def _position(found: list[Measured]) -> Claim:
         test_now="disagreement that order adds to repetition, permutation within pairs, Holm over "
         "cells",
         reproduced=f"position consistency "
-        f"{bounded(min(m.consistent.estimate for m in found))} to "
-        f"{bounded(max(m.consistent.estimate for m in found))}",
-        verdict="stands" if len(shown) == len(found) else "stands in part",
-        because=f"Order adds to repetition in {len(shown)} of {len(found)} cells after Holm; most "
+        f"{bounded(min(m.consistent.estimate for m in cells))} to "
+        f"{bounded(max(m.consistent.estimate for m in cells))}",
+        verdict="stands" if len(shown) == len(cells) else "stands in part",
+        because=f"Order adds to repetition in {len(shown)} of {len(cells)} cells after Holm; most "
         f"in {largest.cell.name} ({_of(largest.split.position)}), least in {least.cell.name} "
         f"({_of(least.split.position)}, {apa_p(least.p)}).",
         results=tuple(
             now(f"position.now.{m.cell.name}", f"What order adds, {m.cell.name}",
                 m.split.position, primary=True)
-            for m in found
+            for m in cells
         ),
     )  # fmt: skip
 
 
-def _inflated(found: list[Measured]) -> Claim:
+def _inflated(cells: list[Measured]) -> Claim:
     """How much of the disagreement after a swap is noise."""
     shares = {
         m.cell.name: m.split.noise.estimate / m.split.between.estimate
-        for m in found
+        for m in cells
         if m.split.between.estimate > 0
     }
     half = [n for n, s in shares.items() if s > 0.5]
@@ -226,21 +226,21 @@ def _inflated(found: list[Measured]) -> Claim:
         f"{len(shares)} cells it is more than half.",
         results=tuple(
             now(f"inflated.now.{m.cell.name}", f"Repetition noise, {m.cell.name}", m.split.noise)
-            for m in found
+            for m in cells
         ),
     )
 
 
-def _judges(found: list[Measured]) -> Claim:
+def _judges(cells: list[Measured]) -> Claim:
     """Whether GPT-4 models are fairer, and whether they lean."""
-    leaning = p_adjust([m.lean.p_value for m in found], method="holm")
+    leaning = p_adjust([m.lean.p_value for m in cells], method="holm")
     sides = {
         m.cell.name: float(m.lean.effects[1].estimate)
-        for m, p in zip(found, leaning, strict=True)
+        for m, p in zip(cells, leaning, strict=True)
         if p < 0.05
     }
-    four = [m.split.position.estimate for m in found if m.cell.judge.startswith("gpt-4")]
-    rest = [m.split.position.estimate for m in found if not m.cell.judge.startswith("gpt-4")]
+    four = [m.split.position.estimate for m in cells if m.cell.judge.startswith("gpt-4")]
+    rest = [m.split.position.estimate for m in cells if not m.cell.judge.startswith("gpt-4")]
     late = sum(s < 0.5 for s in sides.values())
     return Claim(
         id="lean",
@@ -251,11 +251,11 @@ def _judges(found: list[Measured]) -> Claim:
         "cells",
         reproduced="",
         verdict="stands" if 0 < late < len(sides) else "stands in part" if sides else "open",
-        because=f"A side is shown in {len(sides)} of {len(found)} cells, the second in {late}: "
+        because=f"A side is shown in {len(sides)} of {len(cells)} cells, the second in {late}: "
         + ", ".join(f"{n} {bounded(s, digits=2)}" for n, s in sides.items())
         + f" for the first.{_families(four, rest)}",
         results=tuple(
-            now(f"lean.now.{m.cell.name}", f"Which place, {m.cell.name}", m.lean) for m in found
+            now(f"lean.now.{m.cell.name}", f"Which place, {m.cell.name}", m.lean) for m in cells
         ),
     )
 
@@ -270,9 +270,9 @@ def _families(four: list[float], rest: list[float]) -> str:
     )
 
 
-def _gap(found: list[Measured], options: Options) -> Claim:
+def _gap(cells: list[Measured], options: Options) -> Claim:
     """Whether near pairs are judged by position."""
-    gaps, moved = _gaps_and_moves(found)
+    gaps, moved = _gaps_and_moves(cells)
     test = spearman_correlation(gaps, moved, level=options.level)
     return Claim(
         id="gap",
@@ -294,11 +294,11 @@ def _r(test: TestResult) -> float:
     return float(test.effects[0].estimate)
 
 
-def _gaps_and_moves(found: list[Measured]) -> tuple[list[float], list[float]]:
+def _gaps_and_moves(cells: list[Measured]) -> tuple[list[float], list[float]]:
     """A pair of answerers on a benchmark: distance of win rates, share that follows order."""
     wins: dict[tuple[str, str], list[float]] = {}
     follow: dict[tuple[str, str, str], list[float]] = {}
-    for m in found:
+    for m in cells:
         cell = m.cell
         for i, (a, b) in enumerate(cell.pairs):
             both = [*cell.first[i], *cell.second[i]]
@@ -331,19 +331,19 @@ def examine(folder: Path, options: Options) -> Replication:
     -------
     Replication
     """
-    found = [_measured(cell, options) for cell in read_cells(folder)]
+    cells = [_measured(cell, options) for cell in read_cells(folder)]
     return Replication(
         study="position_bias",
         title="Position bias of nine judges (arXiv 2406.07791), re-examined",
         question="How much does the order of two answers change, beyond what asking again changes?",
         claims=(
-            _stable(found),
-            _position(found),
-            _inflated(found),
-            _judges(found),
-            _gap(found, options),
+            _stable(cells),
+            _position(cells),
+            _inflated(cells),
+            _judges(cells),
+            _gap(cells, options),
         ),
-        conditions=pd.DataFrame([_row(m) for m in found]),
+        conditions=pd.DataFrame([_row(m) for m in cells]),
         drawing=ranked(
             "position_effect",
             "repetition_noise",

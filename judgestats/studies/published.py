@@ -57,13 +57,15 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
     list of NamedResult
         All of role ``replicated``.
     """
-    found = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    cell_table = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     results: list[NamedResult] = []
     for stratum in strata_of(cells, vary="temperature"):
         judge = stratum.name
         results.append(
             _named(
-                f"spearman.{judge}", f"Variance and temperature, {judge}", _trend(found, stratum)
+                f"spearman.{judge}",
+                f"Variance and temperature, {judge}",
+                _trend(cell_table, stratum),
             )
         )
         scores = stratum.scores(array)
@@ -91,10 +93,10 @@ def published_groups(
     list of NamedResult
         All of role ``replicated``.
     """
-    found = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     results: list[NamedResult] = []
     for stratum in strata:
-        groups = [_variances(found, c) for c in stratum.conditions]
+        groups = [_variances(cells, c) for c in stratum.conditions]
         if any(g.size < 2 for g in groups):
             continue
         where, names = stratum.name, list(stratum.labels)
@@ -130,11 +132,11 @@ def published_levene_of_variances(
     list of NamedResult
         All of role ``replicated``.
     """
-    found = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     results: list[NamedResult] = []
     for stratum in strata:
         variances = dict(
-            zip(stratum.labels, (_variances(found, c) for c in stratum.conditions), strict=True)
+            zip(stratum.labels, (_variances(cells, c) for c in stratum.conditions), strict=True)
         )
         base = variances.pop(reference, None)
         for label, values in variances.items():
@@ -199,13 +201,13 @@ def published_ratios(
     ]
 
 
-def _variances(found: Cells, condition: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    values = found.variance[:, found.conditions.index(condition)]
+def _variances(cells: Cells, condition: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = cells.variance[:, cells.conditions.index(condition)]
     return values[~np.isnan(values)]
 
 
-def _trend(found: Cells, stratum: Stratum) -> TestResult:
-    values = [_variances(found, c) for c in stratum.conditions]
+def _trend(cells: Cells, stratum: Stratum) -> TestResult:
+    values = [_variances(cells, c) for c in stratum.conditions]
     at = [np.full(v.size, t) for v, t in zip(values, stratum.at or (), strict=True)]
     return _marked(spearman_correlation(np.concatenate(at), np.concatenate(values), interval=None))
 

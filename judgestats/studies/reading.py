@@ -27,9 +27,9 @@ def file_of(folder: Path, *names: str, study: str) -> Path:
     if not folder.is_dir():
         raise InputError(f"replicate: there is no folder {str(folder)!r} for {study}.")
     for name in names:
-        found = sorted(folder.glob(f"{name}*"))
-        if found:
-            return found[0]
+        files = sorted(folder.glob(f"{name}*"))
+        if files:
+            return files[0]
     raise InputError(f"replicate: {str(folder)!r} holds no {' or '.join(names)} of {study}.")
 
 

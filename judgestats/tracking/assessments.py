@@ -124,17 +124,17 @@ def _experiment_id(store: Store, word: str) -> str:
             f"{word!r} is no MLflow run id (32 hexadecimal digits) and no experiments:/NAME."
         )
     name = named.group(1)
-    found = store.client.get_experiment_by_name(name)
-    if found is None:
+    experiment = store.client.get_experiment_by_name(name)
+    if experiment is None:
         listed = store.client.search_experiments(max_results=1000)
-        found = next((e for e in listed if e.experiment_id == name), None)
-    if found is None:
+        experiment = next((e for e in listed if e.experiment_id == name), None)
+    if experiment is None:
         names = [e.name for e in listed]
         raise InputError(
             f"there is no experiment {name!r} in {store.uri}. There are: "
             f"{', '.join(names[:10])}.{nearest(name, names)}"
         )
-    return str(found.experiment_id)
+    return str(experiment.experiment_id)
 
 
 def _no_traces(word: str, run: str) -> str:
@@ -156,12 +156,12 @@ def _source_run(trace: Mapping[str, Any]) -> str:
 def _said_in(trace: dict[str, Any], runs: set[str]) -> dict[str, Any]:
     """A trace without what judges of other runs said of it; people's words belong to all."""
     info = trace["info"]
-    said = [
+    assessments = [
         a
         for a in info.get("assessments") or []
         if (a.get("metadata") or {}).get(_SAID_IN, "") in {"", *runs}
     ]
-    return {**trace, "info": {**info, "assessments": said}}
+    return {**trace, "info": {**info, "assessments": assessments}}
 
 
 def _traces(client: Any, experiment: str, run: str) -> list[dict[str, Any]]:

@@ -102,8 +102,10 @@ def whole_run(run: str) -> str:
     ids = [r.info.run_id for r in runs]
     if not ids:
         recent = [r.info.run_id for r in _recent(store, experiments)]
-        known = f" The last ones: {', '.join(recent)}." if recent else ""
-        raise InputError(f"no run begins with {run!r} in {store.uri}.{nearest(run, recent)}{known}")
+        recent_runs = f" The last ones: {', '.join(recent)}." if recent else ""
+        raise InputError(
+            f"no run begins with {run!r} in {store.uri}.{nearest(run, recent)}{recent_runs}"
+        )
     if len(ids) > 1:
         raise InputError(f"{len(ids)} runs begin with {run!r}: {', '.join(ids)}. Name one.")
     return str(ids[0])
@@ -125,19 +127,19 @@ def _download(run: str, scratch: Path, artifact: str = "") -> Path:
 
     with store_faults("a run was looked up"):
         try:
-            found = store.client.get_run(run)
+            stored_run = store.client.get_run(run)
         except MlflowException as error:
             raise InputError(
                 f"there is no run {run!r} in {store.uri}. Give a run id as `judgestats run` prints "
                 "it, or set MLFLOW_TRACKING_URI to the store that has it."
             ) from error
-        names = {f.path for f in store.client.list_artifacts(found.info.run_id)}
+        names = {f.path for f in store.client.list_artifacts(stored_run.info.run_id)}
         if "results.json" not in names:
             raise InputError(
                 f"run {run} has no results.json: it was not made by judgestats, it is a condition "
                 "of a larger run, or it did not finish."
             )
-        return Path(store.client.download_artifacts(found.info.run_id, artifact, str(scratch)))
+        return Path(store.client.download_artifacts(stored_run.info.run_id, artifact, str(scratch)))
 
 
 def results_of_run(run: str) -> Results:

@@ -163,5 +163,7 @@ class ProjectEnvironment:
         from mlflow import MlflowClient
 
         client = MlflowClient()
-        found = client.get_experiment_by_name(EXPERIMENT_NAME)
-        return str(found.experiment_id if found else client.create_experiment(EXPERIMENT_NAME))
+        experiment = client.get_experiment_by_name(EXPERIMENT_NAME)
+        return str(
+            experiment.experiment_id if experiment else client.create_experiment(EXPERIMENT_NAME)
+        )

@@ -17,7 +17,7 @@ WHOLE_RUN = "whole run"
 _MOST = 12
 
 
-def answer_note(found: Results) -> str:
+def answer_note(results: Results) -> str:
     """The run's description: the answer, what to use, then the question.
 
     Examples
@@ -27,23 +27,23 @@ def answer_note(found: Results) -> str:
     <BLANKLINE>
     Is it?
     """
-    simulated = "SIMULATED judges: no model was asked." if found.facts.get("simulated") else ""
-    advice = found.recommendation.text if found.recommendation is not None else ""
+    simulated = "SIMULATED judges: no model was asked." if results.facts.get("simulated") else ""
+    advice = results.recommendation.text if results.recommendation is not None else ""
     parts = (
-        f"**{found.answer}**" if found.answer else "",
+        f"**{results.answer}**" if results.answer else "",
         f"Use: {advice}" if advice else "",
         simulated,
-        found.question,
+        results.question,
     )
     return "\n\n".join(part for part in parts if part)
 
 
-def effects(found: Results) -> dict[str, float]:
+def effects(results: Results) -> dict[str, float]:
     """How large each effect is that the answer tells of, by its name and whom it is of.
 
     Parameters
     ----------
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -51,12 +51,12 @@ def effects(found: Results) -> dict[str, float]:
         Of a claim, the number that tells how large it is, else the first that it rests on.
     """
     out: dict[str, float] = {}
-    for headline in found.headlines:
+    for headline in results.headlines:
         record = next(
             (
-                found[i]
+                results[i]
                 for i in (headline.size, *headline.rests_on)
-                if i in found and isinstance(found[i], (Estimate, Comparison))
+                if i in results and isinstance(results[i], (Estimate, Comparison))
             ),
             None,
         )
@@ -78,12 +78,12 @@ def _named(record: Estimate | Comparison) -> str:
     return _plain(name)
 
 
-def readings(found: Results) -> Mapping[str, Mapping[str, float]]:
+def readings(results: Results) -> Mapping[str, Mapping[str, float]]:
     """The questions that people ask of every condition, answered, by condition.
 
     Parameters
     ----------
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -91,23 +91,23 @@ def readings(found: Results) -> Mapping[str, Mapping[str, float]]:
         ``answer/asked again it moves by (points)``.
     """
     out: dict[str, dict[str, float]] = {}
-    for row in found.rows:
+    for row in results.rows:
         name = f"{FIRST}/{_asked(row)}"
         for condition, result_id in row.cells.items():
-            if result_id not in found:
+            if result_id not in results:
                 continue
-            record = found[result_id]
+            record = results[result_id]
             if isinstance(record, (Estimate, Comparison)) and math.isfinite(record.estimate):
                 out.setdefault(condition, {})[name] = record.estimate
     return out
 
 
-def metrics_of(found: Results) -> dict[str, dict[str, float]]:
+def metrics_of(results: Results) -> dict[str, dict[str, float]]:
     """The metrics of a run and of its conditions, as MLflow shows them and as `check` takes them.
 
     Parameters
     ----------
-    found : Results
+    results : Results
 
     Returns
     -------
@@ -120,9 +120,9 @@ def metrics_of(found: Results) -> dict[str, dict[str, float]]:
     >>> metrics_of(Results(experiment="x", question="?", results=(), metrics={"cost/usd": 0.5}))
     {'whole run': {'cost/usd': 0.5}}
     """
-    out = {WHOLE_RUN: {**effects(found), **found.metrics}}
-    answers, own = readings(found), found.condition_metrics
-    for condition in found.conditions:
+    out = {WHOLE_RUN: {**effects(results), **results.metrics}}
+    answers, own = readings(results), results.condition_metrics
+    for condition in results.conditions:
         label = condition.label
         if label in own or not condition.derived:
             out[label] = {**answers.get(label, {}), **own.get(label, {})}

@@ -173,10 +173,10 @@ class RunWriter:
             for start in range(0, len(metrics), 900):
                 self.store.client.log_batch(self.run_id, metrics=metrics[start : start + 900])
 
-    def answered(self, found: Results) -> None:
+    def answered(self, results: Results) -> None:
         """What is read first: the answer as the description, its effects as the first metrics."""
-        self.tags({"mlflow.note.content": answer_note(found)})
-        self.metrics(effects(found))
+        self.tags({"mlflow.note.content": answer_note(results)})
+        self.metrics(effects(results))
 
     def artifacts(self, folder: Path, into: str = "") -> None:
         """Log everything below a folder."""

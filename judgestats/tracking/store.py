@@ -150,17 +150,17 @@ def _experiment(client: Any, name: str) -> str:
     """
     from mlflow.exceptions import MlflowException
 
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    experiment = client.get_experiment_by_name(name)
+    if experiment is None:
         try:
             return str(client.create_experiment(name))
         except MlflowException as error:
             if error.error_code != "RESOURCE_ALREADY_EXISTS":
                 raise
-            found = client.get_experiment_by_name(name)
-            if found is None:  # it stands there deleted
+            experiment = client.get_experiment_by_name(name)
+            if experiment is None:  # it stands there deleted
                 raise
-    return str(found.experiment_id)
+    return str(experiment.experiment_id)
 
 
 _KIND, _OPENS_ON_RUNS = "mlflow.experimentKind", "custom_model_development"

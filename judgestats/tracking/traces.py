@@ -140,14 +140,14 @@ def _info(call: Call, run_id: str, experiment_id: str) -> Any:
     from mlflow.entities import TraceInfo, TraceLocation, TraceState
 
     started, took = _times(call)
-    said = str(call.messages[-1].get("content", "")) if call.messages else ""
+    prompt_text = str(call.messages[-1].get("content", "")) if call.messages else ""
     return TraceInfo(
         trace_id=f"tr-{_ids(call, run_id)[0]}",
         trace_location=TraceLocation.from_experiment_id(experiment_id),
         request_time=started,
         execution_duration=took,
         state=TraceState.OK if call.status != "failed" else TraceState.ERROR,
-        request_preview=said[:_PREVIEW],
+        request_preview=prompt_text[:_PREVIEW],
         response_preview=call.reply[:_PREVIEW],
         trace_metadata={_SOURCE_RUN: run_id, "mlflow.trace_schema.version": "3"},
         tags={

@@ -53,12 +53,12 @@ class CoverageModel:
         """The share of `target`'s tokens that `reading` attends to; NaN where either is empty."""
         if not target.strip() or not reading.strip():
             return float("nan")
-        source, said = self._tokens(target), self._tokens(reading)
+        source, tokens = self._tokens(target), self._tokens(reading)
         with self._torch.inference_mode():
             out = self._model(
                 input_ids=source["input_ids"],
                 attention_mask=source["attention_mask"],
-                decoder_input_ids=said["input_ids"],
+                decoder_input_ids=tokens["input_ids"],
                 output_attentions=True,
             )
         last = out.cross_attentions[-1][0].numpy().astype(float)
@@ -101,9 +101,9 @@ def coverage_table(
         If no judgment has an explanation.
     """
     units = {(u.item_id, u.order): u for u in Pairwise().units(tuple(items))}
-    known = [pair in units for pair in zip(frame["item_id"], frame["order"], strict=True)]
-    said = frame["stage"].eq("final") & frame["explanation"].str.strip().ne("")
-    used = frame[said & pd.Series(known, index=frame.index)].reset_index(drop=True)
+    in_units = [pair in units for pair in zip(frame["item_id"], frame["order"], strict=True)]
+    words = frame["stage"].eq("final") & frame["explanation"].str.strip().ne("")
+    used = frame[words & pd.Series(in_units, index=frame.index)].reset_index(drop=True)
     if used.empty:
         raise InputError(
             "coverage: no final judgment on a pair has an explanation. Give a run that asks for "
@@ -152,7 +152,7 @@ def covered(table: pd.DataFrame, *, level: float = 0.95) -> dict[str, tuple[Esti
     """
     out = {}
     for condition, own in table.groupby("condition", sort=False):
-        found = [
+        shares = [
             mean_share(
                 own[column].to_numpy(float),
                 cluster=own["cluster"].to_numpy(object),
@@ -163,6 +163,6 @@ def covered(table: pd.DataFrame, *, level: float = 0.95) -> dict[str, tuple[Esti
             for column in ("coverage", "unrelated")
             if own[column].notna().any()
         ]
-        if len(found) == 2:
-            out[str(condition)] = (found[0], found[1])
+        if len(shares) == 2:
+            out[str(condition)] = (shares[0], shares[1])
     return out

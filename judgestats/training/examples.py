@@ -184,31 +184,31 @@ def training_examples(
     '4 is right.\\n\\n[[B]]'
     """
     asked = replace(student or student_of(filters), ties=filters.ties, labelled_only=False)
-    found: dict[tuple[str, ...], Example] = {}
+    examples: dict[tuple[str, ...], Example] = {}
     left: Counter[str] = Counter()
     total = 0
     for source in sources:
         rows = _rows(source)
         total += len(rows)
-        known = {(u.item_id, u.order): u for u in asked.units(source.items)}
+        by_name = {(u.item_id, u.order): u for u in asked.units(source.items)}
         labels = _labels(source.items)
         agreed = _agreed(rows)
         for row in rows:
-            unit = known.get((row["item_id"], row["order"]))
+            unit = by_name.get((row["item_id"], row["order"]))
             why = _refused(row, unit, filters, labels, agreed)
             if not why and unit is not None:
                 made = _example(source.name, row, unit, asked, filters)
                 key = () if isinstance(made, str) else tuple(m["content"] for m in made.messages)
                 if isinstance(made, str):
                     why = made
-                elif key in found:
+                elif key in examples:
                     why = "a repetition"
                 else:
-                    found[key] = made
+                    examples[key] = made
             if why:
                 left[why] += 1
     order = {why: left[why] for why in sorted(left, key=_place)}
-    return Chosen(examples=tuple(found.values()), judgments=total, left_out=order)
+    return Chosen(examples=tuple(examples.values()), judgments=total, left_out=order)
 
 
 _REASONS = (
@@ -288,8 +288,8 @@ def _labels(items: tuple[Item, ...]) -> dict[str, str]:
     table = label_table(items)
     by_id = {item.id: item for item in items}
     out = {}
-    for item, pair, said in zip(table.items, table.pairs, table.labels, strict=True):
-        (first, votes), *rest = Counter(x for x in said if x).most_common()
+    for item, pair, label in zip(table.items, table.pairs, table.labels, strict=True):
+        (first, votes), *rest = Counter(x for x in label if x).most_common()
         if not rest or rest[0][1] < votes:
             out[pair_name(by_id[item], pair)] = first
     return out
@@ -297,14 +297,14 @@ def _labels(items: tuple[Item, ...]) -> dict[str, str]:
 
 def _agreed(rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, int]]:
     """(condition, pair, replicate) with the same readable verdict in both orders."""
-    said: dict[tuple[str, str, int], dict[str, str]] = {}
+    verdicts: dict[tuple[str, str, int], dict[str, str]] = {}
     for row in rows:
         if row["status"] == Status.OK.value and row["stage"] == "final":
             key = (row["condition"], row["item_id"], row["replicate"])
-            said.setdefault(key, {})[row["order"]] = row["choice"]
+            verdicts.setdefault(key, {})[row["order"]] = row["choice"]
     return {
         key
-        for key, orders in said.items()
+        for key, orders in verdicts.items()
         if orders.get("ab") and orders.get("ab") == orders.get("ba")
     }
 
@@ -356,9 +356,9 @@ def _example(
     """The chat, or the reason why it cannot be written."""
     first = "a" if unit.shown[0] == min(unit.shown) else "b"
     letter = "C" if row["choice"] == "tie" else "A" if row["choice"] == first else "B"
-    told = str(row["explanation"]).strip() if filters.reasoning else ""
+    explanation = str(row["explanation"]).strip() if filters.reasoning else ""
     mark = f"[[{letter}]]"
-    reply = told if told.endswith(mark) else f"{told}\n\n{mark}".strip()
+    reply = explanation if explanation.endswith(mark) else f"{explanation}\n\n{mark}".strip()
     prompt = (
         student.ask("vanilla", unit, ReplyMode.TEXT)
         if isinstance(student, Wording)

@@ -86,11 +86,11 @@ class LocalJudge:
             )
         new = given[0, asked.shape[1] :]
         ended = self._tokenizer.eos_token_id in new.tolist()
-        said = self._tokenizer.decode(new, skip_special_tokens=True).strip()
-        return said, "stop" if ended else "length"
+        decoded = self._tokenizer.decode(new, skip_special_tokens=True).strip()
+        return decoded, "stop" if ended else "length"
 
     def judge(self, protocol: JudgingProtocol, unit: Unit, **options: Any) -> Verdict:
         """The verdict on one unit, read by the protocol's own reader."""
         prompted: Prompted = protocol.prompt(unit, ReplyMode.TEXT)
-        said, finish = self.reply(prompted.messages, **options)
-        return protocol.read(unit, ReplyMode.TEXT, said, finish_reason=finish)
+        reply, finish = self.reply(prompted.messages, **options)
+        return protocol.read(unit, ReplyMode.TEXT, reply, finish_reason=finish)

@@ -36,14 +36,14 @@ def need(extra: str, *modules: str) -> tuple[ModuleType, ...]:
     judgestats.errors.InputError: this needs no_such_module, which is not installed. Install the
     extra: pip install 'judgestats[train]'
     """
-    found = []
+    missing = []
     for name in modules:
         try:
-            found.append(importlib.import_module(name))
+            missing.append(importlib.import_module(name))
         except ImportError as error:
             raise InputError(
                 f"this needs {name}, which is not installed"
                 + ("" if getattr(error, "name", "") == name else f" completely ({error})")
                 + f". Install the extra: pip install 'judgestats[{extra}]'"
             ) from error
-    return tuple(found)
+    return tuple(missing)

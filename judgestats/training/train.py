@@ -81,11 +81,11 @@ class Trained:
 
     def __str__(self) -> str:
         first, last = self.losses[0][1], self.losses[-1][1]
-        told = f"{self.examples} examples ({self.too_long} longer ones left out); "
-        told += f"training loss {first:.3f} at the first, {last:.3f} at the last step logged"
+        text = f"{self.examples} examples ({self.too_long} longer ones left out); "
+        text += f"training loss {first:.3f} at the first, {last:.3f} at the last step logged"
         if self.eval_losses:
-            told += f"; validation loss {self.eval_losses[0][1]:.3f}, {self.eval_losses[-1][1]:.3f}"
-        return f"{told}. The judge is in {self.folder}."
+            text += f"; validation loss {self.eval_losses[0][1]:.3f}, {self.eval_losses[-1][1]:.3f}"
+        return f"{text}. The judge is in {self.folder}."
 
 
 def read_chats(path: str | Path) -> list[list[dict[str, str]]]:

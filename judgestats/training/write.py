@@ -144,8 +144,8 @@ _WHOSE = {
 
 
 def _counts(examples: Sequence[Example], field: str) -> str:
-    found = Counter(str(getattr(x, field)) for x in examples)
-    return ", ".join(f"{name} {n}" for name, n in sorted(found.items())) or "none"
+    counts = Counter(str(getattr(x, field)) for x in examples)
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "none"
 
 
 def _cell(text: object) -> str:

@@ -47,7 +47,7 @@ def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
     assert "p <= .011" in words_of(test, found).numbers
     assert "p-value <= 0.01031" in print_of(test, found)
     assert "p <= .011" in plain_text(screen_of(brief_of(found), width=100))
-    tables = results_tables([test], found=found, label="t", caption="Spread")
+    tables = results_tables([test], results=found, label="t", caption="Spread")
     assert "<= .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
 
 

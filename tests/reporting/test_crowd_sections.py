@@ -132,7 +132,7 @@ def test_printed_tables_stand_apart_and_lose_no_column():
         for n in (1, 2, 4)
     ]  # fmt: skip
     found = run_of().records
-    first, second = results_tables(results, found=found, label="x", caption="As printed")
+    first, second = results_tables(results, results=found, label="x", caption="As printed")
     assert len(first.rows) == 16
     assert {r["result's title"] for r in second.rows} == {
         "Table 2 as printed",

@@ -245,9 +245,9 @@ class BatchClient:
             waited += wait
             await self._sleep(wait)
             if instead is not None and outcome.kind in _UNSURE:
-                found = await instead()
-                if found is not None:
-                    return found
+                reply = await instead()
+                if reply is not None:
+                    return reply
 
     def _error(self, doing: str, outcome: Outcome) -> BatchCallError:
         url = self._spec.base_url

@@ -142,16 +142,16 @@ class BatchApi:
             file = self._keep(*_form(headers, body))
             await send_json(send, 200, file.about())
             return
-        found = self._files.get(rest[0]) if rest else None
-        if found is None:
+        entry = self._files.get(rest[0]) if rest else None
+        if entry is None:
             raise RefusedError(404, f"No such File object: {'/'.join(rest)[:60]}", code="not_found")
         if method == "DELETE":
-            del self._files[found.id]
-            await send_json(send, 200, {"id": found.id, "object": "file", "deleted": True})
+            del self._files[entry.id]
+            await send_json(send, 200, {"id": entry.id, "object": "file", "deleted": True})
         elif method == "GET" and rest[1:] == ["content"]:
-            await send_bytes(send, 200, found.content, b"application/octet-stream", [])
+            await send_bytes(send, 200, entry.content, b"application/octet-stream", [])
         else:
-            await send_json(send, 200, found.about())
+            await send_json(send, 200, entry.about())
 
     def _keep(self, content: bytes, name: str, purpose: str) -> _File:
         file = _File(f"file-{len(self._files) + 1:06d}", content, name, purpose)

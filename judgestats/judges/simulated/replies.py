@@ -55,8 +55,8 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
             turned=asked.turned,
             worded=words,
         )
-        said = (SCALE_WORDS[k - 1] if words else k for k in scores)
-        return tuple(said), tuple(accumulate(scores.values()))
+        levels = (SCALE_WORDS[k - 1] if words else k for k in scores)
+        return tuple(levels), tuple(accumulate(scores.values()))
     if set(asked.labels) == {"pass", "fail"} and len(asked.answers) == 1:
         passes = truth.pass_probability(
             asked.answers[0], temperature=temperature, reasoning=asked.reasoning
@@ -100,19 +100,19 @@ def reply_text(truth: Truth, asked: Requested, chances: Distribution, seed: str)
         return text if asked.fields is None else json.dumps({"comment": text})
     malformed = bad < judge.nonresponse + judge.malformed
     if asked.kind == "text":
-        said = _written(asked, seed)
-        return said[: len(said) // 2] if malformed else said
+        written = _written(asked, seed)
+        return written[: len(written) // 2] if malformed else written
     verdict = _draw(chances, uniform_of(seed, "verdict"))
     longer = round(math.log2(1 + asked.crowd)) if judge.crowd_gain else 0
     explanation = _explanation(seed, longer) if asked.reasoning != "none" else ""
     if asked.fields is None:
-        said = asked.form.format(verdict)
+        written = asked.form.format(verdict)
         if malformed:
-            said = "My verdict is [["
+            written = "My verdict is [["
         parts = {
-            "none": [said],
-            "before": [explanation, said],
-            "after": [said, explanation],
+            "none": [written],
+            "before": [explanation, written],
+            "after": [written, explanation],
         }[asked.reasoning]
         return "\n\n".join(parts)
     value = json.dumps(_object(asked, verdict, explanation, seed))

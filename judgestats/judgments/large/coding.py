@@ -74,13 +74,13 @@ class RowCoder:
             for name, n in reversed(parts):
                 rest, place = divmod(rest, n)
                 key.append((name, self.facets[name].values[place]))
-            told = tuple(reversed(key))
-            if told in self.columns:
-                lookup[code] = self.columns.add(told)
+            key_codes = tuple(reversed(key))
+            if key_codes in self.columns:
+                lookup[code] = self.columns.add(key_codes)
             else:
-                unknown.append((int(np.argmax(mixed == code)), code, told))
-        for _, code, told in sorted(unknown):  # conditions keep the order of the files
-            lookup[code] = self.columns.add(told)
+                unknown.append((int(np.argmax(mixed == code)), code, key_codes))
+        for _, code, key_codes in sorted(unknown):  # conditions keep the order of the files
+            lookup[code] = self.columns.add(key_codes)
         if len(self.columns) > MAX_COLUMNS:
             raise self.refusal(f"more than {MAX_COLUMNS} conditions")
         return lookup[mixed]
@@ -116,10 +116,10 @@ class RowCoder:
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
         """Code of each verdict, -1 where there is none."""
-        indices, found = column_codes(self.column(batch, self.role))
-        used = np.bincount(indices, minlength=len(found)).nonzero()[0]
-        lookup: NDArray[np.int64] = np.full(max(len(found), 1), -1, dtype=np.int64)
-        for place, cell in zip(used.tolist(), found.take(used).to_pylist(), strict=True):
+        indices, codes = column_codes(self.column(batch, self.role))
+        used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
+        lookup: NDArray[np.int64] = np.full(max(len(codes), 1), -1, dtype=np.int64)
+        for place, cell in zip(used.tolist(), codes.take(used).to_pylist(), strict=True):
             verdict = self.code.verdicts.get(cell)
             if verdict is not None:
                 lookup[place] = self.values.add(verdict)
@@ -134,8 +134,8 @@ class RowCoder:
             larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
             larger[: self.cluster_of.size] = self.cluster_of
             self.cluster_of = larger
-        known = self.cluster_of[item]
-        self.cluster_of[item[known < 0]] = own[known < 0]
+        previous = self.cluster_of[item]
+        self.cluster_of[item[previous < 0]] = own[previous < 0]
         differs = self.cluster_of[item] != own
         if differs.any():
             which = self.items.values[int(item[int(np.argmax(differs))])]

@@ -28,10 +28,10 @@ _SAMPLE = 50_000
 class VerdictCode:
     """What each cell of a column says: a score, a word, or (where it is not listed) nothing."""
 
-    def __init__(self, is_score: bool, verdicts: Mapping[Any, Any], said: str) -> None:
+    def __init__(self, is_score: bool, verdicts: Mapping[Any, Any], text: str) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
-        self.said = said
+        self.said = text
 
 
 def read_kind(
@@ -99,9 +99,9 @@ def _different(
     for batch in opened.dataset.to_batches(columns=[column], batch_size=batch_rows):
         if not batch.num_rows:
             continue
-        found = np.bincount(codes.of(batch.column(column)), minlength=len(codes))
-        found[: rows.size] += rows
-        rows = found
+        counts = np.bincount(codes.of(batch.column(column)), minlength=len(codes))
+        counts[: rows.size] += rows
+        rows = counts
         if len(codes) > _MOST_TEXTS:
             break  # no verdict has so many values: what was read suffices for the refusal
     return codes.values, rows.tolist()
@@ -139,16 +139,18 @@ def understood_columns(opened: ParquetJudgments) -> list[str]:
         sample = opened.dataset.head(_SAMPLE).to_pandas()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
-    found: Understanding = understand(opened.path, sample, opened.names, factors=opened.factors)
-    if len(found.item) > 1:
+    understanding: Understanding = understand(
+        opened.path, sample, opened.names, factors=opened.factors
+    )
+    if len(understanding.item) > 1:
         raise InputError(
-            f"{opened.path}: {' + '.join(found.item)} name an item together, and a stream takes "
-            "one column for it. Write them into one, or use --stream no."
+            f"{opened.path}: {' + '.join(understanding.item)} name an item together, and a stream "
+            "takes one column for it. Write them into one, or use --stream no."
         )
-    further = [f for f in found.factors if f not in opened.factors]
+    further = [f for f in understanding.factors if f not in opened.factors]
     if further:
         raise InputError(
             f"{opened.path}: the column {further[0]!r} tells conditions apart. Say so: --factor "
             f"{further[0]}."
         )
-    return unused_columns(found)
+    return unused_columns(understanding)

@@ -111,8 +111,8 @@ def _kept(opened: ParquetJudgments, ids: Any) -> pd.DataFrame:
             if ids is not None:
                 mask = pc.is_in(text, value_set=ids)
             else:
-                told = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
-                mask = pc.and_(pc.is_valid(text), told)
+                present = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
+                mask = pc.and_(pc.is_valid(text), present)
             part = batch.filter(mask)
             n += part.num_rows
             if n > MOST_ROWS:

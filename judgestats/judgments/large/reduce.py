@@ -184,8 +184,8 @@ class _Pass:
         np.add.at(flat, cell[read] * self.counts.shape[2] + value[read], np.uint16(1))
         if self.board is not None:
             place = (item * self.board.shape[1] + column) * self.board.shape[2] + replicate
-            said = np.where(read, value + FIRST_VALUE, UNREAD).astype(np.uint8)
-            self.board.reshape(-1)[place] = said
+            coded = np.where(read, value + FIRST_VALUE, UNREAD).astype(np.uint8)
+            self.board.reshape(-1)[place] = coded
         self.rows += size
 
     def make_room(self) -> None:
@@ -215,8 +215,8 @@ class _Pass:
     ) -> None:
         has_verdict = value >= 0
         if self.role == "score" and "choice" in self.names:
-            indices, found = column_codes(self.coder.column(batch, "choice"))
-            filled = np.array([bool(text_of(v).strip()) for v in found.to_pylist()] or [False])
+            indices, choices = column_codes(self.coder.column(batch, "choice"))
+            filled = np.array([bool(text_of(v).strip()) for v in choices.to_pylist()] or [False])
             has_verdict = has_verdict | filled[indices]
         ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
         status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
@@ -228,8 +228,8 @@ class _Pass:
                     f"column {self.names['status']!r} holds the status {strange[0][:40]!r}; known "
                     f"are {', '.join(sorted(_STATUSES))}"
                 )
-            known = np.array([_STATUSES.index(s) if s else -1 for s in self.statuses.values])
-            stated = known[codes]
+            status_codes = np.array([_STATUSES.index(s) if s else -1 for s in self.statuses.values])
+            stated = status_codes[codes]
             status = np.where(stated >= 0, stated, status)
             for wrong, why in (
                 ((status == ok) & ~has_verdict, "status is ok but there is no verdict"),
@@ -244,10 +244,10 @@ class _Pass:
             if name in self.names:
                 numbers = self.coder.column(batch, name).cast(pa.float64())
                 x = numbers.to_numpy(zero_copy_only=False)
-                told = ~np.isnan(x)
+                present = ~np.isnan(x)
                 width = self.sums.shape[0]
-                self.sums[:, place_of] += np.bincount(column[told], x[told], minlength=width)
-                self.sums[:, place_of + 1] += np.bincount(column[told], minlength=width)
+                self.sums[:, place_of] += np.bincount(column[present], x[present], minlength=width)
+                self.sums[:, place_of + 1] += np.bincount(column[present], minlength=width)
 
     # The end -------------------------------------------------------------------------------------
 
@@ -334,16 +334,16 @@ class _Pass:
         """What names an item, the judge and the repeats, in words."""
         names = self.names
         judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
-        said = [f"item = {names['item_id']}", f"judge = {judge}"]
-        said += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
+        sentences = [f"item = {names['item_id']}", f"judge = {judge}"]
+        sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
         if self.opened.factors:
-            said.append(f"conditions also by {' + '.join(self.opened.factors)}")
+            sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")
         cells = self.asked[: len(self.coder.items), : len(self.coder.columns)]
         low, high = int(cells[cells > 0].min()), int(cells.max())
         count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
         by = names.get("replicate", "numbered by row")
         people = [f"people's labels = {names['label']}"] if "label" in names else []
-        return [*said, f"{count} ({by})" if high > 1 else count, *people]
+        return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
     def described(self, group: list[int]) -> Column:
         key = dict(self.coder.columns.values[group[0]])
@@ -358,7 +358,7 @@ class _Pass:
             if m
         }
         n = sum(statuses.values())
-        cost, told, tokens, counted = self.sums[group].sum(axis=0).tolist()
+        cost, totals, tokens, counted = self.sums[group].sum(axis=0).tolist()
         return Column(
             label=label,
             order=key.get("order", "") if len(group) == 1 else "",
@@ -367,6 +367,6 @@ class _Pass:
             factors=factors,
             n=n,
             statuses=statuses,
-            cost_usd=cost if told == n else math.nan,
+            cost_usd=cost if totals == n else math.nan,
             tokens_out_mean=tokens / counted if counted else math.nan,
         )

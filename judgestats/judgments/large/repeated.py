@@ -76,10 +76,10 @@ def leave_out_repeated(
     item, column = np.nonzero(several & chance)
     if not item.size:
         return None
-    said = counts[item, column]
-    ways, read = np.count_nonzero(said, axis=1), said.sum(axis=1, dtype=np.int64)
+    counted = counts[item, column]
+    ways, read = np.count_nonzero(counted, axis=1), counted.sum(axis=1, dtype=np.int64)
     rows = asked[item, column].astype(np.int64)
-    kept, value = ways == 1, said.argmax(axis=1)
+    kept, value = ways == 1, counted.argmax(axis=1)
     counts[item, column] = 0
     counts[item[kept], column[kept], value[kept]] = 1
     asked[item, column] = 1

@@ -26,10 +26,10 @@ def _of(record: dict[str, Any], name: str) -> object:
 
 
 def _read(log: Log) -> pd.DataFrame:
-    found = [(number(r.get("preference")), r) for _, r in log.records()]
-    weighted = any(not math.isnan(p) and p not in _CHOICE for p, _ in found)
+    preferences = [(number(r.get("preference")), r) for _, r in log.records()]
+    weighted = any(not math.isnan(p) and p not in _CHOICE for p, _ in preferences)
     rows = Rows(log.path)
-    for preference, record in found:
+    for preference, record in preferences:
         one, two = (text(record.get(f"generator_{k}"), 200) or f"output {k}" for k in (1, 2))
         cluster = named_text(text(record.get("instruction")))
         raw = text(_of(record, "raw_completion"))

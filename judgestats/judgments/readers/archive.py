@@ -32,9 +32,9 @@ MAX_TOTAL = 20_000_000_000
 class Archive:
     """An open zip archive."""
 
-    def __init__(self, path: Path, file: IO[bytes], found: zipfile.ZipFile) -> None:
-        self.path, self._file, self._zip = path, file, found
-        self._infos = {i.filename: i for i in found.infolist()}
+    def __init__(self, path: Path, file: IO[bytes], zip_file: zipfile.ZipFile) -> None:
+        self.path, self._file, self._zip = path, file, zip_file
+        self._infos = {i.filename: i for i in zip_file.infolist()}
         self._read = 0
 
     @property
@@ -112,7 +112,7 @@ def archive(path: Path) -> Iterator[Archive]:
     """
     with opened(path) as file:
         try:
-            found = zipfile.ZipFile(file)
+            zip_file = zipfile.ZipFile(file)
         except (
             zipfile.BadZipFile,
             ValueError,
@@ -124,11 +124,11 @@ def archive(path: Path) -> Iterator[Archive]:
                 f"{path} is no complete zip archive ({short(str(error))}). Write or download the "
                 "log again; Inspect repairs an interrupted one with `inspect log recover`."
             ) from None
-        with found:
-            names = [i.filename for i in found.infolist()]
+        with zip_file:
+            names = [i.filename for i in zip_file.infolist()]
             if len(names) > MAX_MEMBERS or len(set(names)) < len(names):
                 raise InputError(
                     f"{path} has more than {MAX_MEMBERS:,} members, or one name twice. That is no "
                     "log of judgments."
                 )
-            yield Archive(path, file, found)
+            yield Archive(path, file, zip_file)

@@ -32,7 +32,7 @@ def text_column(column: pd.Series) -> pd.Series:
     return pd.Series(words[codes], index=column.index, dtype=object)
 
 
-def each_distinct(column: pd.Series, told: Callable[[Any], str]) -> pd.Series:
+def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
     """What a function says of each cell, asked once for each different value.
 
     Examples
@@ -41,9 +41,9 @@ def each_distinct(column: pd.Series, told: Callable[[Any], str]) -> pd.Series:
     ['A', 'A', 'B']
     """
     if _mixed(column):
-        return column.map(told).astype(object)
+        return column.map(text).astype(object)
     codes, distinct = pd.factorize(column, use_na_sentinel=False)
-    words = np.array([*map(told, distinct), ""], dtype=object)
+    words = np.array([*map(text, distinct), ""], dtype=object)
     return pd.Series(words[codes], index=column.index, dtype=object)
 
 

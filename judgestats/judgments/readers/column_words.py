@@ -36,13 +36,13 @@ def order_columns(columns: Sequence[str]) -> tuple[str, ...]:
     >>> order_columns(["set", "winner_orig", "winner_swap"])
     ('winner_orig', 'winner_swap')
     """
-    found: dict[str, list[str]] = {}
+    by_stem: dict[str, list[str]] = {}
     for column in columns:
         words = [w for w in re.split(r"[\s_.\-]+", column) if w]
         rest = [w for w in words if w.casefold() not in ORDERS]
         if len(rest) == len(words) - 1:
-            found.setdefault("_".join(rest).casefold(), []).append(column)
-    return next((tuple(c) for c in found.values() if len(c) == 2), ())
+            by_stem.setdefault("_".join(rest).casefold(), []).append(column)
+    return next((tuple(c) for c in by_stem.values() if len(c) == 2), ())
 
 
 def run_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:

@@ -25,9 +25,9 @@ def _cases(document: object) -> list[dict[str, Any]]:
         return []
     run = document.get("testRunData", document)
     for name in ("testCases", "test_cases", "test_results", "testResults"):
-        found = run.get(name) if isinstance(run, dict) else None
-        if isinstance(found, list):
-            return [_plain(c) for c in found if isinstance(c, dict)]
+        cases = run.get(name) if isinstance(run, dict) else None
+        if isinstance(cases, list):
+            return [_plain(c) for c in cases if isinstance(c, dict)]
     return []
 
 
@@ -55,17 +55,17 @@ def _read(log: Log) -> pd.DataFrame:
             if _named(metric) in rules:
                 continue
             why = text(metric.get("error"), 300)
-            said = text(metric.get("reason"))
+            reply = text(metric.get("reason"))
             lost = failed if why and not _UNREADABLE.search(why) else None
             rows.add(
                 **(lost(why) if lost and metric.get("score") is None
-                   else grade(metric.get("score"), raw=said or _reply(why), why=why)),
+                   else grade(metric.get("score"), raw=reply or _reply(why), why=why)),
                 judge=text(metric.get("evaluationmodel"), 200) or log.judge or "judge",
                 scorer=_named(metric),
                 cluster=cluster,
                 item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
                 replicate=-1,
-                explanation=said,
+                explanation=reply,
                 raw_text=_reply(why),
                 cost_usd=number(metric.get("evaluationcost")),
             )  # fmt: skip

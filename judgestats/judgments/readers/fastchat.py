@@ -41,13 +41,13 @@ def _read(log: Log) -> pd.DataFrame:
             _pair(rows, record, common, suffix)
         else:
             model = text(record.get("model"), 200)
-            said = text(record.get("judgment"))
+            reply = text(record.get("judgment"))
             rows.add(
                 **common,
-                **_score(record.get("score"), said),
+                **_score(record.get("score"), reply),
                 item_id=f"{common['cluster']}/{model}{suffix}",
                 answerer=model,
-                raw_text=said,
+                raw_text=reply,
             )
     frame = rows.frame()
     scores = frame["score"].dropna()
@@ -64,38 +64,38 @@ def _judge(value: object) -> tuple[str, str]:
     return text(value, 200), ""
 
 
-def _score(value: object, said: str) -> dict[str, Any]:
-    if said.strip() == _FAILED:
+def _score(value: object, text: str) -> dict[str, Any]:
+    if text.strip() == _FAILED:
         return failed("FastChat could not reach the judge")
     score = number(value)
     if score == -1:
-        return unread(said, "no rating in the reply")
-    return grade(None if math.isnan(score) else score, raw=said)
+        return unread(text, "no rating in the reply")
+    return grade(None if math.isnan(score) else score, raw=text)
 
 
 def _pair(rows: Rows, record: dict[str, Any], common: dict[str, Any], suffix: str) -> None:
     one, two = (text(record.get(k), 200) for k in ("model_1", "model_2"))
     item = f"{common['cluster']}/{one} vs {two}{suffix}"
     for game, order in (("g1", "ab"), ("g2", "ba")):
-        said = text(record.get(f"{game}_judgment"))
+        reply = text(record.get(f"{game}_judgment"))
         winner = _WINNER.get(text(record.get(f"{game}_winner"), 20))
         if "m1_score" in record:
             model, key = (one, "m1_score") if game == "g1" else (two, "m2_score")
             rows.add(
                 **common,
-                **_score(record.get(key), said),
+                **_score(record.get(key), reply),
                 item_id=f"{common['cluster']}/{model}{suffix}",
                 answerer=model,
-                raw_text=said,
+                raw_text=reply,
             )
             continue
-        if said.strip() == _FAILED:
-            found = failed("FastChat could not reach the judge")
+        if reply.strip() == _FAILED:
+            failure = failed("FastChat could not reach the judge")
         elif winner is None:
-            found = unread(said, "no verdict in the reply")
+            failure = unread(reply, "no verdict in the reply")
         else:
-            found = grade(winner)
-        rows.add(**common, **found, item_id=item, order=order, raw_text=said)
+            failure = grade(winner)
+        rows.add(**common, **failure, item_id=item, order=order, raw_text=reply)
 
 
 FASTCHAT = Reader(

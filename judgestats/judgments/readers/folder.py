@@ -46,29 +46,29 @@ def read_folder(
     InputError
         No file, or files of several tools, are recognised; or one of them cannot be read.
     """
-    found: dict[str, list[Log]] = {}
+    by_reader: dict[str, list[Log]] = {}
     unknown = 0
     for path in files_in(folder):
         log, name = _look(path, readers, judge)
         if log is None or not name or (reader not in {"auto", name}):
             unknown += 1
         else:
-            found.setdefault(name, []).append(log)
-    if not found:
+            by_reader.setdefault(name, []).append(log)
+    if not by_reader:
         raise InputError(
             f"{folder} is a folder, and none of its {unknown} files is a log that is recognised"
             + (f" as {reader}" if reader != "auto" else "")
             + ". Name the file; a table needs --map item_id=COLUMN,score=COLUMN."
         )
-    if len(found) > 1:
-        told = ", ".join(
-            f"{name} ({counted(len(logs), 'file', 'files')})" for name, logs in found.items()
+    if len(by_reader) > 1:
+        text = ", ".join(
+            f"{name} ({counted(len(logs), 'file', 'files')})" for name, logs in by_reader.items()
         )
         raise InputError(
-            f"{folder} holds logs of several tools: {told}. Choose one with --reader NAME, or name "
+            f"{folder} holds logs of several tools: {text}. Choose one with --reader NAME, or name "
             "a file."
         )
-    name, logs = next(iter(found.items()))
+    name, logs = next(iter(by_reader.items()))
     frames: dict[str, pd.DataFrame] = {}
     notes: list[str] = []
     for log in logs:
@@ -83,8 +83,8 @@ def read_folder(
 
 def _content(frame: pd.DataFrame) -> str:
     """What a log says, in whatever form: an export beside its source is no repetition."""
-    said = frame[["condition", "item_id", "order", "status", "score", "choice", "raw_text"]]
-    hashed = pd.util.hash_pandas_object(said.astype(str), index=False).sort_values()
+    content = frame[["condition", "item_id", "order", "status", "score", "choice", "raw_text"]]
+    hashed = pd.util.hash_pandas_object(content.astype(str), index=False).sort_values()
     return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
 
 
@@ -115,10 +115,10 @@ def _look(path: Path, readers: Mapping[str, Reader], judge: str) -> tuple[Log | 
         return None, ""
 
 
-def _together(frames: list[pd.DataFrame], told: list[str], unknown: int) -> pd.DataFrame:
+def _together(frames: list[pd.DataFrame], text: list[str], unknown: int) -> pd.DataFrame:
     """Several logs as one: repetitions are numbered on where two logs hold the same judgment."""
     notes = list(dict.fromkeys(n for f in frames for n in f.attrs.get("notes", [])))
-    notes += told
+    notes += text
     scales = {f.attrs.get("scale") for f in frames}
     if len({t for f in frames if "task" in f for t in f["task"].unique()}) > 1:
         frames = [_named_by_task(f) for f in frames]

@@ -22,12 +22,12 @@ _NUMERALS = frozenset("0123456789.+-eE")
 
 def unread(raw: str, why: str, *, finish_reason: str = "") -> dict[str, Any]:
     """The fields of a judgment without a verdict: refused, truncated or unparseable."""
-    found = no_verdict(raw, finish_reason, cut(why, 300))
+    row = no_verdict(raw, finish_reason, cut(why, 300))
     return {
-        "status": found.status.value,
+        "status": row.status.value,
         "score": math.nan,
         "choice": "",
-        "reason": found.reason or cut(why, 300),
+        "reason": row.reason or cut(why, 300),
     }
 
 
@@ -84,10 +84,10 @@ def grade(
         elif len(word) <= _MOST_CHOICE and "\n" not in word:
             choice = cut(word)
     if math.isnan(score) and not choice:
-        said = why or (
+        reason = why or (
             "the log has no grade here" if value is None else f"no grade: {short(value)}"
         )
-        return unread(raw or text(value), said, finish_reason=finish_reason)
+        return unread(raw or text(value), reason, finish_reason=finish_reason)
     return {"status": Status.OK.value, "score": score, "choice": choice, "reason": ""}
 
 

@@ -69,8 +69,8 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     label = names.get("label", "")
     used = set(names.values()) - {label}
     rest = [str(c) for c in table.columns if c not in used and c != label]
-    told = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
-    lists = [c for c, cells in told.items() if cells and all(v[:1] == "[" for v in cells)]
+    examples = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
+    lists = [c for c, cells in examples.items() if cells and all(v[:1] == "[" for v in cells)]
     if len(lists) != 1:
         lists = [c for c in rest if letters_in(table[c].head(1_000))]
     if len(lists) == 1:
@@ -93,7 +93,7 @@ def verdicts_hint(table: pd.DataFrame, names: Mapping[str, str]) -> str:
         return f" Is it one of {named}, or does each hold one's verdicts ({' '.join(ways)})?"
     if label and not judges:
         return f" If {label!r} is the judge's own verdict: --map verdict={label}."
-    texts = [c for c, cells in told.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
+    texts = [c for c, cells in examples.items() if cells and sum(map(len, cells)) > 30 * len(cells)]
     replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
     if not judges and len(texts or replies) == 1:
         [text] = texts or replies
@@ -119,8 +119,8 @@ def _like_verdicts(column: pd.Series) -> bool:
 
 def _one_vocabulary(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Those that say what another one says too; all where no two do and there is only one."""
-    said = {c: set(table[c].dropna().astype(str).str.lower()) for c in columns}
-    kept = [c for c in columns if any(_alike(said[c], said[d]) for d in columns if d != c)]
+    words = {c: set(table[c].dropna().astype(str).str.lower()) for c in columns}
+    kept = [c for c in columns if any(_alike(words[c], words[d]) for d in columns if d != c)]
     return (kept or list(columns)[:1])[:_SHOWN]
 
 

@@ -29,8 +29,8 @@ _START = "_journal/start.json"
 
 def _fits(log: Log) -> bool:
     if log.kind == "zip":
-        with archive(log.path) as found:
-            return bool({"header.json", _START} & set(found.names))
+        with archive(log.path) as zip_archive:
+            return bool({"header.json", _START} & set(zip_archive.names))
     return log.kind == "json" and log.has("eval", "status", "version")
 
 
@@ -45,15 +45,17 @@ def _listed(value: object) -> list[Any]:
 def _read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     if log.kind == "zip":
-        with archive(log.path) as found:
-            whole = "header.json" in found.names
-            header = _object(found.json("header.json" if whole else _START))
+        with archive(log.path) as zip_archive:
+            whole = "header.json" in zip_archive.names
+            header = _object(zip_archive.json("header.json" if whole else _START))
             if not whole:
                 rows.note(
                     "The evaluation was interrupted: only the samples that were written are here."
                 )
-            names = (n for n in found.names if n.startswith("samples/") and n.endswith(".json"))
-            _samples(rows, header, (found.json(name) for name in names), log.judge)
+            names = (
+                n for n in zip_archive.names if n.startswith("samples/") and n.endswith(".json")
+            )
+            _samples(rows, header, (zip_archive.json(name) for name in names), log.judge)
     else:
         _samples(rows, log.first, iter(_listed(log.first.get("samples"))), log.judge)
         if log.first.get("samples") is None:
@@ -162,23 +164,25 @@ def _add(
     raw = text(output.get("completion"))
     if not raw and choices:
         raw = text(_object(_object(choices[0]).get("message")).get("content"))
-    told = score or {}
-    explanation = text(told.get("explanation"))
-    why = text(told.get("reason") or _object(told.get("metadata")).get("unscored_reason"), 300)
-    if stopped and told.get("value") is None:
-        found = failed(stopped)
-    elif text(call.get("error")) and _missing(told.get("value")):
-        found = failed(text(call.get("error"), 300))
+    content = score or {}
+    explanation = text(content.get("explanation"))
+    why = text(
+        content.get("reason") or _object(content.get("metadata")).get("unscored_reason"), 300
+    )
+    if stopped and content.get("value") is None:
+        failure = failed(stopped)
+    elif text(call.get("error")) and _missing(content.get("value")):
+        failure = failed(text(call.get("error"), 300))
     else:
-        found = grade(
-            told.get("value"),
+        failure = grade(
+            content.get("value"),
             raw=raw or explanation,
             why=f"unscored: {why}" if why else "",
             finish_reason=_STOPPED.get(finish, ""),
         )
     rows.add(
         **place,
-        **found,
+        **failure,
         judge=judge,
         scorer=name,
         temperature=number(config.get("temperature")),

@@ -54,11 +54,11 @@ def _verdict(judgment: object, *, later: bool) -> dict[str, Any]:
     if not isinstance(judgment, dict):
         return failed("JudgeBench could not get a judgment")
     inner = judgment.get("judgment")
-    said = text(inner.get("response") if isinstance(inner, dict) else inner)
+    reply = text(inner.get("response") if isinstance(inner, dict) else inner)
     choice = _DECISION.get(text(judgment.get("decision"), 10))
     if choice is None:
-        return {**unread(said, "no decision in the reply"), "raw_text": said}
-    return {**grade(_TURNED[choice] if later else choice), "raw_text": said}
+        return {**unread(reply, "no decision in the reply"), "raw_text": reply}
+    return {**grade(_TURNED[choice] if later else choice), "raw_text": reply}
 
 
 JUDGEBENCH = Reader(

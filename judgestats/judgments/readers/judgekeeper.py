@@ -17,8 +17,8 @@ __all__ = ["JUDGEKEEPER", "JUDGEKEEPER_RECORDS"]
 
 
 def _fits(log: Log) -> bool:
-    told = log.first.get("type") == "header" and log.has("fingerprint", "run")
-    return log.kind == "jsonl" and told
+    is_header = log.first.get("type") == "header" and log.has("fingerprint", "run")
+    return log.kind == "jsonl" and is_header
 
 
 def _fits_records(log: Log) -> bool:
@@ -41,11 +41,11 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _verdict(value: object, score: object, said: str, error: str) -> dict[str, Any]:
+def _verdict(value: object, score: object, text: str, error: str) -> dict[str, Any]:
     if value == "error" or error:
-        return unread(said, error or "no verdict") if said else failed(error)
-    told = number(score)
-    return grade(value, raw=said) if math.isnan(told) else grade(told)
+        return unread(text, error or "no verdict") if text else failed(error)
+    score_value = number(score)
+    return grade(value, raw=text) if math.isnan(score_value) else grade(score_value)
 
 
 def _run(log: Log, rows: Rows) -> None:
@@ -56,7 +56,7 @@ def _run(log: Log, rows: Rows) -> None:
         if record.get("type") != "judgment":
             continue
         item = text(record.get("id"), 300)
-        known = anchors.get(item, {})
+        anchor = anchors.get(item, {})
         own = {**about, **_object(record.get("fingerprint"))}
         common: dict[str, Any] = {
             "judge": text(own.get("model"), 200) or log.judge or "judge",
@@ -65,25 +65,25 @@ def _run(log: Log, rows: Rows) -> None:
             "prompt_sha": text(own.get("prompt_hash"), 12),
             "asked_at": text(own.get("created_at"), 40),
             "item_id": item,
-            "cluster": known.get("cluster", "") or item,
-            "category": known.get("category", ""),
-            "label": known.get("label", ""),
+            "cluster": anchor.get("cluster", "") or item,
+            "category": anchor.get("category", ""),
+            "label": anchor.get("label", ""),
             "replicate": int(run) - 1 if 1 <= run < 1e9 else -1,
         }
         pair = "verdict_ba" in record
         for suffix, order in (("", "ab"), ("_ba", "ba"))[: 2 if pair else 1]:
-            said = text(record.get(f"rationale{suffix}"))
+            reply = text(record.get(f"rationale{suffix}"))
             rows.add(
                 **common,
                 **_verdict(
                     record.get(f"verdict{suffix}"),
                     record.get(f"raw_score{suffix}"),
-                    said,
+                    reply,
                     text(record.get(f"error{suffix}"), 300),
                 ),
                 order=order if pair else "",
-                raw_text=said,
-                explanation=said,
+                raw_text=reply,
+                explanation=reply,
             )
 
 
@@ -124,9 +124,9 @@ def _exported(log: Log, rows: Rows) -> None:
         item = text(record.get("target_id"), 300)
         about = _object(record.get("evaluator"))
         run = number(record.get("run"))
-        said = text(record.get("explanation"))
+        reply = text(record.get("explanation"))
         rows.add(
-            **_verdict(record.get("label"), record.get("score"), said, ""),
+            **_verdict(record.get("label"), record.get("score"), reply, ""),
             judge=text(about.get("model"), 200) or log.judge or text(record.get("name"), 200),
             scorer=text(record.get("name"), 300) if len(names) > 1 else "",
             temperature=number(about.get("temperature")),
@@ -135,8 +135,8 @@ def _exported(log: Log, rows: Rows) -> None:
             cluster=item,
             label=people.get(item, ""),
             replicate=int(run) - 1 if 1 <= run < 1e9 else -1,
-            raw_text=said,
-            explanation=said,
+            raw_text=reply,
+            explanation=reply,
             asked_at=text(record.get("created_at"), 40),
         )
 

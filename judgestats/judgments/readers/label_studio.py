@@ -35,18 +35,18 @@ def _read(log: Log) -> pd.DataFrame:
             for name, value in _values(annotation):
                 labels.setdefault(name, Counter())[text(value, 100)] += 1
         item = text(task.get("id"), 200)
-        for said in _listed(task.get("predictions")) if judged else people:
-            for name, value in _values(said):
+        for result in _listed(task.get("predictions")) if judged else people:
+            for name, value in _values(result):
                 rows.add(
                     **grade(value),
-                    judge=log.judge or (text(said.get("model_version"), 200) if judged
-                                        else _person(said)) or "model",
+                    judge=log.judge or (text(result.get("model_version"), 200) if judged
+                                        else _person(result)) or "model",
                     scorer=name,
                     item_id=item,
                     cluster=item,
                     label=_most(labels.get(name)) if judged else "",
                     replicate=-1,
-                    asked_at=text(said.get("created_at"), 40),
+                    asked_at=text(result.get("created_at"), 40),
                 )  # fmt: skip
     if not judged:
         rows.note("The export holds no predictions of a model: every annotator is read as a judge.")
@@ -64,24 +64,24 @@ def _person(annotation: dict[str, Any]) -> str:
     return f"annotator {text(who, 200)}"
 
 
-def _values(said: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _values(words: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What was rated or chosen, by the name of the control; other regions are no verdicts."""
-    for result in _listed(said.get("result")):
+    for result in _listed(words.get("result")):
         value = result.get("value")
-        found = next((value[k] for k in _KINDS if k in value), None) if isinstance(
+        content = next((value[k] for k in _KINDS if k in value), None) if isinstance(
             value, dict
         ) else None  # fmt: skip
-        if isinstance(found, list):
-            found = found[0] if len(found) == 1 else None
-        if found is not None:
-            yield text(result.get("from_name"), 200), found
+        if isinstance(content, list):
+            content = content[0] if len(content) == 1 else None
+        if content is not None:
+            yield text(result.get("from_name"), 200), content
 
 
-def _most(said: Counter[str] | None) -> str:
+def _most(text: Counter[str] | None) -> str:
     """What most people said; empty where two things were said equally often."""
-    if not said:
+    if not text:
         return ""
-    best = said.most_common(2)
+    best = text.most_common(2)
     return "" if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
 
 

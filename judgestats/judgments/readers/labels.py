@@ -77,11 +77,11 @@ def with_people(out: pd.DataFrame, people: pd.DataFrame, read: Read) -> pd.DataF
     DataFrame
     """
     kind = next(iter(read.kinds.values()), None)
-    told = {str(c): _as_text(people[c], kind, str(c)) for c in people.columns}
-    if len(told) == 1:
-        return out.assign(label=next(iter(told.values())))
-    table = pd.DataFrame(told)
-    own = {f"label_{name}": values for name, values in told.items()}
+    values_by_person = {str(c): _as_text(people[c], kind, str(c)) for c in people.columns}
+    if len(values_by_person) == 1:
+        return out.assign(label=next(iter(values_by_person.values())))
+    table = pd.DataFrame(values_by_person)
+    own = {f"label_{name}": values for name, values in values_by_person.items()}
     return out.assign(label=_most(table, kind), **own)
 
 
@@ -106,8 +106,8 @@ def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
     """What most people say, empty where two things are said equally often; of scores the mean."""
     if kind is not None and kind.name == "score":
         mean = table.apply(pd.to_numeric, errors="coerce").mean(axis=1)
-        told = ["" if np.isnan(v) else f"{v:.10g}" for v in mean.to_numpy(float)]
-        return pd.Series(told, index=table.index, dtype=object)
+        texts = ["" if np.isnan(v) else f"{v:.10g}" for v in mean.to_numpy(float)]
+        return pd.Series(texts, index=table.index, dtype=object)
     codes, words = pd.factorize(table.to_numpy(object).ravel())
     counts = np.zeros((len(table), len(words)), dtype=np.int64)
     np.add.at(counts, (np.repeat(np.arange(len(table)), table.shape[1]), codes), 1)
@@ -157,9 +157,9 @@ def joined_labels(
     keys = _keys(where, table, item)
     people = _people(where, table, keys)
     own = out["item_id"] if names is None else names
-    known = people.loc[people.index.isin(set(own))]
+    joined = people.loc[people.index.isin(set(own))]
     given = list(dict.fromkeys(own))
-    if known.empty:
+    if joined.empty:
         raise InputError(
             f"{where}: no label belongs to an item of {source}. Items there are called "
             f"{', '.join(map(repr, given[:3]))}, here "
@@ -216,10 +216,10 @@ def _people(where: Path | str, table: pd.DataFrame, keys: list[str]) -> pd.DataF
     """A row an item, a column a person."""
     ids = joined_ids(table, tuple(keys))
     rest = [str(c) for c in table.columns if c not in keys]
-    known = {folded(c): c for c in reversed(rest)}
-    label = next((known[folded(c)] for c in _LABELS if folded(c) in known), "")
-    person = next((known[folded(c)] for c in _PEOPLE
-                   if folded(c) in known and known[folded(c)] != label), "")  # fmt: skip
+    by_name = {folded(c): c for c in reversed(rest)}
+    label = next((by_name[folded(c)] for c in _LABELS if folded(c) in by_name), "")
+    person = next((by_name[folded(c)] for c in _PEOPLE
+                   if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
     if not label:
         wide = _person_columns(table, rest)
         if not wide:

@@ -95,7 +95,7 @@ def _spec(spec: str) -> tuple[str, list[str]]:
 
 
 def _matching(source: Path | str, table: pd.DataFrame, patterns: list[str]) -> tuple[str, ...]:
-    found: list[str] = []
+    matching: list[str] = []
     for pattern in patterns:
         exact = column_named(table.columns, pattern)
         hits = [exact] if exact else [
@@ -106,8 +106,8 @@ def _matching(source: Path | str, table: pd.DataFrame, patterns: list[str]) -> t
                 f"{source}: --wide: no column fits {pattern!r}. The file has: "
                 f"{', '.join(str(c) for c in list(table.columns)[:30])}."
             )
-        found += [h for h in hits if h not in found]
-    return tuple(found)
+        matching += [h for h in hits if h not in matching]
+    return tuple(matching)
 
 
 def _levels(columns: Sequence[str]) -> list[str]:
@@ -224,9 +224,9 @@ def with_paths(source: Path | str, table: pd.DataFrame, paths: Iterable[str]) ->
     for path in paths:
         if column_named(table.columns, path) or "." not in path:
             continue
-        found = path_column(source, table, path)
-        if found is not None:
-            table = table.assign(**{path: found})
+        column = path_column(source, table, path)
+        if column is not None:
+            table = table.assign(**{path: column})
     return table
 
 
@@ -242,13 +242,13 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
     for n in range(len(steps) - 1, 0, -1):
         column = column_named(table.columns, ".".join(steps[:n]))
         if column:
-            found = [_at(v, steps[n:]) for v in table[column]]
-            if all(v is None for v in found) and found:
+            values = [_at(v, steps[n:]) for v in table[column]]
+            if all(v is None for v in values) and values:
                 raise InputError(
                     f"{source}: nothing stands at {path!r}. The column {column!r} holds "
                     f"{short(table[column].iloc[0])}."
                 )
-            return pd.Series(found, index=table.index, dtype=object).infer_objects()
+            return pd.Series(values, index=table.index, dtype=object).infer_objects()
     return None
 
 

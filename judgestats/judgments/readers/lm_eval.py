@@ -56,10 +56,10 @@ def _results(path: Path) -> dict[str, Any]:
     if not beside.is_file() or beside.is_symlink():
         return {}
     try:
-        found = json_document(beside, most=_RESULTS)
+        document = json_document(beside, most=_RESULTS)
     except InputError:
         return {}  # the samples stand by themselves; without it the judge is named by the folder
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _model(about: dict[str, Any]) -> str:
@@ -75,16 +75,16 @@ def _temperature(record: dict[str, Any]) -> float:
     asked = record.get("arguments")
     try:
         options = asked["gen_args_0"]["arg_1"]  # type: ignore[index]
-        told = number(options.get("temperature"))
-        greedy = math.isnan(told) and options.get("do_sample") is False
+        temperature = number(options.get("temperature"))
+        greedy = math.isnan(temperature) and options.get("do_sample") is False
     except (KeyError, TypeError, AttributeError, IndexError):
         return math.nan
-    return 0.0 if greedy else told
+    return 0.0 if greedy else temperature
 
 
 def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) -> None:
-    kept, said = record.get("filtered_resps"), record.get("resps")
-    if not isinstance(kept, list) or not isinstance(said, list):
+    kept, responses = record.get("filtered_resps"), record.get("resps")
+    if not isinstance(kept, list) or not isinstance(responses, list):
         raise InputError(f"{rows.path}, {where}: resps and filtered_resps must be lists.")
     doc = record.get("doc")
     doc = doc if isinstance(doc, dict) else {}
@@ -114,7 +114,7 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
             "option, without normalisation for length."
         )
         return
-    raw = said[0] if said and isinstance(said[0], list) else said
+    raw = responses[0] if responses and isinstance(responses[0], list) else responses
     first = kept[0] if kept else None
     verdicts = first if isinstance(first, list) else [first]
     if len(verdicts) < len(raw):

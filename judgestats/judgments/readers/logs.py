@@ -221,10 +221,10 @@ class Rows:
                     column.append(_COLUMNS[name])
         self._n = n + 1
 
-    def note(self, said: str) -> None:
+    def note(self, text: str) -> None:
         """Something the user of these judgments has to know; once each."""
-        if said not in self.notes:
-            self.notes.append(said)
+        if text not in self.notes:
+            self.notes.append(text)
 
     def frame(self, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
         """The parsed frame; a condition is judge and temperature, and the scorer if there are more.

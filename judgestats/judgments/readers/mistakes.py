@@ -71,9 +71,11 @@ def check_mistakes(
         )
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
-        said = out["choice"].where(out["choice"] != "", each_distinct(out["score"], "{:g}".format))
-        same = said[both].astype(str) == out.loc[both, "label"].astype(str)
-        if len(same) >= _ENOUGH and same.all() and len(set(said[both])) > 1:
+        verdicts = out["choice"].where(
+            out["choice"] != "", each_distinct(out["score"], "{:g}".format)
+        )
+        same = verdicts[both].astype(str) == out.loc[both, "label"].astype(str)
+        if len(same) >= _ENOUGH and same.all() and len(set(verdicts[both])) > 1:
             notes.append(
                 f"The labels ({names.get('label', 'joined')}) and the verdicts are the same in all "
                 f"{len(same):,} rows that have both. Is the label the judge's own verdict?"
@@ -125,8 +127,8 @@ def _without_duplicates(
     if not chance.any():
         return out, _repeated_rows(table, out, key)
     read = chance & (out["status"] == "ok")
-    said = out.loc[read].groupby(key, dropna=False, sort=False)[["score", "choice"]]
-    ways = said.transform("nunique").max(axis=1).reindex(out.index, fill_value=0)
+    verdicts = out.loc[read].groupby(key, dropna=False, sort=False)[["score", "choice"]]
+    ways = verdicts.transform("nunique").max(axis=1).reindex(out.index, fill_value=0)
     unclear = chance & (ways > 1)
     out = out.assign(
         score=out["score"].mask(unclear),
@@ -173,13 +175,13 @@ def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> li
         return []
     if int(table.astype(str).duplicated().sum()) < n:
         return []
-    said = (
+    text = (
         f"{n:,} row{'s' * (n > 1)} repeat{'s' * (n == 1)} an earlier one to the letter (the first "
         f"is row {int(again.argmax())}), and no repetition says anything else. If the file was "
         "exported twice, drop them; if the judge was asked again, number the repetitions in a "
         "column replicate."
     )
-    return [said]
+    return [text]
 
 
 def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> pd.DataFrame:

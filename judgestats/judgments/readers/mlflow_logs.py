@@ -67,22 +67,22 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
     judges: dict[str, str] = {}
     for trace in traces:
         info = _object(trace.get("info")) or trace
-        said = [
+        assessments = [
             a
             for a in map(_object, _listed(info.get("assessments")))
             if a.get("valid") is not False
             and (a.get("feedback") is not None or a.get("expectation"))
         ]
-        for a in said:
+        for a in assessments:
             source = _object(a.get("source"))
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
-        kept.append((trace_id, *_judged(trace, info), said))
+        kept.append((trace_id, *_judged(trace, info), assessments))
     rules: set[str] = set()
     people: set[str] = set()
-    for trace_id, asked, answered, said in kept:
-        people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
+    for trace_id, asked, answered, assessments in kept:
+        people |= _add_trace(rows, trace_id, asked, answered, assessments, judges, rules, judge)
     if judges and (unmatched := sorted(people - set(judges))):
         rows.note(
             f"People's feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
@@ -149,7 +149,7 @@ def _add_trace(
     trace_id: str,
     asked: str,
     answered: str,
-    said: list[Mapping[str, Any]],
+    words: list[Mapping[str, Any]],
     judges: Mapping[str, str],
     rules: set[str],
     named: str,
@@ -157,11 +157,11 @@ def _add_trace(
     """Add what judges said of a trace; gives the names under which people said something."""
     cluster = named_text(asked) or "(no input)"
     labels: dict[str, str] = {}
-    for a in said:
+    for a in words:
         if _object(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
-            told = _object(a.get("feedback") or a.get("expectation")).get("value")
-            labels[_name(a)] = _word(told)
-    for a in said:
+            content = _object(a.get("feedback") or a.get("expectation")).get("value")
+            labels[_name(a)] = _word(content)
+    for a in words:
         source = text(_object(a.get("source")).get("source_type"), 40)
         name = _name(a)
         if source == "HUMAN" or a.get("feedback") is None:
@@ -199,9 +199,9 @@ def _word(value: object) -> str:
 def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     error = feedback.get("error")
     if error is not None and _missing(feedback.get("value")):
-        told = _object(error)
-        why = text(told.get("error_message") or told.get("error_code") or error, 300)
-        if told.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
+        content = _object(error)
+        why = text(content.get("error_message") or content.get("error_code") or error, 300)
+        if content.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
             return failed(why)
         return unread(rationale, f"MLflow could not read the reply: {why}")
     return grade(feedback.get("value"), raw=rationale)
@@ -244,38 +244,38 @@ def _read_table(log: Log) -> pd.DataFrame:
     for i, row in enumerate(data):
         if not isinstance(row, list) or len(row) != len(columns):
             raise InputError(f"{log.path}, row {i}: expected {len(columns)} values.")
-        told = dict(zip(columns, row, strict=True))
-        for fields in _graded(told, metrics, i):
+        row_values = dict(zip(columns, row, strict=True))
+        for fields in _graded(row_values, metrics, i):
             rows.add(judge=judge, **fields)
     return rows.frame()
 
 
-def _graded(told: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dict[str, Any]]:
-    asked = next((_plain(told[c]) for c in ("inputs", "request", "question") if c in told), "")
+def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[dict[str, Any]]:
+    asked = next((_plain(words[c]) for c in ("inputs", "request", "question") if c in words), "")
     answered = next(
-        (_plain(told[c]) for c in ("outputs", "predictions", "response") if c in told), ""
+        (_plain(words[c]) for c in ("outputs", "predictions", "response") if c in words), ""
     )
     cluster = named_text(asked) or f"row {i}"
     item = f"{cluster}/{digest(answered)[:8]}" if answered and asked else cluster
     for metric in metrics:
-        said = text(told.get(f"{metric}/justification"))
-        score = told.get(f"{metric}/score")
-        raw = said.split(_RAW, 1)[1].strip() if _RAW in said else said
-        if _missing(score) and "Failed to score model on payload" in said:
-            found = failed(said)
+        reply = text(words.get(f"{metric}/justification"))
+        score = words.get(f"{metric}/score")
+        raw = reply.split(_RAW, 1)[1].strip() if _RAW in reply else reply
+        if _missing(score) and "Failed to score model on payload" in reply:
+            failure = failed(reply)
         elif _missing(score):
-            found = unread(raw, said.split(_RAW, 1)[0].strip() or "no score in the table")
+            failure = unread(raw, reply.split(_RAW, 1)[0].strip() or "no score in the table")
         else:
-            found = grade(score, raw=raw)
+            failure = grade(score, raw=raw)
         yield {
-            **found,
+            **failure,
             "scorer": metric,
             "cluster": cluster,
             "item_id": item,
             "replicate": -1,
             "raw_text": raw,
-            "explanation": said,
-            "answerer": text(told.get("model"), 200) if "model" in told else "",
+            "explanation": reply,
+            "answerer": text(words.get("model"), 200) if "model" in words else "",
         }
 
 

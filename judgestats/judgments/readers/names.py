@@ -160,14 +160,14 @@ def resolve_columns(
             )
         names[ours] = column
     used = {*names.values(), *taken}
-    known = {folded(c): str(c) for c in reversed(list(table.columns))}
-    said = any(v in names for v in VERDICTS)
+    by_name = {folded(c): str(c) for c in reversed(list(table.columns))}
+    has_verdict = any(v in names for v in VERDICTS)
     for ours, candidates in ALIASES.items():
-        if ours in names or (ours in VERDICTS and said):
+        if ours in names or (ours in VERDICTS and has_verdict):
             continue
         if ours == "verdict" and ("score" in names or "choice" in names):
             continue
-        hits = [known.get(folded(c), "") for c in candidates]
+        hits = [by_name.get(folded(c), "") for c in candidates]
         hits = [h for h in hits if h and h not in used]
         if ours in VERDICTS:
             hits = [h for h in hits if not _objects(table[h])]

@@ -26,8 +26,8 @@ def scale_of(given: object) -> tuple[float, float] | None:
         return None
     ends: Any = given
     if isinstance(given, str):
-        told = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|to|\.\.)\s*(-?[\d.]+)\s*", given)
-        ends = told.groups() if told else ()
+        match = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|to|\.\.)\s*(-?[\d.]+)\s*", given)
+        ends = match.groups() if match else ()
     try:
         low, high = map(float, ends)
         scale = low, high

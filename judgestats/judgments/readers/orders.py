@@ -60,8 +60,8 @@ def with_pairs_of_ids(
     if not mark:
         return table, given, ""
     parts = [v.rsplit(mark, 2) for v in ids]
-    known = set(ids)
-    twins = [mark.join((q, b, a)) in known and a != b for q, a, b in parts]
+    id_set = set(ids)
+    twins = [mark.join((q, b, a)) in id_set and a != b for q, a, b in parts]
     if np.mean(twins) < _MOSTLY or not _preferences(source, table, given, options):
         return table, given, ""
     own = np.array(parts, dtype=object)[codes]
@@ -122,11 +122,11 @@ def with_orders(
         table[column] = table[column].astype(object)
         table.loc[turned, column] = pd.Series(other, index=table.index[turned], dtype=object)
     several = pairs > 1
-    said = (
+    text = (
         f"{pairs:,} pair{'s' * several} of {first} and {second} stand{'s' * (not several)} in both "
         "orders, read as two orders of one pair"
     )
-    return table, {**given, "order": order}, said
+    return table, {**given, "order": order}, text
 
 
 def _turned(
@@ -159,7 +159,7 @@ def _preferences(
 def _opposite(options: TableOptions) -> dict[str, str]:
     """How each spelling of a and b is spelled for the other."""
     if options.codes:
-        said = {v: spelling(k) for k, v in options.codes.items()}
-        return {said["a"]: said["b"], said["b"]: said["a"]} if {"a", "b"} <= set(said) else {}
+        codes = {v: spelling(k) for k, v in options.codes.items()}
+        return {codes["a"]: codes["b"], codes["b"]: codes["a"]} if {"a", "b"} <= set(codes) else {}
     words = [[w for w, v in PREFERENCES.items() if v == side] for side in ("a", "b")]
     return dict(zip(*words, strict=True)) | dict(zip(*words[::-1], strict=True))

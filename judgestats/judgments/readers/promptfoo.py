@@ -69,8 +69,8 @@ def _read(log: Log) -> pd.DataFrame:
                 continue
             _add(rows, record, component, place, grader, numeric, log.judge)
     if skipped:
-        told = ", ".join(f"{k or 'unnamed'} ({n})" for k, n in list(skipped.items())[:5])
-        rows.note(f"Assertions that no model grades were left out: {told}.")
+        words = ", ".join(f"{k or 'unnamed'} ({n})" for k, n in list(skipped.items())[:5])
+        rows.note(f"Assertions that no model grades were left out: {words}.")
     if never:
         rows.note(f"{never} results hold no assertion: nothing was judged there.")
     frame = rows.frame()
@@ -110,18 +110,21 @@ def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
     for record in listed:
         key = _vars(record)
         if key not in names:
-            told = text(_object(record.get("testCase")).get("description"), 200)
+            content = text(_object(record.get("testCase")).get("description"), 200)
             index = number(record.get("testIdx"))
-            name = named_text(told) or (f"test {index:g}" if not math.isnan(index) else "test")
+            name = named_text(content) or (f"test {index:g}" if not math.isnan(index) else "test")
             names[key] = name if name not in names.values() else f"{name} {digest(key)[:8]}"
     return names
 
 
 def _place(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
     provider = record.get("provider")
-    told = _object(provider)
+    content = _object(provider)
     who = text(
-        told.get("label") or told.get("id") or (provider if isinstance(provider, str) else ""), 200
+        content.get("label")
+        or content.get("id")
+        or (provider if isinstance(provider, str) else ""),
+        200,
     )
     label = text(_object(record.get("prompt")).get("label"))
     prompt = label if 0 < len(label) <= 60 else f"prompt {number(record.get('promptIdx')):g}"
@@ -149,14 +152,14 @@ def _metric(component: Mapping[str, Any]) -> str:
 
 def _numeric(graded: list[tuple[dict[str, Any], list[Mapping[str, Any]]]]) -> dict[str, bool]:
     """Metrics with scores other than 0 and 1: those are scores, the others verdicts."""
-    found: dict[str, bool] = {}
+    numeric: dict[str, bool] = {}
     for _, components in graded:
         for component in components:
             if _GRADED.match(text(_object(component.get("assertion")).get("type"), 100)):
                 score = number(component.get("score"))
                 other = not math.isnan(score) and score not in {0.0, 1.0}
-                found[_metric(component)] = found.get(_metric(component), False) or other
-    return found
+                numeric[_metric(component)] = numeric.get(_metric(component), False) or other
+    return numeric
 
 
 def _grader(
@@ -171,10 +174,12 @@ def _grader(
     ):
         if isinstance(given, str) and given:
             return text(given, 200), math.nan
-        told = _object(given)
-        told = _object(told.get("text")) or told
-        if told.get("id"):
-            return text(told["id"], 200), number(_object(told.get("config")).get("temperature"))
+        content = _object(given)
+        content = _object(content.get("text")) or content
+        if content.get("id"):
+            return text(content["id"], 200), number(
+                _object(content.get("config")).get("temperature")
+            )
     return "", math.nan
 
 
@@ -198,21 +203,21 @@ def _add(
     metric = _metric(component)
     if http >= 400:
         # promptfoo 0.121 counts some refused calls as "Grading passed", with score 1.
-        found = failed(f"the grader's server answered with status {http:g}")
+        failure = failed(f"the grader's server answered with status {http:g}")
     elif metadata.get("graderError") or component.get("error"):
-        found = unread(
+        failure = unread(
             "", reason or text(component.get("error")) or "promptfoo could not read the grade"
         )
     elif numeric[metric]:
-        found = grade(component.get("score"), raw=reason)
+        failure = grade(component.get("score"), raw=reason)
     elif isinstance(component.get("pass"), bool):
-        found = grade("pass" if component["pass"] else "fail")
+        failure = grade("pass" if component["pass"] else "fail")
     else:
-        found = unread(reason, "neither pass nor fail")
+        failure = unread(reason, "neither pass nor fail")
     spent = number(used.get("numRequests")) != 0
     rows.add(
         **place,
-        **found,
+        **failure,
         judge=judge,
         temperature=temperature,
         scorer=metric,
@@ -278,18 +283,18 @@ def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, 
             _RESULTS,
             (identity,),
         ):
-            told = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
+            fields = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
             for name in _JSON_COLUMNS:
-                told[name] = _json(log, told[name], name)
+                fields[name] = _json(log, fields[name], name)
             listed.append(
                 {
-                    "testIdx": told["test_idx"],
-                    "promptIdx": told["prompt_idx"],
-                    "testCase": told["test_case"],
-                    "prompt": told["prompt"],
-                    "provider": told["provider"],
-                    "gradingResult": told["grading_result"],
-                    "metadata": told["metadata"],
+                    "testIdx": fields["test_idx"],
+                    "promptIdx": fields["prompt_idx"],
+                    "testCase": fields["test_case"],
+                    "prompt": fields["prompt"],
+                    "provider": fields["provider"],
+                    "gradingResult": fields["grading_result"],
+                    "metadata": fields["metadata"],
                 }
             )
         return listed, _object(_json(log, config, "config"))

@@ -198,8 +198,8 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return data
     if hasattr(data, "to_pandas"):
-        found: pd.DataFrame = data.to_pandas()
-        return found
+        frame: pd.DataFrame = data.to_pandas()
+        return frame
     if isinstance(data, Mapping) and all(isinstance(v, (list, tuple)) for v in data.values()):
         return pd.DataFrame(dict(data))
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping)):

@@ -71,8 +71,8 @@ def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[d
         errors = record.get(f"{short}_errors")
         tokens = _tokens(record.get("cost"), short, sum(len(scores) for scores in responses))
         for response, scores in enumerate(responses):
-            for replicate, said in enumerate(scores):
-                score = number(said)
+            for replicate, score_at in enumerate(scores):
+                score = number(score_at)
                 lost = math.isnan(score)
                 why = _at(errors, response, replicate) if lost else ""
                 rows.append(
@@ -106,9 +106,9 @@ def _at(errors: Any, response: int, replicate: int) -> str:
 
 def _tokens(cost: Any, judge: str, calls: int) -> dict[str, float]:
     """Tokens of one judgment: a line gives those of all its judgments together."""
-    known = cost if isinstance(cost, dict) else {}
+    costs = cost if isinstance(cost, dict) else {}
     return {
-        f"tokens_{side}": number(known.get(f"{judge}_{name}_tokens")) / max(calls, 1)
+        f"tokens_{side}": number(costs.get(f"{judge}_{name}_tokens")) / max(calls, 1)
         for side, name in (("in", "input"), ("out", "output"))
     }
 

@@ -52,11 +52,11 @@ def check_scales(source: Path | str, out: pd.DataFrame) -> list[str]:
                 "or state the one that both use (--scale 0-100)."
             )
         for judge, scores in own:
-            told = _within(rows.loc[scores.index])
-            if told:
+            note = _within(rows.loc[scores.index])
+            if note:
                 notes.setdefault(
                     str(judge),
-                    f"The scores of {judge} seem to be of two scales: {told}. Bring them to one, "
+                    f"The scores of {judge} seem to be of two scales: {note}. Bring them to one, "
                     "or state the one that is used (--scale 0-100).",
                 )
     return list(notes.values())

@@ -57,23 +57,23 @@ def with_sides(
     a, b = (each_distinct(table[c], spelling) for c in sides)
     if set(a) | set(b) <= set(PREFERENCES):
         return table, ""
-    told: list[str] = []
+    parts: list[str] = []
     for column in {names[n]: None for n in (*VERDICTS, "label") if n in names}:
         if column in sides or pd.api.types.is_numeric_dtype(table[column]):
             continue
-        said = each_distinct(table[column], spelling)
-        first, second = (said == a) & (a != b), (said == b) & (a != b)
+        words = each_distinct(table[column], spelling)
+        first, second = (words == a) & (a != b), (words == b) & (a != b)
         named = first | second
-        known = named | said.isin([*PREFERENCES, *NO_VERDICT, ""])
-        if not named.any() or known.mean() < _MOSTLY:
+        recognised = named | words.isin([*PREFERENCES, *NO_VERDICT, ""])
+        if not named.any() or recognised.mean() < _MOSTLY:
             continue
         cells = table[column].astype(object).mask(first, "a").mask(second, "b")
-        other = ~known
+        other = ~recognised
         # A model that is not in the row is no verdict on it.
         table = table.assign(**{column: cells.mask(other, "?")})
         n = int(other.sum())
         unread = f" ({n:,} name neither: unread)" if n else ""
-        told.append(
+        parts.append(
             f"{column} names models: a is the one of {sides[0]}, b the one of {sides[1]}{unread}"
         )
-    return table, "; ".join(told)
+    return table, "; ".join(parts)

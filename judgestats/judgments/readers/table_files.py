@@ -126,7 +126,7 @@ def _parquet(path: Path) -> pd.DataFrame:
             about = file.metadata
             size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
             fits = size <= MAX_BYTES and about.num_rows * about.num_columns <= MAX_CELLS
-            found: pd.DataFrame = file.read().to_pandas() if fits else pd.DataFrame()
+            frame: pd.DataFrame = file.read().to_pandas() if fits else pd.DataFrame()
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
     if not fits:
@@ -135,7 +135,7 @@ def _parquet(path: Path) -> pd.DataFrame:
             f"{size / 1e9:.1f} GB when it is expanded. Above {MAX_BYTES / 1e9:.0f} GB use "
             "--stream, or write fewer columns."
         )
-    return found
+    return frame
 
 
 def _refuse_others(path: Path, start: bytes) -> None:

@@ -95,11 +95,11 @@ def sqlite_table(path: Path, table: str = "") -> pd.DataFrame:
     plain_file(path)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            found = database.execute(
+            tables = database.execute(
                 "select name from sqlite_master where type in ('table', 'view') "
                 "and name not like 'sqlite_%' order by name"
             ).fetchall()
-            name = _one_of(path, table, [str(r[0]) for r in found], "table")
+            name = _one_of(path, table, [str(r[0]) for r in tables], "table")
             quoted = name.replace('"', '""')
             cursor = database.execute(f'select * from "{quoted}"')  # noqa: S608 - a known name
             columns = [str(c[0]) for c in cursor.description]

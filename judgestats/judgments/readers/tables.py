@@ -70,12 +70,12 @@ def read_table(path: Path, options: TableOptions | None = None) -> pd.DataFrame:
     options = options or TableOptions()
 
     def kept_as_written(header: pd.DataFrame) -> Collection[str]:
-        known = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
-        names = resolve_columns(path, header, known, needs_item=False, needs_verdict=False)
-        said = (*options.factors, *options.item, *options.explode)
-        told = [column_named(header.columns, c) for c in said]
+        by_name = {o: c for o, c in options.mapping.items() if column_named(header.columns, c)}
+        names = resolve_columns(path, header, by_name, needs_item=False, needs_verdict=False)
+        given = (*options.factors, *options.item, *options.explode)
+        kept = [column_named(header.columns, c) for c in given]
         parts = [str(c) for c in header.columns if folded(c) in PARTS]
-        return {c for c in told if c} | {
+        return {c for c in kept if c} | {
             *parts,
             *(names[n] for n in (*_NAMES, *_FREE) if n in names),
         }
@@ -133,7 +133,7 @@ def read_frame(
     if not people:
         table, names, folding = with_orders(source, table, names, options)
         shapes += [folding] if folding else []
-    found = understand(
+    understanding = understand(
         source,
         table.drop(columns=[*people, *_parents(table, names.values())]),
         names,
@@ -141,8 +141,8 @@ def read_frame(
         factors=tuple(_column(source, table, c, "factor") for c in options.factors),
         ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
     )
-    out = _columns(source, table, names, found, options)
-    read = read_verdicts(source, table, names, found, options)
+    out = _columns(source, table, names, understanding, options)
+    read = read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
     notes: list[str] = [*read.notes]
     if people:
@@ -150,21 +150,21 @@ def read_frame(
     elif "label" in out:
         out = with_people(out, out[["label"]], read)
     if options.labels is not None:
-        out, told = joined_labels(source, out, options.labels, read, found.item)
-        notes += told
-    out, told = check_mistakes(source, table, out, options, read, names)
-    notes += told
-    frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in found.factors))
+        out, label_notes = joined_labels(source, out, options.labels, read, understanding.item)
+        notes += label_notes
+    out, label_notes = check_mistakes(source, table, out, options, read, names)
+    notes += label_notes
+    frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
     frame.attrs["scale"] = read.scale
-    said = "; ".join([*shapes, _sentence(frame, names, found, options)])
-    frame.attrs["understood"] = [f"{read.said}.", f"{said}."]
-    frame.attrs["unused"] = dict(found.unused)
+    sentence = "; ".join([*shapes, _sentence(frame, names, understanding, options)])
+    frame.attrs["understood"] = [f"{read.said}.", f"{sentence}."]
+    frame.attrs["unused"] = dict(understanding.unused)
     frame.attrs["parts"] = {
         **served,
-        **dict.fromkeys(found.item, "item"),
-        **dict.fromkeys(found.factors, "condition"),
+        **dict.fromkeys(understanding.item, "item"),
+        **dict.fromkeys(understanding.factors, "condition"),
     }
     return frame
 
@@ -177,8 +177,8 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
     InputError
         Another column seems to hold verdicts too.
     """
-    said = {*VERDICTS, "raw_text"} & set(options.mapping)
-    if said or options.wide or options.explode or options.parse:
+    verdict_columns = {*VERDICTS, "raw_text"} & set(options.mapping)
+    if verdict_columns or options.wide or options.explode or options.parse:
         return options
     listed = [str(c) for c in table.columns]
     runs = run_columns(table, listed)
@@ -201,12 +201,12 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
 def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
     """The columns with the nested cells from which a path's column was taken."""
     paths = [s for s in served if "." in s and s in table]
-    found = (
+    parents = (
         column_named(table.columns, ".".join(steps[:n]))
         for steps in (p.split(".") for p in paths)
         for n in range(len(steps) - 1, 0, -1)
     )
-    return [c for c in dict.fromkeys(found) if c and c not in served]
+    return [c for c in dict.fromkeys(parents) if c and c not in served]
 
 
 def _reshaped(
@@ -255,25 +255,25 @@ def _articled(word: str) -> str:
 
 
 def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:
-    found = column_named(table.columns, wanted)
-    if not found:
+    column = column_named(table.columns, wanted)
+    if not column:
         raise no_column(source, wanted, role, table)
-    return found
+    return column
 
 
 def _columns(
     source: Path | str,
     table: pd.DataFrame,
     names: Mapping[str, str],
-    found: Understanding,
+    understanding: Understanding,
     options: TableOptions,
 ) -> pd.DataFrame:
     """Everything but the verdicts, under our names and types."""
     kept = {o: c for o, c in names.items() if o not in {"score", "choice", "verdict"}}
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
-    out["item_id"] = joined_ids(table, found.item)
-    own = tuple(c for c in found.item if folded(c) not in PARTS)
-    systems = [c for c in found.item if folded(c) in SYSTEMS]
+    out["item_id"] = joined_ids(table, understanding.item)
+    own = tuple(c for c in understanding.item if folded(c) not in PARTS)
+    systems = [c for c in understanding.item if folded(c) in SYSTEMS]
     if len(systems) == 1:  # which system answered: several answers to one question are compared
         out["author"] = text_column(table[systems[0]])
     if "cluster" in out:
@@ -284,7 +284,7 @@ def _columns(
         row = int((out["item_id"] == "").to_numpy().argmax())
         raise InputError(
             f"{source}: {int((out['item_id'] == '').sum())} rows have no item (column "
-            f"{found.item[0]!r}; the first is row {row}). Drop them, or name their items."
+            f"{understanding.item[0]!r}; the first is row {row}). Drop them, or name their items."
         )
     out["cluster"] = out["cluster"].mask(out["cluster"] == "", out["item_id"])
     judge = options.judge or "judge"
@@ -303,7 +303,7 @@ def _columns(
         out["temperature"] = float("nan")
     if "replicate" in out:
         out["replicate"] = _replicates(out["replicate"])
-    for factor in found.factors:
+    for factor in understanding.factors:
         out[f"factor_{factor}"] = text_column(table[factor])
     if (sides := side_columns(table)) is not None:
         out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
@@ -340,12 +340,12 @@ def _with_status(
     default = np.where(has_verdict, "ok", Status.UNPARSEABLE.value)
     if "status" in out:
         stated = text_column(out["status"]).str.strip().str.lower()
-        known = {s.value for s in Status}
-        strange = sorted(set(stated) - known - {""})
+        by_name = {s.value for s in Status}
+        strange = sorted(set(stated) - by_name - {""})
         if strange:
             raise InputError(
                 f"{source}: column {names['status']!r} holds the status {strange[0]!r}; known are "
-                f"{', '.join(sorted(known))}."
+                f"{', '.join(sorted(by_name))}."
             )
         out["status"] = stated.mask(stated == "", pd.Series(default, index=out.index))
     else:
@@ -356,20 +356,23 @@ def _with_status(
 
 
 def _sentence(
-    frame: pd.DataFrame, names: Mapping[str, str], found: Understanding, options: TableOptions
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    understanding: Understanding,
+    options: TableOptions,
 ) -> str:
     """What names an item, the judge and the repeats, and which columns have no part in it."""
     judge = names.get("judge")
-    parts = [f"item = {' + '.join(found.item)}"]
-    said = options.judge or "not named"
-    parts.append(f"judge = {judge}" if judge else f"judge: {said} (--judge NAME)" if not
-                 options.judge else f"judge: {said}")  # fmt: skip
+    parts = [f"item = {' + '.join(understanding.item)}"]
+    judge_name = options.judge or "not named"
+    parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
+                 options.judge else f"judge: {judge_name}")  # fmt: skip
     if "temperature" in names:
         parts.append(f"temperature = {names['temperature']}")
     if "order" in names:
         parts.append(f"order = {names['order']}")
-    if found.factors:
-        parts.append(f"conditions also by {' + '.join(found.factors)}")
+    if understanding.factors:
+        parts.append(f"conditions also by {' + '.join(understanding.factors)}")
     sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
     low, high = int(sizes.min()), int(sizes.max())
     counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
@@ -379,7 +382,7 @@ def _sentence(
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
         parts.append(f"people's labels = {_labels_said(frame, names, options)}")
-    return "; ".join([*parts, *unused_columns(found)])
+    return "; ".join([*parts, *unused_columns(understanding)])
 
 
 def _labels_said(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
@@ -391,20 +394,20 @@ def _labels_said(frame: pd.DataFrame, names: Mapping[str, str], options: TableOp
     return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
 
 
-def unused_columns(found: Understanding) -> list[str]:
+def unused_columns(understanding: Understanding) -> list[str]:
     """The columns that have no part in what is analysed, in words."""
-    still = [c for c, why in found.unused if why == "does not vary within an item"]
-    others = [f"{c}: {why}" for c, why in found.unused if c not in still]
-    said = []
+    still = [c for c, why in understanding.unused if why == "does not vary within an item"]
+    others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
+    sentences = []
     if still:
         several = len(still) > 1
-        said.append(
+        sentences.append(
             f"{len(still)} column{'s' * several} not used ({_few(still)}) "
             f"do{'es' * (not several)} not vary within an item"
         )
     if others:
-        said.append(f"{len(others)} not used ({_few(others)})")
-    return said
+        sentences.append(f"{len(others)} not used ({_few(others)})")
+    return sentences
 
 
 def _few(names: list[str]) -> str:

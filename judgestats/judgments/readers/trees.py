@@ -43,23 +43,23 @@ def tree_of(document: Any) -> str:
       runs[].out.score      7
     It is read with: --map 'item_id=runs[].id,score=runs[].out.score'
     """
-    found = _leaves(document)
-    if not found:
+    leaves = _leaves(document)
+    if not leaves:
         return ""
-    width = min(60, max(map(len, list(found)[:_MOST_PATHS])) + 4)
+    width = min(60, max(map(len, list(leaves)[:_MOST_PATHS])) + 4)
     lines = ["What the file holds, by path ([] stands for the entries of a list):"]
-    for path, examples in list(found.items())[:_MOST_PATHS]:
+    for path, examples in list(leaves.items())[:_MOST_PATHS]:
         shown = ", ".join(printable(short(e)[:40], one_line=True) for e in examples[:3])
         lines.append(f"  {path:<{width}}  {shown}")
-    if len(found) > _MOST_PATHS:
-        lines.append(f"  ... and {len(found) - _MOST_PATHS} more")
-    suggestion = suggested_map(found)
+    if len(leaves) > _MOST_PATHS:
+        lines.append(f"  ... and {len(leaves) - _MOST_PATHS} more")
+    suggestion = suggested_map(leaves)
     criterion = suggestion.pop("criterion", "")
-    told = ",".join(f"{k}={v}" for k, v in suggestion.items())
+    mapping = ",".join(f"{k}={v}" for k, v in suggestion.items())
     further = f" --factor '{criterion}'" if criterion else ""
     lines.append(
-        f"It is read with: --map '{told}'{further}"
-        if told
+        f"It is read with: --map '{mapping}'{further}"
+        if mapping
         else "Name its columns: --map item_id=PATH,verdict=PATH"
     )
     return "\n".join(lines)
@@ -67,33 +67,33 @@ def tree_of(document: Any) -> str:
 
 def _leaves(document: Any) -> dict[str, list[Any]]:
     """Examples by path, from the first entries of each list."""
-    found: dict[str, list[Any]] = {}
+    leaves: dict[str, list[Any]] = {}
     if isinstance(document, list):
         for entry in document[:_SEEN]:
-            _walk(entry, "", found, 0)
+            _walk(entry, "", leaves, 0)
     else:
-        _walk(document, "", found, 0)
-    return found
+        _walk(document, "", leaves, 0)
+    return leaves
 
 
-def _walk(value: Any, path: str, found: dict[str, list[Any]], depth: int) -> None:
-    if depth > _DEPTH or len(found) > 2000:
+def _walk(value: Any, path: str, text: dict[str, list[Any]], depth: int) -> None:
+    if depth > _DEPTH or len(text) > 2000:
         return
     if isinstance(value, Mapping):
         for key, inner in value.items():
             name = str(key)[:60]
             if "." not in name and "[" not in name and "," not in name:
-                _walk(inner, f"{path}.{name}" if path else name, found, depth + 1)
+                _walk(inner, f"{path}.{name}" if path else name, text, depth + 1)
     elif isinstance(value, list):
         for inner in value[:_SEEN]:
-            _walk(inner, f"{path}[]", found, depth + 1)
+            _walk(inner, f"{path}[]", text, depth + 1)
     elif path:
-        examples = found.setdefault(path, [])
+        examples = text.setdefault(path, [])
         if value is not None and len(examples) < 3 and value not in examples:
             examples.append(value)
 
 
-def suggested_map(found: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """A mapping by the last names of the paths; empty where no item or no verdict is found.
 
     ``criterion`` names the path of what was judged by, where entries have names.
@@ -105,18 +105,18 @@ def suggested_map(found: Mapping[str, Sequence[Any]]) -> dict[str, str]:
         (role, p)
         for role in _VERDICTS
         for alias in ALIASES[role]
-        for p, examples in found.items()
+        for p, examples in text.items()
         if _last(p) == folded(alias) and any(_is_verdict(e) for e in examples)
     ]
-    verdicts += [("verdict", p) for p, e in found.items()
+    verdicts += [("verdict", p) for p, e in text.items()
                  if _last(p) in _VALUES and any(_is_verdict(x) for x in e)]  # fmt: skip
-    verdicts = verdicts or _by_place(found)
+    verdicts = verdicts or _by_place(text)
     inside = [(r, p) for r, p in verdicts if "score" in p.lower() or "feedback" in p.lower()]
     if not verdicts:
         return {}
     role, path = max(inside or verdicts, key=lambda v: v[1].count("[]"))
     prefix = path.rpartition("[]")[0]
-    reach = [p for p in found if prefix.startswith(p.rpartition("[]")[0]) and p != path]
+    reach = [p for p in text if prefix.startswith(p.rpartition("[]")[0]) and p != path]
     for ours in ("item_id", "judge", "replicate", "label"):
         for alias in ALIASES[ours]:
             hits = [p for p in reach if _last(p) == folded(alias) and p not in chosen.values()]
@@ -137,11 +137,11 @@ def suggested_map(found: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     return chosen | {role: path}
 
 
-def _by_place(found: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
+def _by_place(text: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
     """Numbers that stand under something called scores or feedback, whatever their own name."""
     under = [
         p
-        for p, examples in found.items()
+        for p, examples in text.items()
         if any(folded(s.removesuffix("[]")) in _ABOVE for s in p.split(".")[:-1])
         and any(isinstance(e, (bool, int, float)) for e in examples)
         and _last(p) not in _COUNTS

@@ -111,11 +111,11 @@ def understand(
         A column could be part of an item's or a condition's key, and nobody said whether it is.
     """
     own_item = item or (names["item_id"],)
-    told = [names[n] for n in ("judge", "temperature", "order", "cluster") if n in names]
-    told = [c for c in told if c not in own_item]
+    not_parts = [names[n] for n in ("judge", "temperature", "order", "cluster") if n in names]
+    not_parts = [c for c in not_parts if c not in own_item]
     serving = {*names.values()} - ({names["category"]} if "category" in names else set())
     rest = [str(c) for c in table.columns if c not in {*serving, *own_item, *factors, *ignore}]
-    base = group_codes(table, [*own_item, *told, *factors])
+    base = group_codes(table, [*own_item, *not_parts, *factors])
     parts: list[str] = []
     criteria: list[str] = []
     for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
@@ -123,9 +123,9 @@ def understand(
             criteria.append(column)
         elif folded(column) in PARTS and not item and _varies(base, table[column]):
             parts.append(column)
-    found = (*own_item, *parts)
+    parts_of_key = (*own_item, *parts)
     conditions = (*factors, *criteria)
-    base = group_codes(table, [*found, *told, *conditions])
+    base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
     repeat = names.get("replicate", "")
     unused: list[tuple[str, str]] = []
     open_: list[str] = []
@@ -144,8 +144,8 @@ def understand(
             open_.append(column)
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
-        raise _undecided(source, open_, found, table, repeats=not repeat)
-    return Understanding(item=found, factors=conditions, unused=tuple(unused))
+        raise _undecided(source, open_, parts_of_key, table, repeats=not repeat)
+    return Understanding(item=parts_of_key, factors=conditions, unused=tuple(unused))
 
 
 def _varies(base: NDArray[np.int64], column: pd.Series) -> bool:

@@ -55,8 +55,8 @@ def cut(value: str, most: int = MAX_TEXT) -> str:
 
 def short(value: object) -> str:
     """A value as it may stand in a message."""
-    said = cut(repr(value), 80)
-    return said if len(said) < 80 else f"{said[:77]}..."
+    quoted = cut(repr(value), 80)
+    return quoted if len(quoted) < 80 else f"{quoted[:77]}..."
 
 
 def text(value: object, most: int = MAX_TEXT) -> str:
@@ -86,19 +86,19 @@ def number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return math.nan
     try:
-        found = float(value)
+        value_read = float(value)
     except (ValueError, OverflowError):
         return math.nan
-    return found if math.isfinite(found) else math.nan
+    return value_read if math.isfinite(value_read) else math.nan
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         seen: set[str] = set()
         twice = next(n for n, _ in pairs if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {short(twice)} stands twice in one object")
-    return found
+    return mapping
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique)
@@ -126,10 +126,10 @@ def json_value(raw: str, where: str) -> Any:
 def plain_file(path: Path) -> None:
     """Refuse what is no plain file (a pipe or a device would never end)."""
     try:
-        known = path.is_file()
+        is_file = path.is_file()
     except (OSError, ValueError) as error:
         raise InputError(f"{cut(str(path), 200)!r} cannot be looked up ({error}).") from None
-    if not known:
+    if not is_file:
         raise InputError(f"{path} is no plain file.")
 
 

@@ -49,7 +49,7 @@ def read_verdicts(
     source: Path | str,
     table: pd.DataFrame,
     names: Mapping[str, str],
-    found: Understanding,
+    understanding: Understanding,
     options: TableOptions,
 ) -> Read:
     """Decide the kind of each criterion's verdicts, and read them.
@@ -59,7 +59,7 @@ def read_verdicts(
     source : Path or str
     table : DataFrame
     names : mapping of our column to theirs
-    found : Understanding
+    understanding : Understanding
     options : TableOptions
 
     Returns
@@ -69,7 +69,7 @@ def read_verdicts(
     score = pd.Series(np.nan, index=table.index)
     choice = pd.Series("", index=table.index, dtype=object)
     reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
-    criteria = next((c for c in found.factors if folded(c) in CRITERIA or "[]" in c), "")
+    criteria = next((c for c in understanding.factors if folded(c) in CRITERIA or "[]" in c), "")
     groups = (
         {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
         if criteria
@@ -96,8 +96,8 @@ def read_verdicts(
             reason.loc[rows] = why
             shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.said}"
             if kind.name == "score":
-                told, assumed = _scale_said(numbers, options.scale, kind.scale)
-                shown += f" {told}"
+                scale_words, assumed = _scale_said(numbers, options.scale, kind.scale)
+                shown += f" {scale_words}"
                 notes += assumed
                 scales.add(options.scale or kind.scale)
             lines.append(shown)
@@ -180,10 +180,10 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     else:
         read = np.full(len(distinct), np.nan)
-        known: list[str] = (
+        coded_words: list[str] = (
             [kind.codes.get(s, "") for s in spelled] if kind.codes else [_word(v) for v in distinct]
         )
-        words = np.array(known, dtype=object)
+        words = np.array(coded_words, dtype=object)
         why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
@@ -200,17 +200,17 @@ def _no_score(value: object) -> str:
 
 
 def _word(value: object) -> str:
-    said = spelling(value)
-    if said in NO_VERDICT:
+    word = spelling(value)
+    if word in NO_VERDICT:
         return ""
-    return str(value).strip() if isinstance(value, str) else said
+    return str(value).strip() if isinstance(value, str) else word
 
 
 def _scale_said(
-    numbers: pd.Series, stated: tuple[float, float] | None, told: tuple[float, float] | None
+    numbers: pd.Series, stated: tuple[float, float] | None, text: tuple[float, float] | None
 ) -> tuple[str, tuple[str, ...]]:
     """The scale in words, and what lies strangely far from the rest."""
-    if ends := stated or told:
+    if ends := stated or text:
         by = "as stated" if stated else "as its cells say"
         return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", ()
     kept = numbers.dropna()
@@ -285,9 +285,9 @@ def read_texts(
         raise no_column(source, "raw_text", "raw_text (the replies)", table)
     reader = _reader(options)
     codes, distinct = pd.factorize(table[column], use_na_sentinel=False)
-    found: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]
-    read = pd.Series(found, dtype=object).to_numpy()[codes]
-    if found and all(v is None for v in found):
+    readings: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]
+    read = pd.Series(readings, dtype=object).to_numpy()[codes]
+    if readings and all(v is None for v in readings):
         raise InputError(
             f"{source}: --parse {options.parse!r} reads no verdict in any of the {len(distinct):,} "
             f"different replies of {column!r}; the first is {str(distinct[0])[:60]!r}."

@@ -65,10 +65,10 @@ def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
     for word in words:
         kinds = {p.name: p for p in PROBES.values() if word in {"all", p.kind, p.asks}}
         if not kinds and word not in PROBES:
-            known = ("all", *_GROUPS, *PROBES)
+            names = ("all", *_GROUPS, *PROBES)
             raise InputError(
-                f"{name}: there is no probe {word!r}.{nearest(word, known)} There are: "
-                f"{', '.join(known)}."
+                f"{name}: there is no probe {word!r}.{nearest(word, names)} There are: "
+                f"{', '.join(names)}."
             )
         chosen |= kinds or {word: PROBES[word]}
     if not chosen:
@@ -87,5 +87,5 @@ def variants_of(probes: tuple[Probe, ...]) -> dict[str, Variant]:
     ['pairs', 'pair hint: later', 'pair hint: earlier']
     """
     scores = not probes or any(p.asks == "scores" for p in probes)
-    found = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)} if scores else {}
-    return found | {v.name: v for p in probes for v in p.variants}
+    variants = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)} if scores else {}
+    return variants | {v.name: v for p in probes for v in p.variants}

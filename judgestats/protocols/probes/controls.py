@@ -33,11 +33,11 @@ _NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w,]|\.\d)")
 
 def _wrong_reference(shown: Judged) -> Judged | None:
     """Its first number is one more; a reference without whole numbers is left out."""
-    found = _NUMBER.search(shown.reference)
-    if found is None:
+    match = _NUMBER.search(shown.reference)
+    if match is None:
         return None
-    start, end = found.span()
-    more = str(int(found.group()) + 1)
+    start, end = match.span()
+    more = str(int(match.group()) + 1)
     return replace(shown, reference=f"{shown.reference[:start]}{more}{shown.reference[end:]}")
 
 

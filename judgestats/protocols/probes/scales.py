@@ -69,8 +69,8 @@ def scaled(asked: ProbedPointwise) -> ProbedPointwise | None:
     return replace(asked, scale=Scale.parse(scale))
 
 
-def _reworded(template: PromptTemplate, said: str) -> PromptTemplate:
-    return replace(template, text=template.text.replace(_SAID, said))
+def _reworded(template: PromptTemplate, scale_text: str) -> PromptTemplate:
+    return replace(template, text=template.text.replace(_SAID, scale_text))
 
 
 def _of(kind: type[ProbedPointwise], asked: ProbedPointwise, **changes: Any) -> ProbedPointwise:
@@ -82,10 +82,10 @@ class _Reversed(ProbedPointwise):
     """The lowest number is the best; scores are turned back, the higher the better."""
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        said = super().read(unit, mode, text, finish_reason=finish_reason)
-        if said.score is None:
-            return said
-        return replace(said, score=self.scale.low + self.scale.high - said.score)
+        verdict = super().read(unit, mode, text, finish_reason=finish_reason)
+        if verdict.score is None:
+            return verdict
+        return replace(verdict, score=self.scale.low + self.scale.high - verdict.score)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +114,9 @@ class _InWords(ProbedPointwise):
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         del unit, mode  # read the same way for every unit and in every mode
-        said = read_reply(
+        verdict = read_reply(
             text, WordForm(SCALE_WORDS), tool="submit_rating", finish_reason=finish_reason
         )
-        if said.status != Status.OK or said.choice is None:
-            return said
-        return replace(said, score=float(1 + SCALE_WORDS.index(said.choice)), choice=None)
+        if verdict.status != Status.OK or verdict.choice is None:
+            return verdict
+        return replace(verdict, score=float(1 + SCALE_WORDS.index(verdict.choice)), choice=None)

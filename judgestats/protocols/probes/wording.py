@@ -27,16 +27,16 @@ def longer(shown: Judged) -> Judged:
 
 def _bullets(shown: Judged) -> Judged | None:
     """Every sentence a bullet; an answer that has lists or headings is left out."""
-    said = sentences(shown.answer)
-    if len(said) < 2 or re.search(r"^\s*([-*#>]|\d+[.)])", shown.answer, re.MULTILINE):
+    parts = sentences(shown.answer)
+    if len(parts) < 2 or re.search(r"^\s*([-*#>]|\d+[.)])", shown.answer, re.MULTILINE):
         return None
-    return replace(shown, answer="\n".join(f"- {s}" for s in said))
+    return replace(shown, answer="\n".join(f"- {s}" for s in parts))
 
 
 def _spaced(shown: Judged) -> Judged | None:
     """Every sentence a paragraph."""
-    said = sentences(shown.answer)
-    return replace(shown, answer="\n\n".join(said)) if len(said) > 1 else None
+    parts = sentences(shown.answer)
+    return replace(shown, answer="\n\n".join(parts)) if len(parts) > 1 else None
 
 
 def _citation(shown: Judged) -> Judged:

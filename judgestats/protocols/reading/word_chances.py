@@ -37,14 +37,14 @@ def begins_verdict(token: str) -> bool:
     return any(_begins(token, word) for word in VERDICT_WORDS)
 
 
-def word_chance(places: Sequence[Place], said: str, words: tuple[str, str]) -> WordChance | None:
+def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> WordChance | None:
     """The chances of two words where one of them was read as the verdict.
 
     Parameters
     ----------
     places : sequence of places
         Of `without_logprobs`.
-    said : str
+    text : str
         The verdict.
     words : tuple of str
         The two, the one whose chance is wanted first.
@@ -63,7 +63,7 @@ def word_chance(places: Sequence[Place], said: str, words: tuple[str, str]) -> W
     starts = [
         place
         for place in places
-        if _begins(place[2], said) and not place[1].strip(_AROUND).lower().endswith("in")
+        if _begins(place[2], text) and not place[1].strip(_AROUND).lower().endswith("in")
     ]
     if not starts:
         return None

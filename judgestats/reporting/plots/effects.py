@@ -288,8 +288,8 @@ def _ratio(value: float) -> str:
 
 def _ratio_interval(row: EffectRow) -> str:
     """An interval of a ratio as tables print it: an end that says nothing is no number."""
-    told = positive_interval(row.low, row.high, estimate=row.estimate)
-    return told if UNKNOWN in told else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
+    limits = positive_interval(row.low, row.high, estimate=row.estimate)
+    return limits if UNKNOWN in limits else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
 
 
 def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float]) -> None:

@@ -41,10 +41,10 @@ def recommendation(run: Run) -> Markdown:
 
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
-    said = [n.message for n in run.records.limitations if n.code == NOT_REPEATED.code]
-    if not said:
+    messages = [n.message for n in run.records.limitations if n.code == NOT_REPEATED.code]
+    if not messages:
         return Markdown("")
-    return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in said))
+    return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in messages))
 
 
 def _repeats_of_verdicts(run: Run) -> str:
@@ -77,9 +77,9 @@ def prices(run: Run) -> Table | Markdown:
     priced = [row for row in run.described if not number_of(row.get("k")) > 1]
     repeats = _repeats(run)
     rows = [_price_row(row, run, repeats.get(str(row.get("condition")), {})) for row in priced]
-    known = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
+    any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
     tokens = any(not math.isnan(r["tokens"]) for r in rows)
-    if not name and not known and not tokens:
+    if not name and not any_priced and not tokens:
         return Markdown(_NO_PRICE)
     columns = [Column(key="condition", label="Condition")]
     if name:
@@ -87,16 +87,16 @@ def prices(run: Run) -> Table | Markdown:
         columns.append(Column(key="single", label=label, format="coefficient:3"))
     if tokens:
         columns.append(Column(key="tokens", label="Tokens of one", format="integer"))
-    if known:
+    if any_priced:
         columns.append(Column(key="each", label="Cost of one", format="money"))
     for target in TARGETS if name else ():
         shown = number(target, leading_zero=False)
         columns.append(Column(key=f"k{target}", label=f"Judgments for {shown}", align="right"))
-        if known:
+        if any_priced:
             columns.append(Column(key=f"cost{target}", label="Cost an item", align="right"))
-    if not name and known:
+    if not name and any_priced:
         columns.append(Column(key="item", label="Cost an item here", format="money"))
-    if known:
+    if any_priced:
         note = (
             "Unknown: the model is not in the price table. "
             if any(math.isnan(r["each"]) for r in rows)
@@ -117,7 +117,7 @@ def prices(run: Run) -> Table | Markdown:
         rows=tuple(rows),
         group="group" if run.by_judge else "",
         caption=what
-        + (", and what that costs an item at the prices of this run." if known else "."),
+        + (", and what that costs an item at the prices of this run." if any_priced else "."),
         note=(note + tail).strip(),
         label="tbl-prices",
     )

@@ -51,17 +51,17 @@ def alignment(run: Run) -> Captioned | None:
             )
     if not any(math.isfinite(r.estimate) for r in rows):
         return None
-    known = math.isfinite(people)
+    has_ceiling = math.isfinite(people)
     line = (
         f"The line is what people score against one another ({people:.3f})."
-        if known
+        if has_ceiling
         else "The line is .5."
     )
     return Captioned(
         figure=plots.Forest(
             rows=tuple(rows),
             x_label="Agreement with people (1 / .5 / 0)",
-            reference=people if known else 0.5,
+            reference=people if has_ceiling else 0.5,
             level=run.level,
         ),
         label="fig-alignment",

@@ -82,11 +82,11 @@ def _by_default(run: Run) -> Drawing | None:
 
 def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
     """The figure in words, from the records."""
-    told = []
+    parts = []
     for what, points in panels:
         listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.known)
-        told.append(f"{what}: {listed}")
-    return ". ".join(told) + "."
+        parts.append(f"{what}: {listed}")
+    return ". ".join(parts) + "."
 
 
 def _point(m: Measured, x: float = math.nan) -> plots.Point:
@@ -99,7 +99,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
     factors = {c.label: c.factors for c in run.records.conditions}
     keys = measures(run, drawing.estimands)
     panels: list[plots.CurvePanel] = []
-    told = []
+    parts = []
     for key in keys:
         series: dict[str, list[tuple[float, Measured, str]]] = {}
         for i, row in enumerate(rows):
@@ -133,13 +133,13 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                 line_label=(line.label or line.title) if line else "",
             )
         )
-        told.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
+        parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
     if not panels:
         return None
     return plots.Curves(
         panels=tuple(panels),
         x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
-        caption=_alt(told),
+        caption=_alt(parts),
     )
 
 
@@ -157,9 +157,9 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     if sum(value.known for row in rows for value in row.values) < _FEWEST:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
-    known = len(rows)
+    n_rows = len(rows)
     rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
-    left = f" The first {len(rows)} of {known} are drawn." if known > len(rows) else ""
+    left = f" The first {len(rows)} of {n_rows} are drawn." if n_rows > len(rows) else ""
     brackets = _brackets(run, rows, drawing)
     for line in references:
         values = (Measured.of(line), *(Measured() for _ in keys[1:]))
@@ -174,7 +174,7 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
         )
         for k, key in enumerate(keys)
     ]
-    told = [
+    series = [
         (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
         for k, key in enumerate(keys)
     ]
@@ -183,7 +183,7 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
         panels=tuple(panels),
         brackets=tuple(brackets),
         quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
-        caption=_alt(told),
+        caption=_alt(series),
     )
     return figure, left
 
@@ -237,16 +237,16 @@ def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing) -> list[_Ro
 
 def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
     """Runs of rows of which no pair is told apart, of each set of comparisons."""
-    found = run.records
+    records = run.records
     names = {full_condition(r, run): str(r["condition"]) for r in run.described}
     at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
     out: list[tuple[int, int]] = []
     for set_id in drawing.compared:
-        if set_id not in found:
+        if set_id not in records:
             continue
-        members = [m for m in found.members(found.get(set_id, ResultSet))
+        members = [m for m in records.members(records.get(set_id, ResultSet))
                    if isinstance(m, Comparison)]  # fmt: skip
-        level = found.family(members[0].family).level if members and members[0].family else 0.05
+        level = records.family(members[0].family).level if members and members[0].family else 0.05
         inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
         if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
             continue

@@ -25,22 +25,22 @@ def answers(run: Run) -> Markdown:
     return Markdown("::: {.answer}\n\n" + "\n\n".join(texts) + "\n\n:::")
 
 
-def told(found: Results, file: str = "") -> list[str]:
+def told(results: Results, file: str = "") -> list[str]:
     """What is claimed, a sentence each, as Markdown.
 
     Parameters
     ----------
-    found : Results
+    results : Results
     file : str
         The name of the results file, where several stand on one page.
     """
-    return [_marked(answer, found, file) for answer in brief_of(found).answers[:_MOST]]
+    return [_marked(answer, results, file) for answer in brief_of(results).answers[:_MOST]]
 
 
-def _marked(answer: Answer, found: Results, file: str) -> str:
+def _marked(answer: Answer, results: Results, file: str) -> str:
     """The sentence; each number a span with its record, what stands between them a label."""
     out, at = [], 0
-    for start, end, number in sorted(_numbers(answer, found), key=lambda n: n[0]):
+    for start, end, number in sorted(_numbers(answer, results), key=lambda n: n[0]):
         if start >= at:
             placed = number.within(file) if file else number
             out += [named(answer.text[at:start]), placed.markdown]
@@ -48,10 +48,10 @@ def _marked(answer: Answer, found: Results, file: str) -> str:
     return "".join([*out, named(f"{answer.text[at:].rstrip('.')}.")])
 
 
-def _numbers(answer: Answer, found: Results) -> Iterator[tuple[int, int, Shown]]:
+def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown]]:
     """Where each number stands in the sentence, in the order of its records and claims."""
     at = 0
-    for record in (number_of(found, i) for i in answer.records):
+    for record in (number_of(results, i) for i in answer.records):
         number, bounds = shown(record)
         whole = f"{number} {bounds}" if bounds.startswith("[") else number
         start = answer.text.find(whole, at)
@@ -65,12 +65,12 @@ def _numbers(answer: Answer, found: Results) -> Iterator[tuple[int, int, Shown]]
                       (high, address(record.id, "interval.high")), ("]", "")]  # fmt: skip
         yield start, at, Shown(tuple(parts))
     at = 0
-    places = {headline.id: i for i, headline in enumerate(found.headlines)}
+    places = {headline.id: i for i, headline in enumerate(results.headlines)}
     for i in (places[h] for h in answer.headlines):
-        whole = f"p {adjusted_p(found.headlines[i])}"
+        whole = f"p {adjusted_p(results.headlines[i])}"
         number = whole.removeprefix("p ").removeprefix("= ")
         start = answer.text.find(whole, at)
-        if start >= 0 and math.isfinite(found.headlines[i].p_adjusted):
+        if start >= 0 and math.isfinite(results.headlines[i].p_adjusted):
             at = start + len(whole)
             where = address("", f"headlines.{i}.p_adjusted")
             yield at - len(number), at, Shown(((number, where),))

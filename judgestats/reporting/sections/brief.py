@@ -42,7 +42,7 @@ _FEW = 12
 
 def setting(run: Run) -> Table | None:
     """Who judged what, how often, at what price: a row each."""
-    found = run.records
+    records = run.records
     design, account = run.design, run.facts.get("account") or {}
     rows: list[dict[str, Any]] = []
 
@@ -53,17 +53,17 @@ def setting(run: Run) -> Table | None:
     judges = [str(j.get("name", "")) for j in run.facts.get("judges") or []]
     add("Judges", ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else ""))
     if design.get("items"):
-        text = count(found, "facts.design.items")
+        text = count(records, "facts.design.items")
         if design.get("clusters"):
-            text = text + " from " + count(found, "facts.design.clusters") + " questions"
+            text = text + " from " + count(records, "facts.design.clusters") + " questions"
         add("Items", text)
     if design.get("replicates"):
-        add("Judgments of each", count(found, "facts.design.replicates"))
+        add("Judgments of each", count(records, "facts.design.replicates"))
     if design.get("scale") and "mean" in run.conditions:
-        ends = [count(found, f"facts.design.scale.{i}") for i in (0, 1)]
+        ends = [count(records, f"facts.design.scale.{i}") for i in (0, 1)]
         add("Scale", ends[0] + " to " + ends[1])
     if account.get("asked"):
-        asked_, answered = (count(found, f"facts.account.{k}") for k in ("asked", "answered"))
+        asked_, answered = (count(records, f"facts.account.{k}") for k in ("asked", "answered"))
         add("Judgments", asked_ + " asked, " + answered + " answered")
     add("Items from", str(design.get("item_source") or ""))
     if not rows:
@@ -142,10 +142,10 @@ def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
     return bool(rows) and 2 * sum(r[key] is not NOTHING for r in rows) >= len(rows)
 
 
-def _stands_above(run: Run, key: str, told: set[str]) -> bool:
+def _stands_above(run: Run, key: str, names: set[str]) -> bool:
     """Whether page one shows these numbers, of the conditions that it has room for."""
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
-    return any({m.at[0], str(m.shown())} & told for m in numbers if m.known)
+    return any({m.at[0], str(m.shown())} & names for m in numbers if m.known)
 
 
 def results(run: Run) -> list[Showable]:
@@ -298,10 +298,10 @@ def _values_above(run: Run) -> set[tuple[float, str]]:
 
 def pairs(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
-    found = run.records
+    records = run.records
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     for whole in run.of_role("primary", "secondary"):
-        members = found.members(whole) if isinstance(whole, ResultSet) else ()
+        members = records.members(whole) if isinstance(whole, ResultSet) else ()
         for member in members:
             if not isinstance(member, Comparison) or member.family == "best":
                 continue
@@ -323,9 +323,9 @@ def pairs(run: Run) -> Table | None:
     rows.sort(key=lambda r: (r["of"], r["group"]))
     left_out = ""
     if len(rows) > _MOST_PAIRS:
-        told = [r for r in rows if r["verdict"] != "open"]
+        decided = [r for r in rows if r["verdict"] != "open"]
         left_out = " Pairs that stay open, and further ones, stand in tables/pairs.csv."
-        rows = (told or rows)[:_MOST_PAIRS]
+        rows = (decided or rows)[:_MOST_PAIRS]
     columns = [
         Column(key="pair", label="Pair"),
         Column(key="of", label="What"),
@@ -352,7 +352,7 @@ def pairs(run: Run) -> Table | None:
 _SAID = Shown((("on page one", ""),))
 
 
-def _pair(run: Run, where: str, line: dict[str, Any], told: set[str]) -> dict[str, Any]:
+def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[str, Any]:
     size, same = line["size"] or line["same"], line["same"]
     level = run.records.family(size.family).level if size.family else 0.05
 
@@ -369,7 +369,7 @@ def _pair(run: Run, where: str, line: dict[str, Any], told: set[str]) -> dict[st
         "group": where,
         "pair": f"{size.a} against {size.b}",
         "of": estimand_of(size.estimand).label,
-        "size": _SAID if effect.at[0] in told else effect.shown(),
+        "size": _SAID if effect.at[0] in names else effect.shown(),
         "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
     }
@@ -384,9 +384,10 @@ def _p_of(record: Test | Comparison) -> tuple[str, float, bool]:
 
 def limits(run: Run) -> Markdown:
     """What is to be minded, each as its record says it."""
-    found = run.records
+    records = run.records
     listed = [
-        words(found, address("", f"limitations.{i}.message")) for i in range(len(found.limitations))
+        words(records, address("", f"limitations.{i}.message"))
+        for i in range(len(records.limitations))
     ]
     if not listed:
         return Markdown("The data gave cause for no limitation beyond those of the design.")

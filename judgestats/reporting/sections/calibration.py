@@ -20,11 +20,13 @@ def confidences(run: Run) -> list[Showable]:
     run : Run
         Its tables ``people.reliability_diagram.CONDITION`` hold the bins.
     """
-    found = [r for r in run.records.select(Table) if r.id.startswith("people.reliability_diagram.")]
-    curves = tuple(_curve(r) for r in found[:_MOST] if r.rows)
+    diagrams = [
+        r for r in run.records.select(Table) if r.id.startswith("people.reliability_diagram.")
+    ]
+    curves = tuple(_curve(r) for r in diagrams[:_MOST] if r.rows)
     if not curves:
         return []
-    told = " ".join(f"{c.name}: {r.text}" for c, r in zip(curves, found, strict=False))
+    text = " ".join(f"{c.name}: {r.text}" for c, r in zip(curves, diagrams, strict=False))
     return [
         Captioned(
             figure=plots.ReliabilityDiagram(curves=curves),
@@ -32,7 +34,7 @@ def confidences(run: Run) -> list[Showable]:
             caption="Share that was right by stated confidence, in bins with intervals; on the "
             "dashed line a confidence is the chance of being right.",
         ),
-        told,
+        text,
     ]
 
 

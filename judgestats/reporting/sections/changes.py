@@ -16,37 +16,37 @@ _TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
 _HEADS = {"shift": "Mean moved", "spread": "Variance x", "verdicts": "Changed"}
 
 
-def changes(found: Results, *, first: str, second: str, file: str = "") -> Table:
+def changes(results: Results, *, first: str, second: str, file: str = "") -> Table:
     """Shift of the mean, ratio of variances, verdicts changed; each with the p of its test.
 
     Parameters
     ----------
-    found : Results
+    results : Results
         Of `drift`.
     first, second : str
         What the runs are called.
     file : str
         The name of the results file, where several stand on one page.
     """
-    names = list(dict.fromkeys(name for row in found.rows for name in row.cells))
+    names = list(dict.fromkeys(name for row in results.rows for name in row.cells))
     rows: list[dict[str, Any]] = [{"condition": name} for name in names]
     columns = [Column(key="condition", label="Condition")]
-    asked = [row for row in found.rows if row.key in _TESTS]
+    asked = [row for row in results.rows if row.key in _TESTS]
 
     def placed(shown: Shown) -> Shown:
         return shown.within(file) if file else shown
 
     for one in asked:
-        numbers = [number_at(found, one.cells.get(name, "")) for name in names]
+        numbers = [number_at(results, one.cells.get(name, "")) for name in names]
         for row, text in zip(rows, column(numbers), strict=True):
             row[one.key] = placed(text)
-            row[f"{one.key}_p"] = placed(_p(found, f"{_TESTS[one.key]}.{row['condition']}"))
+            row[f"{one.key}_p"] = placed(_p(results, f"{_TESTS[one.key]}.{row['condition']}"))
         columns += [
             Column(key=one.key, label=_HEADS[one.key], align="right"),
             Column(key=f"{one.key}_p", label="p, adjusted", align="right"),
         ]
     undefined = any(str(row.get("spread", "")) == str(NOTHING) for row in rows)
-    told = {
+    notes = {
         "shift": f"Mean moved: {second} minus {first}, in points.",
         "spread": f"Variance x: within items, that of {second} over that of {first}; "
         "its p is that of the test of spread.",
@@ -59,7 +59,7 @@ def changes(found: Results, *, first: str, second: str, file: str = "") -> Table
         caption=" ".join(
             [
                 f"{second[:1].upper()}{second[1:]} against {first}, paired by item.",
-                *(told[one.key] for one in asked),
+                *(notes[one.key] for one in asked),
                 "p-values are adjusted in one family.",
             ]
         ),
@@ -68,14 +68,14 @@ def changes(found: Results, *, first: str, second: str, file: str = "") -> Table
     )
 
 
-def number_at(found: Results, record_id: str) -> Measured:
+def number_at(results: Results, record_id: str) -> Measured:
     """The number of a record; nothing where there is none."""
-    record = found[record_id] if record_id else None
+    record = results[record_id] if record_id else None
     return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
 
 
-def _p(found: Results, test: str) -> Shown:
-    if test not in found:
+def _p(results: Results, test: str) -> Shown:
+    if test not in results:
         return NOTHING
-    bound = found.get(test, Test).p_bound
-    return label(found, address(test, "p_adjusted"), p=True, bound=bound)
+    bound = results.get(test, Test).p_bound
+    return label(results, address(test, "p_adjusted"), p=True, bound=bound)

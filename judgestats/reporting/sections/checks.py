@@ -22,8 +22,8 @@ __all__ = ["checks", "warnings", "warnings_note"]
 def checks(run: Run) -> Table:
     """What was checked, what was found, and what follows from it."""
     rows = tuple(
-        {"check": check, "found": found, "consequence": consequence}
-        for check, found, consequence in _checks(run)
+        {"check": check, "found": checked, "consequence": consequence}
+        for check, checked, consequence in _checks(run)
     )
     return Table(
         columns=(
@@ -101,16 +101,16 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
             )
     if "constant_share" in table:
         still = table.loc[table["constant_share"] > 0.95, "condition"].astype(str).tolist()
-        known = int(table["constant_share"].notna().sum())
+        present = int(table["constant_share"].notna().sum())
         yield (
             "Conditions in which repeating changes nothing",
-            f"{len(still)} of {known}" if known else "not known",
+            f"{len(still)} of {present}" if present else "not known",
             "their reliability near 1 says that sampling was off, not that the judge is right"
             if still
             else "every condition has some spread"
-            if known == len(table)
+            if present == len(table)
             else "every condition that could be read twice has some spread"
-            if known
+            if present
             else "nothing was read twice",
         )
     if "mean_spread_correlation" in table:

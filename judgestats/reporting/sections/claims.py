@@ -90,6 +90,6 @@ def each_claim(run: Run, *, tables: bool = True) -> list[Showable]:
             ):
                 chosen = [r for r in mine if r.role in roles]
                 shown += results_tables(
-                    chosen, found=run.records, label=f"{slug}-{label}", caption=caption
+                    chosen, results=run.records, label=f"{slug}-{label}", caption=caption
                 )
     return shown

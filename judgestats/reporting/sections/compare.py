@@ -232,13 +232,13 @@ def conditions(runs: Sequence[Run]) -> Table | None:
 
 def _lost(run: Run, row: int, key: str) -> Shown:
     """The share of judgments of a condition that were not read, or not answered."""
-    known = measured(run, row, key)
-    return label(run.records, known.at[0], share=True) if known.known else NOTHING
+    measure = measured(run, row, key)
+    return label(run.records, measure.at[0], share=True) if measure.known else NOTHING
 
 
 def _of_row(row: Mapping[str, Any], line: Line) -> Measured:
     """A declared row's number of one condition of one run."""
-    found = row["run"].records
-    asked = next((r for r in found.rows if (r.key, r.ask) == (line.key, line.ask)), None)
-    record = found[asked.cells[row["what"]]] if asked and row["what"] in asked.cells else None
+    records = row["run"].records
+    asked = next((r for r in records.rows if (r.key, r.ask) == (line.key, line.ask)), None)
+    record = records[asked.cells[row["what"]]] if asked and row["what"] in asked.cells else None
     return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()

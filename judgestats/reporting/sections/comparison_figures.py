@@ -22,14 +22,14 @@ FILLED = (
 
 def critical_differences(run: Run) -> list[Captioned]:
     """Mean ranks of spread with Nemenyi's critical difference, a diagram a judge."""
-    found = run.records
+    records = run.records
     shown: list[Captioned] = []
-    for record in found.select(ResultSet, top=True):
+    for record in records.select(ResultSet, top=True):
         if record.name != "nemenyi":
             continue
-        pairs = [r for r in found.members(record) if isinstance(r, Comparison)]
+        pairs = [r for r in records.members(record) if isinstance(r, Comparison)]
         judge = record.about.stratum or record.about.judge or "all conditions"
-        ranks = _mean_ranks(record, pairs, found)
+        ranks = _mean_ranks(record, pairs, records)
         if len(ranks) < 2:
             continue
         apart = tuple((r.a, r.b) for r in pairs if r.p_adjusted < 0.05)
@@ -56,11 +56,11 @@ def critical_differences(run: Run) -> list[Captioned]:
 
 
 def _mean_ranks(
-    compared: ResultSet, pairs: Sequence[Comparison], found: Results
+    compared: ResultSet, pairs: Sequence[Comparison], results: Results
 ) -> dict[str, float]:
     """Mean ranks of the levels that are compared, from the rank test of the same hypothesis."""
     levels = {name for pair in pairs for name in (pair.a, pair.b)}
-    for test in found.select(Test, hypothesis=compared.hypothesis):
+    for test in results.select(Test, hypothesis=compared.hypothesis):
         stem = "mean rank "
         ranks = {k.removeprefix(stem): v for k, v in test.groups.items() if k.startswith(stem)}
         if test.about == compared.about and levels == set(ranks):
@@ -135,7 +135,7 @@ def equivalence(run: Run) -> list[Captioned]:
     return shown
 
 
-def verdict_of(pair: Comparison, found: Results) -> plots.Verdict:
+def verdict_of(pair: Comparison, results: Results) -> plots.Verdict:
     """What the declared tests of a pair say, adjusted in their families.
 
     That a pair is alike stands where its test of equivalence shows it; else it is told apart or
@@ -144,7 +144,7 @@ def verdict_of(pair: Comparison, found: Results) -> plots.Verdict:
     about = (pair.about.stratum, pair.about.judge, frozenset((pair.a, pair.b)))
     beside = [
         other
-        for other in found.select(Comparison)
+        for other in results.select(Comparison)
         if other.margin is None
         and other.estimand == pair.estimand
         and (other.about.stratum, other.about.judge, frozenset((other.a, other.b))) == about
@@ -153,7 +153,7 @@ def verdict_of(pair: Comparison, found: Results) -> plots.Verdict:
     p = _p_of(pair)
     if pair.margin is not None and p <= pair.margin.alpha:
         return "equivalent"
-    if any(_p_of(one) < _level(one, found) for one in tested[:1]):
+    if any(_p_of(one) < _level(one, results) for one in tested[:1]):
         return "different"
     return "" if math.isnan(p) else "undecided"
 
@@ -162,8 +162,8 @@ def _p_of(pair: Comparison) -> float:
     return pair.p_adjusted if pair.family else pair.p
 
 
-def _level(pair: Comparison, found: Results) -> float:
-    return found.family(pair.family).level if pair.family else 0.05
+def _level(pair: Comparison, results: Results) -> float:
+    return results.family(pair.family).level if pair.family else 0.05
 
 
 def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:

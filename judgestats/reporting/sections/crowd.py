@@ -21,8 +21,8 @@ _MOST_SETS = 8
 
 
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
-    found = run.arrays.get(name)
-    return list(found) if isinstance(found, list) else []
+    records_listed = run.arrays.get(name)
+    return list(records_listed) if isinstance(records_listed, list) else []
 
 
 def _who(run: Run, row: Mapping[str, Any]) -> str:
@@ -252,15 +252,15 @@ def selection(run: Run) -> Table | None:
 
 def case(run: Run) -> list[Showable]:
     """One pair, side by side."""
-    found = run.arrays.get("case")
-    if not isinstance(found, dict) or not found:
+    example = run.arrays.get("case")
+    if not isinstance(example, dict) or not example:
         return []
-    letter = "earlier" if found["label"] == "a" else "later"
+    letter = "earlier" if example["label"] == "a" else "later"
     about = (
-        f"Pair {escape_markdown(found['pair'])}, judge {escape_markdown(found['judge'])}, "
-        f"{escape_markdown(found['why'])}. It illustrates and proves nothing. The label prefers "
+        f"Pair {escape_markdown(example['pair'])}, judge {escape_markdown(example['judge'])}, "
+        f"{escape_markdown(example['why'])}. It illustrates and proves nothing. The label prefers "
         f"the {letter} response. Shown first, as A, was the "
-        f"{'earlier' if found['order'] == 'ab' else 'later'} response."
+        f"{'earlier' if example['order'] == 'ab' else 'later'} response."
     )
     parts: list[Showable] = [about]
     for name, key in (
@@ -269,14 +269,14 @@ def case(run: Run) -> list[Showable]:
         ("Earlier response (a)", "response_a"),
         ("Later response (b)", "response_b"),
     ):
-        if found.get(key) or key != "before":
-            parts += [f"**{name}**", verbatim(found[key])]
-    for verdict in found["verdicts"]:
+        if example.get(key) or key != "before":
+            parts += [f"**{name}**", verbatim(example[key])]
+    for verdict in example["verdicts"]:
         right = "right" if verdict["right"] else "not right"
-        said = (
+        text = (
             f"**{escape_markdown(verdict['strategy'])}** says "
             f"{escape_markdown(verdict['choice'])} ({right}), with "
             f"{int(verdict['judgments_before'])} judgments before it:"
         )
-        parts += [said, verbatim(verdict["explanation"] or "(no explanation)")]
+        parts += [text, verbatim(verdict["explanation"] or "(no explanation)")]
     return parts

@@ -149,19 +149,19 @@ COEFFICIENTS = {
 
 def coefficients_of(run: Run) -> dict[str, str]:
     """The coefficients that a run of verdicts has: column and label."""
-    known = {k: v for k, v in COEFFICIENTS.items() if k in run.conditions}
+    by_name = {k: v for k, v in COEFFICIENTS.items() if k in run.conditions}
     scores = {"mean", "within_variance", "icc1", "omega", "pearson", "spearman", "kendall"}
     others = [
         c for c in run.conditions.columns
         if f"{c}_low" in run.conditions
-        and c not in known
+        and c not in by_name
         and c not in scores
         and not str(c).startswith("accuracy_in_")
     ]  # fmt: skip
     if "factor_strategy" in run.conditions:  # how often each is right is what was asked
-        known = {k: known[k] for k in (*_RIGHT, *known) if k in known}
-        known |= {"accuracy": "Accuracy"} if "accuracy" in known else {}
-    return known | {c: _heading(c) for c in others}
+        by_name = {k: by_name[k] for k in (*_RIGHT, *by_name) if k in by_name}
+        by_name |= {"accuracy": "Accuracy"} if "accuracy" in by_name else {}
+    return by_name | {c: _heading(c) for c in others}
 
 
 def _heading(column: str) -> str:
@@ -343,8 +343,8 @@ def short_condition(row: dict[str, Any], run: Run) -> str:
     """
     name = str(row.get("condition", ""))
     judge = str(row.get("judge", ""))
-    told = run.by_judge or not run.several_judges
-    if not (told and judge and name.startswith(f"{judge}, ")):
+    short = run.by_judge or not run.several_judges
+    if not (short and judge and name.startswith(f"{judge}, ")):
         return name
     bare = name[len(judge) + 2 :]
     factors = [str(c) for c in run.conditions.columns if str(c).startswith("factor_")]

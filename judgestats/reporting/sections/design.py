@@ -40,12 +40,12 @@ def banner(*runs: Run) -> Markdown:
 
     Where only some of several runs or judges were simulated, it says which.
     """
-    said = _what_is_simulated(runs)
-    if not said:
+    sentence = _what_is_simulated(runs)
+    if not sentence:
         return Markdown("")
-    html = f'<div class="simulated-banner" role="note"><p>{escape_html(said)}</p></div>'
-    typst = f"#metadata([{escape_typst(said)}]) <simulated>"
-    other = f"**{escape_markdown(said)}**"
+    html = f'<div class="simulated-banner" role="note"><p>{escape_html(sentence)}</p></div>'
+    typst = f"#metadata([{escape_typst(sentence)}]) <simulated>"
+    other = f"**{escape_markdown(sentence)}**"
     return Markdown(
         f"```{{=html}}\n{html}\n```\n\n```{{=typst}}\n{typst}\n```\n\n" + fallback(other)
     )
@@ -120,26 +120,26 @@ def overview(run: Run) -> Markdown:
 
 def _answered_by(run: Run) -> str:
     """Who gave the answers that are judged, where models were asked for them in this run."""
-    told = run.facts.get("answers") or {}
-    if not told:
+    answerers = run.facts.get("answers") or {}
+    if not answerers:
         return ""
     models = [
         str(a.get("model", "")) + (" (simulated)" if a.get("simulated") else "")
-        for a in told.get("answerers") or []
+        for a in answerers.get("answerers") or []
     ]
-    asked = told.get("temperatures") or []
+    asked = answerers.get("temperatures") or []
     heat = ", ".join("default" if t is None else number(t, digits=2) for t in asked)
     sampling = f"temperature {heat}"
-    earlier = {"top_k": told["top_k"]} if told.get("top_k") else {}  # as 0.1.0 kept it
-    for name, value in (told.get("settings") or earlier).items():
+    earlier = {"top_k": answerers["top_k"]} if answerers.get("top_k") else {}  # as 0.1.0 kept it
+    for name, value in (answerers.get("settings") or earlier).items():
         sampling += f", {name} {value}"
-    left = int(told.get("questions_left_out") or 0)
+    left = int(answerers.get("questions_left_out") or 0)
     lost = f"; {_count(left, 'question')} left out, not answered by all" if left else ""
     return (
         f"\n\nThe answers were given in this run by {escape_markdown(', '.join(models))} at "
-        f"{escape_markdown(sampling)} ({integer(int(told.get('answers') or 0))} answers{lost}); "
-        f"the prompt is `{told.get('prompt_sha', '')}` in the appendix, the answers stand in "
-        f"{escape_markdown(str(told.get('file', '')))}."
+        f"{escape_markdown(sampling)} ({integer(int(answerers.get('answers') or 0))} "
+        f"answers{lost}); the prompt is `{answerers.get('prompt_sha', '')}` in the appendix, the answers stand in "
+        f"{escape_markdown(str(answerers.get('file', '')))}."
     )
 
 
@@ -306,11 +306,11 @@ def prompts(run: Run) -> Markdown:
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
         parts.append(f"{_with_next(f'**Prompt** `{name}`')}\n\n{verbatim(text)}")
         own = [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
-        said = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
-        if said:
+        instructions = dict.fromkeys(str(a["instruction"]) for a in own if a["instruction"])
+        if instructions:
             place = "where it says {reply}" if "{reply}" in text else "behind its end"
             label = _with_next(f"The reply instruction, {place}:")
-            parts.append(f"{label}\n\n{verbatim(chr(10).join(said))}")
+            parts.append(f"{label}\n\n{verbatim(chr(10).join(instructions))}")
     return Markdown("\n\n".join(parts))
 
 

@@ -22,12 +22,12 @@ def subject_of(record: Record) -> str:
 
 
 def estimates_table(
-    records: Sequence[Record], *, found: Results, label: str, caption: str
+    records: Sequence[Record], *, results: Results, label: str, caption: str
 ) -> Table:
     """Estimates: value, interval, null reference; grouped by what they are, a row a condition."""
     rows: list[dict[str, Any]] = []
     for whole in records:
-        members = found.members(whole) if isinstance(whole, ResultSet) else (whole,)
+        members = results.members(whole) if isinstance(whole, ResultSet) else (whole,)
         for record in members:
             if isinstance(record, Estimate):
                 rows.append(_row(record, whole))

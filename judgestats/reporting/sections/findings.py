@@ -43,18 +43,18 @@ def primary(run: Run, *, tables_elsewhere: bool = False) -> list[Showable]:
     tables_elsewhere : bool
         Reliabilities are left out of the table, since the document shows them in one of its own.
     """
-    found = run.records
+    records = run.records
     listed = run.of_role("primary")
     if not listed:
-        return [] if found.kind == "audit" else [Markdown("The plan names no primary result.")]
+        return [] if records.kind == "audit" else [Markdown("The plan names no primary result.")]
     spoken = [r for r in listed if not _only_in_family(r)]
     if len(spoken) > _MOST_PRIMARY:  # the tables say it better, and the appendix in full
-        spoken = [r for r in spoken if shape_of(r, found) != "estimates"]
+        spoken = [r for r in spoken if shape_of(r, records) != "estimates"]
     # a family speaks for the tests that are listed nowhere else
     families = _families([r for r in listed if _only_in_family(r)])
-    shown: list[Showable] = [Markdown(_sentences(spoken, found, families=families))]
+    shown: list[Showable] = [Markdown(_sentences(spoken, records, families=families))]
     tabled = [r for r in listed if not (tables_elsewhere and r.hypothesis in _RELIABILITIES)]
-    tables = results_tables(tabled, found=found, label="primary", caption="Primary results")
+    tables = results_tables(tabled, results=records, label="primary", caption="Primary results")
     return [*shown, pointer(tables, about="the primary results side by side"), *tables]
 
 
@@ -77,37 +77,37 @@ def secondary(run: Run, *, pairs_in: str = "") -> list[Showable]:
     pairs_in : str
         The label of the section that shows all pairs (`pairs`); they are left out here then.
     """
-    found, questions = run.records, _questions(run)
+    results, questions = run.records, _questions(run)
     shown: list[Showable] = []
     for name, records in _grouped(run).items():
         heading = questions.get(name) or records[0].title
         pictures = figures.of_hypothesis(run, name)
-        compared = [r for r in records if shape_of(r, found) == "comparisons"]
+        compared = [r for r in records if shape_of(r, results) == "comparisons"]
         others = [r for r in records if r not in compared]
         shown.append(Markdown(f"## {escape_markdown(heading)}"))
         # ranks are shown by their diagram, the family's verdict and pairs as sentences
-        spoken = [r for r in compared if not _ranks(r, found)][:_MOST_SPOKEN]
-        shown.append(Markdown(_sentences(spoken, found, families=_families(others))))
+        spoken = [r for r in compared if not _ranks(r, results)][:_MOST_SPOKEN]
+        shown.append(Markdown(_sentences(spoken, results, families=_families(others))))
         parts: list[Showable] = [
-            *results_tables(others, found=found, label=_slug(name), caption=heading), *pictures
+            *results_tables(others, results=results, label=_slug(name), caption=heading), *pictures
         ]  # fmt: skip
         if not pairs_in:
-            parts += results_tables(compared, found=found, label=_slug(name), caption=heading)
-        told = pointer(parts, about="these results").text
+            parts += results_tables(compared, results=results, label=_slug(name), caption=heading)
+        text = pointer(parts, about="these results").text
         if pairs_in and compared:
-            told = f"{told} All pairs stand in @{pairs_in}.".strip()
-        shown += [Markdown(told), *parts]
+            text = f"{text} All pairs stand in @{pairs_in}.".strip()
+        shown += [Markdown(text), *parts]
     return shown
 
 
 def pairs(run: Run) -> list[Showable]:
     """All comparisons of pairs, a table for each hypothesis."""
-    found, questions = run.records, _questions(run)
+    results, questions = run.records, _questions(run)
     shown: list[Showable] = []
     for name, records in _grouped(run).items():
         heading = questions.get(name) or records[0].title
-        compared = [r for r in records if shape_of(r, found) == "comparisons"]
-        shown += results_tables(compared, found=found, label=_slug(name), caption=heading)
+        compared = [r for r in records if shape_of(r, results) == "comparisons"]
+        shown += results_tables(compared, results=results, label=_slug(name), caption=heading)
     return shown
 
 
@@ -115,9 +115,9 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "more"
 
 
-def _ranks(record: Record, found: Results) -> bool:
+def _ranks(record: Record, results: Results) -> bool:
     """Whether pairs are compared by their mean ranks."""
-    members = found.members(record) if isinstance(record, ResultSet) else (record,)
+    members = results.members(record) if isinstance(record, ResultSet) else (record,)
     return isinstance(members[0], Comparison) and estimand_of(members[0].estimand).unit == "ranks"
 
 
@@ -146,10 +146,10 @@ def replicated(run: Run) -> list[Showable]:
             "What follows are the replicated study's own figures, of its own judges and items. "
             "They are here to be compared with, not to conclude from."
         )
-        said = [f"- {escape_markdown(r.text)}" for r in printed]
+        sentences = [f"- {escape_markdown(r.text)}" for r in printed]
         tables = _tabled(printed, run)
         where = pointer(tables, about="these figures in full")
-        parts += [Markdown(text), "\n".join(said), Markdown(where.text)]
+        parts += [Markdown(text), "\n".join(sentences), Markdown(where.text)]
         if not _is_long(printed):
             parts += tables
     if shape := figures.centred(run):
@@ -177,15 +177,15 @@ def _is_long(printed: Sequence[TableRecord]) -> bool:
 def _tabled(
     records: Sequence[Record], run: Run, caption: str = "As the study printed"
 ) -> Sequence[Showable]:
-    return results_tables(records, found=run.records, label="replicated", caption=caption)
+    return results_tables(records, results=run.records, label="replicated", caption=caption)
 
 
 def replicated_section(run: Run) -> list[Showable]:
     """The replicated results with their heading, or nothing at all."""
-    found = replicated(run)
+    shown = replicated(run)
     return (
-        [Markdown("# As the replicated study printed it {#sec-replicated}"), *found]
-        if found
+        [Markdown("# As the replicated study printed it {#sec-replicated}"), *shown]
+        if shown
         else []
     )
 
@@ -198,7 +198,7 @@ def descriptive(run: Run) -> list[Showable]:
     listed = [r for r in run.of_role("descriptive") if r.hypothesis not in shown_above]
     return list(
         results_tables(
-            listed, found=run.records, label="descriptive", caption="Descriptive results"
+            listed, results=run.records, label="descriptive", caption="Descriptive results"
         )
     )
 
@@ -219,15 +219,15 @@ def _grouped(run: Run) -> dict[str, list[Record]]:
     return groups
 
 
-def _sentences(records: Sequence[Record], found: Results, *, families: Sequence[str] = ()) -> str:
+def _sentences(records: Sequence[Record], results: Results, *, families: Sequence[str] = ()) -> str:
     """Results as sentences; a reason or verdict that several share is said once, at the end."""
-    worded = [(r, w) for r in records if str(w := words_of(r, found))]
+    worded = [(r, w) for r in records if str(w := words_of(r, results))]
     common = _common([w for _, w in worded])
     lines = []
     for record, words in worded:
         own = Worded(words.numbers, *("" if part in common else part for part in words[1:]))
         lines.append(f"- **{escape_markdown(record.title)}.** {sentence(str(own))}")
-    lines += [f"- {sentence(family_sentence(family, found))}" for family in families]
+    lines += [f"- {sentence(family_sentence(family, results))}" for family in families]
     end = " ".join(common)
     return "\n".join([*lines, *(["", sentence(end)] if end else [])])
 

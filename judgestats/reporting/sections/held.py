@@ -87,11 +87,11 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
             held.append(Pair(number=number, refused="; ".join(reasons)))
             continue
         try:
-            found = drift(runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed)
+            change = drift(runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed)
         except InputError as error:
             held.append(Pair(number=number, refused=str(error)))
             continue
-        held.append(Pair(number=number, found=found.records({"kind": "comparison"})))
+        held.append(Pair(number=number, found=change.records({"kind": "comparison"})))
     return held
 
 
@@ -145,32 +145,32 @@ def shifts(held: Sequence[Pair]) -> Captioned | None:
     )
 
 
-def _items(found: Results) -> Shown:
+def _items(results: Results) -> Shown:
     """The items that both runs judged, of the test that has most."""
-    known = [t for t in found.select(Test, top=True) if t.sample is not None]
-    if not known:
+    usable = [t for t in results.select(Test, top=True) if t.sample is not None]
+    if not usable:
         return NOTHING
-    test = max(known, key=lambda t: t.sample.n_items if t.sample else 0)
-    return label(found, address(test.id, "sample.n_items"))
+    test = max(usable, key=lambda t: t.sample.n_items if t.sample else 0)
+    return label(results, address(test.id, "sample.n_items"))
 
 
-def _verdict(found: Results, test: str) -> plots.Verdict:
-    if test not in found or math.isnan(found.get(test, Test).p_adjusted):
+def _verdict(results: Results, test: str) -> plots.Verdict:
+    if test not in results or math.isnan(results.get(test, Test).p_adjusted):
         return ""
-    record = found.get(test, Test)
-    return "different" if record.p_adjusted < found.family(record.family).level else "undecided"
+    record = results.get(test, Test)
+    return "different" if record.p_adjusted < results.family(record.family).level else "undecided"
 
 
 def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
-    found = pair.found
-    if found is None:
+    analysis = pair.found
+    if analysis is None:
         return []
-    moved = [row.cells for row in found.rows if row.key == "shift"]
-    numbers = [(name, number_at(found, i)) for cells in moved for name, i in cells.items()]
+    moved = [row.cells for row in analysis.rows if row.key == "shift"]
+    numbers = [(name, number_at(analysis, i)) for cells in moved for name, i in cells.items()]
     return [
         plots.EffectRow(
             label=name, estimate=m.value, low=m.low, high=m.high, group=pair.title,
-            verdict=_verdict(found, f"shift.{name}"),
+            verdict=_verdict(analysis, f"shift.{name}"),
         )
         for name, m in numbers
         if m.known

@@ -46,14 +46,14 @@ def items(run: Run) -> Table | Markdown:
     columns.append(Column(key="clusters", label="Questions", format="integer"))
     once = frame.drop_duplicates("item_id")
     whole = {key: len(own) for key, own in sets} | {"clusters": once["cluster"].nunique()}
-    told = _unequal(frame) if len(kinds) == 1 else ""
+    sizes = _unequal(frame) if len(kinds) == 1 else ""
     names = once["category"].replace("", "(none)") if "category" in once else None
     if names is None or names.nunique() < 2:
         counted = " and ".join(
             f"{whole[c.key]:,} {c.label[0].lower()}{c.label[1:]}" for c in columns[1:-1]
         )
         questions = "question" if whole["clusters"] == 1 else "questions"
-        return Markdown(f"{counted} from {whole['clusters']:,} {questions} were judged. {told}")
+        return Markdown(f"{counted} from {whole['clusters']:,} {questions} were judged. {sizes}")
     rows = []
     for name, group in once.assign(category=names).groupby("category", sort=True):
         row: dict[str, Any] = {"category": str(name), "clusters": group["cluster"].nunique()}
@@ -68,7 +68,7 @@ def items(run: Run) -> Table | Markdown:
             "What was judged. Items of one question are not independent: intervals and tests keep "
             "them together."
         ),
-        note=told,
+        note=sizes,
         label="tbl-items",
     )
 

@@ -68,13 +68,13 @@ def measured(run: Run, row: int, key: str) -> Measured:
     key : str
         The column's name.
     """
-    found = run.records
+    records = run.records
     values = run.table(CONDITIONS)[row]
     name = str(values.get("condition", ""))
     estimand = _COLUMNS.get(key, key)
-    for condition in found.conditions:
+    for condition in records.conditions:
         if condition.label == name and estimand in condition.estimates:
-            return Measured.of(found.get(condition.estimates[estimand], Estimate))
+            return Measured.of(records.get(condition.estimates[estimand], Estimate))
     at = [f"rows.{row}.{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
     numbers = [number_of(values.get(f"{key}{end}")) for end in ("", "_low", "_high", "_null_q95")]
     unit = next((c.unit for c in _columns(run) if c.key == key), "")

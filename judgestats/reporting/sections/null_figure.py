@@ -65,11 +65,11 @@ def _with_null(run: Run) -> list[Estimate]:
 
     The tables hold the nulls of all others, for which a page has no room.
     """
-    found = [
+    with_null = [
         record for record in run.records.select(Estimate)
         if record.null is not None and not math.isnan(record.null.mean)
     ]  # fmt: skip
-    return [record for record in found if record.role == "primary"] or found
+    return [record for record in with_null if record.role == "primary"] or with_null
 
 
 def _of_results(run: Run) -> list[plots.NullRow]:
@@ -100,18 +100,18 @@ def _what_is_shuffled(run: Run) -> str:
     """What the null of each kind of result shuffles."""
     stems = {record.id.partition(".")[0] for record in _with_null(run)}
     people, order, judges = stems & {"people", "alignment"}, "order" in stems, "judges" in stems
-    told = []
+    parts = []
     if "grade" in stems:
-        told.append("every selection is drawn at random, on the same numbers of options")
+        parts.append("every selection is drawn at random, on the same numbers of options")
     if stems - {"people", "alignment", "order", "judges", "grade"}:
-        told.append("every replication's judgments are shuffled over items")
+        parts.append("every replication's judgments are shuffled over items")
     if judges:
-        told.append("between judges, each judge's judgments are shuffled over items")
+        parts.append("between judges, each judge's judgments are shuffled over items")
     if people:
-        told.append("for agreement with people, what they said is shuffled over items")
+        parts.append("for agreement with people, what they said is shuffled over items")
     if order:
-        told.append("for order, positions are exchanged within items")
-    return "; ".join(told) + "."
+        parts.append("for order, positions are exchanged within items")
+    return "; ".join(parts) + "."
 
 
 def null_heading(run: Run) -> str:

@@ -51,16 +51,16 @@ _KEYS = {
 
 def page_one(run: Run) -> list[Showable]:
     """Sentence, figure, recommendation, questions."""
-    found = run.records
+    records = run.records
     parts: list[Showable] = [answers(run)]
     parts.append(warned(run))
     figure = answer_figure(run)
     parts.append(figure)
-    advice = found.recommendation
+    advice = records.recommendation
     if advice is not None and advice.text:
         parts.append(Markdown(_advised(run)))
-    if found.kind == "drift":  # one verdict a change: its size beside the p of its test
-        return [*parts, changes(found, first="the first run", second="the second run")]
+    if records.kind == "drift":  # one verdict a change: its size beside the p of its test
+        return [*parts, changes(records, first="the first run", second="the second run")]
     return [*parts, questions(run, most=_room(figure))]
 
 
@@ -69,8 +69,8 @@ def above(run: Run) -> set[str]:
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
-    told = questions(run, most=_room(answer_figure(run)))
-    cells = [cell for row in (told.rows if told else ()) for cell in row.values()]
+    keys_above = questions(run, most=_room(answer_figure(run)))
+    cells = [cell for row in (keys_above.rows if keys_above else ()) for cell in row.values()]
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
     return texts | {where for cell in shown for _, where in cell.parts if where}
@@ -84,13 +84,13 @@ def _room(figure: Captioned | None) -> int:
 
 def _advised(run: Run) -> str:
     """What to do; conditions that are not told from the one chosen, by name where they are few."""
-    found = run.records
-    advice = found.recommendation
-    text = f"**Use.** {words(found, '#recommendation.text')}"
+    records = run.records
+    advice = records.recommendation
+    text = f"**Use.** {words(records, '#recommendation.text')}"
     tied = list(advice.tied) if advice is not None else []
     if 1 < len(tied) <= 6 and not all(name in (advice.text if advice else "") for name in tied):
         places = [address("", f"recommendation.tied.{i}") for i in range(len(tied))]
-        names = "; ".join(words(found, place) for place in places)
+        names = "; ".join(words(records, place) for place in places)
         text += f" Not told apart: {names}."
     return f"::: {{.advice}}\n\n{text}\n\n:::"
 
@@ -189,7 +189,7 @@ def _add(
 
 def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Shown], str]:
     """Money of all judgments of a condition, or their tokens where money is not known."""
-    found = run.records
+    records = run.records
     if not run.simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
         return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
@@ -199,7 +199,7 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
     for _, row in listed:
         place = repeats.get(str(row["condition"]))
         where = address("repeats", f"rows.{place}.tokens")
-        value = number_of(resolve(found, where)) if place is not None else math.nan
+        value = number_of(resolve(records, where)) if place is not None else math.nan
         shown = Measured(value=value, unit="tokens", at=(where, "", "", ""))
         out.append(Shown(((f"{value:,.0f}", where),)) if shown.known else NOTHING)
     return (out, "tokens a judgment") if any(s is not NOTHING for s in out) else ([], "")

@@ -45,11 +45,11 @@ __all__ = [
 Shape = Literal["tests", "comparisons", "estimates", "rows"]
 
 
-def shape_of(record: Record, found: Results) -> Shape:
+def shape_of(record: Record, results: Results) -> Shape:
     """Which table a result belongs to; a set goes where its members go."""
     if isinstance(record, ResultSet):
-        members = found.members(record)
-        return shape_of(members[0], found) if members else "estimates"
+        members = results.members(record)
+        return shape_of(members[0], results) if members else "estimates"
     if isinstance(record, Test):
         return "tests"
     if isinstance(record, Comparison):
@@ -58,30 +58,32 @@ def shape_of(record: Record, found: Results) -> Shape:
 
 
 def results_tables(
-    records: Sequence[Record], *, found: Results, label: str, caption: str
+    records: Sequence[Record], *, results: Results, label: str, caption: str
 ) -> list[Table]:
     """Results as tables, one for each shape: tests, pairs, estimates, rows."""
     base = caption.rstrip("?. ")
-    shapes = {r.id: shape_of(r, found) for r in records}
+    shapes = {r.id: shape_of(r, results) for r in records}
     tests = [r for r in records if isinstance(r, Test)]
     sets = [r for r in records if shapes[r.id] == "comparisons"]
     estimates = [r for r in records if shapes[r.id] == "estimates"]
     rows = [r for r in records if isinstance(r, TableRecord)]
     out: list[Table] = []
     if tests:
-        out.append(tests_table(tests, found=found, label=f"tbl-{label}-tests", caption=base))
+        out.append(tests_table(tests, results=results, label=f"tbl-{label}-tests", caption=base))
     if sets:
         out.append(
-            comparisons_table(sets, found=found, label=f"tbl-{label}-comparisons", caption=base)
+            comparisons_table(sets, results=results, label=f"tbl-{label}-comparisons", caption=base)
         )
     if estimates:
         out.append(
-            estimates_table(estimates, found=found, label=f"tbl-{label}-estimates", caption=base)
+            estimates_table(
+                estimates, results=results, label=f"tbl-{label}-estimates", caption=base
+            )
         )
     return out + rows_tables(rows, label=f"tbl-{label}-rows", caption=base)
 
 
-def tests_table(tests: Sequence[Test], *, found: Results, label: str, caption: str) -> Table:
+def tests_table(tests: Sequence[Test], *, results: Results, label: str, caption: str) -> Table:
     """Tests: each with its own statistic, df, p, adjusted p, effect with interval.
 
     What is the same in all rows (the test, the effect, the number of items) is said once, under
@@ -92,18 +94,18 @@ def tests_table(tests: Sequence[Test], *, found: Results, label: str, caption: s
     alike = own and len({(t.hypothesis, t.test, t.method) for t in tests}) == 1
     rows: list[dict[str, Any]] = []
     for test, subject in zip(tests, subjects, strict=True):
-        effects = found.effects(test)
+        effects = results.effects(test)
         effect = effects[0] if effects else None
         bounded = effect is not None and estimand_of(effect.estimand).bounded
         bounds = bounds_of(effect.interval if effect else None)
         n = test.sample.n_items if test.sample is not None else None
         s = test.statistic
-        known = not math.isnan(s.value)
+        has_value = not math.isnan(s.value)
         rows.append(
             {
                 "what": subject if alike else test.title,
                 "test": test.method,
-                "statistic": statistic_text(s.symbol, s.value, s.df) if known else DASH,
+                "statistic": statistic_text(s.symbol, s.value, s.df) if has_value else DASH,
                 "p": p_cell(test.p, bound=test.p <= test.p_floor),
                 "p_adjusted": p_cell(test.p_adjusted, bound=test.p_bound),
                 "effect": name_of(effect.estimand) if effect else "",
@@ -145,12 +147,14 @@ _SMALLEST = (
 )
 
 
-def comparisons_table(sets: Sequence[Record], *, found: Results, label: str, caption: str) -> Table:
+def comparisons_table(
+    sets: Sequence[Record], *, results: Results, label: str, caption: str
+) -> Table:
     """Pairs: estimate with interval, statistic, p before and after adjustment."""
     pairs = [
         (whole, row)
         for whole in sets
-        for row in (found.members(whole) if isinstance(whole, ResultSet) else (whole,))
+        for row in (results.members(whole) if isinstance(whole, ResultSet) else (whole,))
         if isinstance(row, Comparison)
     ]
     methods = list(dict.fromkeys(row.method for _, row in pairs))
@@ -227,11 +231,11 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
         kept = kept[:_MOST_COLUMNS]
         several = len(group) > 1
         titles = "; ".join(dict.fromkeys(r.title for r in group))
-        said = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
+        head = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
         out.append(
             Table.from_frame(
                 frame[[*kept, *([_TITLE] if several else [])]],
-                caption=f"{said}{titles}.",
+                caption=f"{head}{titles}.",
                 label=label + (f"-{number_}" if len(alike) > 1 else ""),
                 group=_TITLE if several else "",
             )

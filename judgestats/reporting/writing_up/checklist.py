@@ -54,14 +54,14 @@ def _listed(value: Any) -> list[Any]:
 
 def _design(run: Run, *keys: str) -> str:
     design: Mapping[str, Any] = run.facts.get("design") or {}
-    said = [f"{k} {design[k]}" for k in keys if design.get(k) not in (None, "", [], {})]
-    return ", ".join(said)
+    sentences = [f"{k} {design[k]}" for k in keys if design.get(k) not in (None, "", [], {})]
+    return ", ".join(sentences)
 
 
 def _estimates(run: Run, *names: str) -> str:
     """Which estimates with an interval the run has, of those named."""
-    known = {e.estimand for e in run.records.select(Estimate) if e.interval is not None}
-    return ", ".join(n for n in names if n in known)
+    by_name = {e.estimand for e in run.records.select(Estimate) if e.interval is not None}
+    return ", ".join(n for n in names if n in by_name)
 
 
 def _unread(_: Run, frame: pd.DataFrame | None) -> str:
@@ -151,8 +151,8 @@ def checklist(run: Run) -> tuple[Entry, ...]:
     frame = judgments_of(run)
     entries = []
     for what, source, look, add in _ASKED:
-        said = look(run, frame)
+        entry = look(run, frame)
         entries.append(
-            Entry(what=what, source=source, reported=bool(said), where=said or f"missing: {add}")
+            Entry(what=what, source=source, reported=bool(entry), where=entry or f"missing: {add}")
         )
     return tuple(entries)

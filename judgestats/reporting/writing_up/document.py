@@ -40,7 +40,7 @@ def methods_document(run: Run) -> str:
         f"| {escape_markdown(e.where.removeprefix('missing: '))} | {e.source} |"
         for e in entries
     ]
-    known = sum(e.reported for e in entries)
+    n_reported = sum(e.reported for e in entries)
     return "\n".join(
         [
             "# Methods {.unnumbered}",
@@ -48,7 +48,7 @@ def methods_document(run: Run) -> str:
             methods_text(run, escape_markdown),
             "# Reporting checklist {.unnumbered}",
             "",
-            f"{known} of {len(entries)} entries are in the run. {_SOURCES}",
+            f"{n_reported} of {len(entries)} entries are in the run. {_SOURCES}",
             "",
             "| | what | where, or what to add | source |",
             "|:---|:-------------|:------------------------|:------|",
@@ -78,8 +78,8 @@ def write_methods(run: Run, output: Path, *, bibliography: Path) -> None:
     """
     kind = output.suffix.lower().lstrip(".")
     if kind not in FORMATS:
-        known = ", ".join(f".{f}" for f in FORMATS)
-        raise InputError(f"methods: --out {output.name}: expected a file that ends in {known}.")
+        listed = ", ".join(f".{f}" for f in FORMATS)
+        raise InputError(f"methods: --out {output.name}: expected a file that ends in {listed}.")
     if not output.parent.is_dir():
         raise InputError(f"methods: --out: there is no folder {output.parent}.")
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:

@@ -60,24 +60,26 @@ def dates_of(frame: pd.DataFrame | None) -> str:
 def _design(run: Run, write: Write) -> str:
     design = run.facts.get("design") or {}
     asked = write(run.records.question)
-    said = [f"**Design.** {asked}" if asked else "**Design.**"]
+    sentences = [f"**Design.** {asked}" if asked else "**Design.**"]
     if n_items := design.get("items"):
         what = f"{counted(int(n_items), 'answer', 'answers')} to {_questions(design)}"
         if source := design.get("item_source"):
             what += f" ({write(str(source))})"
-        said.append(f"{what} were judged.")
+        sentences.append(f"{what} were judged.")
     conditions = [write(str(c)) for c in design.get("conditions") or ()]
     if conditions:
         listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
-        said.append(f"There were {counted(len(conditions), 'condition', 'conditions')}{listed}.")
+        sentences.append(
+            f"There were {counted(len(conditions), 'condition', 'conditions')}{listed}."
+        )
     if (times := design.get("replicates")) and int(times) > 1:
-        said.append(
+        sentences.append(
             f"Every answer was judged {int(times)} times in each condition"
             + (", each time anew." if run.records.kind == "experiment" else ".")
         )
     if scale := design.get("scale"):
-        said.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
-    return " ".join(said)
+        sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
+    return " ".join(sentences)
 
 
 def _questions(design: Mapping[str, Any]) -> str:
@@ -106,18 +108,18 @@ def _judges(run: Run, write: Write) -> str:
         return ""
     design = run.facts.get("design") or {}
     heats = [t for t in design.get("temperatures") or () if t is not None]
-    said = [f"**Judges.** {'; '.join(listed)}."]
+    sentences = [f"**Judges.** {'; '.join(listed)}."]
     if heats:
-        said.append(f"Sampling temperature: {_joined([f'{t:g}' for t in heats])}.")
+        sentences.append(f"Sampling temperature: {_joined([f'{t:g}' for t in heats])}.")
     if settings := design.get("settings"):
-        said.append(
+        sentences.append(
             "Further settings: "
             + ", ".join(f"{write(k)} = {as_text(v)}" for k, v in settings.items())
             + "."
         )
     if days := dates_of(judgments_of(run)):
-        said.append(f"They were asked on {days} (UTC).")
-    return " ".join(said)
+        sentences.append(f"They were asked on {days} (UTC).")
+    return " ".join(sentences)
 
 
 def _prompts(run: Run) -> str:
@@ -137,18 +139,20 @@ def _prompts(run: Run) -> str:
 def _judging(run: Run, write: Write) -> str:
     """How many judgments there are, what became of them, how unread ones are treated."""
     account, frame = run.facts.get("account") or {}, judgments_of(run)
-    said = []
+    sentences = []
     if frame is not None:
         n, unread = len(frame), int((frame["status"] != "ok").sum())
-        said.append(
+        sentences.append(
             f"Of {n:,} judgments {n - unread:,} gave a verdict that could be read"
             + (f"; {unread:,} ({100 * unread / n:.1f} %) did not." if unread else ".")
         )
-    if (left := run.plan.get("missing")) and said:
-        said.append(write(str(left)))
+    if (left := run.plan.get("missing")) and sentences:
+        sentences.append(write(str(left)))
     if account.get("cached"):
-        said.append(f"{int(account['cached']):,} answers came from the journal of an earlier run.")
-    return f"**Judgments.** {' '.join(said)}" if said else ""
+        sentences.append(
+            f"{int(account['cached']):,} answers came from the journal of an earlier run."
+        )
+    return f"**Judgments.** {' '.join(sentences)}" if sentences else ""
 
 
 _ROLES = {"primary": "Primary", "secondary": "Secondary", "descriptive": "Described"}
@@ -156,31 +160,31 @@ _ROLES = {"primary": "Primary", "secondary": "Secondary", "descriptive": "Descri
 
 def _tests(run: Run, write: Write) -> str:
     plan = run.plan
-    said = []
+    sentences = []
     for role, word in _ROLES.items():
         tests = [_test(h, write) for h in plan.get("hypotheses") or () if h.get("role") == role]
         if tests:
-            said.append(f"{word}: {'; '.join(tests)}.")
+            sentences.append(f"{word}: {'; '.join(tests)}.")
     if margins := plan.get("margins"):
-        said.append(
+        sentences.append(
             "Margins declared beforehand: "
             + ", ".join(f"{write(k.replace('_', ' '))} {v:g}" for k, v in margins.items())
             + "."
         )
     if blocks := plan.get("blocks"):
-        said.append(write(str(blocks)))
-    if not said:
+        sentences.append(write(str(blocks)))
+    if not sentences:
         return ""
     level = float(plan.get("level") or math.nan)
     if not math.isnan(level):
-        said.append(f"Intervals are {100 * level:g} % intervals.")
+        sentences.append(f"Intervals are {100 * level:g} % intervals.")
     asked = run.records.kind == "experiment"
     first = (
         "The plan was written down before the first call."
         if asked
         else "The tests follow from the kind of data; none was chosen by its outcome."
     )
-    return f"**Tests.** {first} {' '.join(said)}"
+    return f"**Tests.** {first} {' '.join(sentences)}"
 
 
 def _test(hypothesis: Mapping[str, Any], write: Write) -> str:
@@ -201,7 +205,7 @@ def _software(run: Run) -> str:
     packages = session.get("packages") or {}
     with_what = _joined([f"{n} {v}" for n, v in packages.items()])
     version = session.get("judgestats")
-    said = [
+    sentences = [
         f"**Software.** judgestats {version} on Python {session.get('python', '?')}, with "
         f"{with_what}."
         if version
@@ -210,10 +214,10 @@ def _software(run: Run) -> str:
     plan = run.plan
     resamples, seed = plan.get("n_resamples"), design.get("seed", plan.get("seed"))
     if resamples:
-        said.append(f"Permutations and bootstraps: at least {int(resamples):,}, seed {seed}.")
+        sentences.append(f"Permutations and bootstraps: at least {int(resamples):,}, seed {seed}.")
     if command := run.facts.get("command") or session.get("command"):
-        said.append(f"Command: `{_plain(str(command))}`.")
-    return " ".join(filter(None, said))
+        sentences.append(f"Command: `{_plain(str(command))}`.")
+    return " ".join(filter(None, sentences))
 
 
 def _joined(words: Sequence[str]) -> str:

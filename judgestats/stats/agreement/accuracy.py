@@ -170,9 +170,9 @@ def human_ceiling(
     credit = np.column_stack([pair_credit(codes[:, i], codes[:, j]) for i, j in both])
     if score == "accuracy":
         credit = np.where(np.isnan(credit), np.nan, (credit == 1.0).astype(float))
-    known = np.sum(np.isfinite(credit), axis=1)
-    used = known > 0
-    value = np.where(used, np.nansum(credit, axis=1) / np.maximum(known, 1), 0.0)
+    n_read = np.sum(np.isfinite(credit), axis=1)
+    used = n_read > 0
+    value = np.where(used, np.nansum(credit, axis=1) / np.maximum(n_read, 1), 0.0)
     n_out = int(np.sum(~used))
     with np.errstate(divide="ignore", invalid="ignore"):
         column = np.nansum(credit, axis=0) / np.sum(np.isfinite(credit), axis=0)

@@ -125,14 +125,14 @@ def _paired(codes: NDArray[Any], q: int) -> Callable[[NDArray[Any]], NDArray[Any
     Only the rows that are taken are compared: a table of every two items would grow with their
     square.
     """
-    said = np.where((codes >= 0) & (codes < q), codes, -1).astype(np.int16)
+    valid_codes = np.where((codes >= 0) & (codes < q), codes, -1).astype(np.int16)
     couples = list(combinations(range(len(codes)), 2))
 
     def data(rows: NDArray[Any]) -> NDArray[Any]:
         pairs = np.zeros(rows.shape[:-1])
         same = np.zeros(rows.shape[:-1])
         for i, j in couples:
-            one, other = said[i][rows[..., i]], said[j][rows[..., j]]
+            one, other = valid_codes[i][rows[..., i]], valid_codes[j][rows[..., j]]
             read = (one >= 0) & (other >= 0)
             pairs += read.sum(axis=-1)
             same += ((one == other) & read).sum(axis=-1)

@@ -156,7 +156,7 @@ def grade_score(
     if score == "corrected" and used.any():
         least = float(np.min(-items["chance"][used] / (1 - items["chance"][used])))
         mean, data = _item_mean((values - least) / (1 - least), used)
-    found = estimate_from_sums(
+    estimate = estimate_from_sums(
         mean,
         data,
         name=f"{score}_score" if score != "corrected" else "grade_score_corrected",
@@ -181,24 +181,24 @@ def grade_score(
         details=details,
     )
     if least:
-        found = _stretched(found, least)
-    if n_draws and math.isfinite(found.estimate):
+        estimate = _stretched(estimate, least)
+    if n_draws and math.isfinite(estimate.estimate):
         null = _uniform_judge(
-            found.estimate, widths, score=score, n_draws=n_draws, seed=inference["seed"]
+            estimate.estimate, widths, score=score, n_draws=n_draws, seed=inference["seed"]
         )
-        found = found.replace(null=null)
-    return found
+        estimate = estimate.replace(null=null)
+    return estimate
 
 
-def _stretched(found: Estimate, least: float) -> Estimate:
+def _stretched(estimate: Estimate, least: float) -> Estimate:
     """From [0, 1] to the range of a score whose least value is `least`."""
-    width, interval = 1 - least, found.interval
+    width, interval = 1 - least, estimate.interval
     if interval is not None:
         low, high = (least + width * bound for bound in (interval.low, interval.high))
         interval = dataclasses.replace(interval, low=low, high=high)
-    return found.replace(
-        estimate=least + width * found.estimate,
-        std_error=width * found.std_error,
+    return estimate.replace(
+        estimate=least + width * estimate.estimate,
+        std_error=width * estimate.std_error,
         interval=interval,
     )
 

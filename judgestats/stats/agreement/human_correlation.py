@@ -175,21 +175,23 @@ def _analytic(
     if method != "pearson":
         test = spearman_correlation if method == "spearman" else kendall_correlation
         effect = test(x, y, level=level).effects[0]
-        found = effect.interval
-        if found is not None and not (math.isfinite(found.low) and math.isfinite(found.high)):
-            found = None
-        notes = effect.notes if found else (*effect.notes, *_no_interval("too few items"))
-        return result.replace(interval=found, std_error=effect.std_error, notes=notes)
+        interval = effect.interval
+        if interval is not None and not (
+            math.isfinite(interval.low) and math.isfinite(interval.high)
+        ):
+            interval = None
+        notes = effect.notes if interval else (*effect.notes, *_no_interval("too few items"))
+        return result.replace(interval=interval, std_error=effect.std_error, notes=notes)
     r, n = result.estimate, x.size
     if n <= 3 or abs(r) >= 1 - 1e-12:
         why = "it needs more than three items" if n <= 3 else "the coefficient is at its limit"
         return result.replace(notes=_no_interval(why))
     half = float(stats.norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
     z = math.atanh(r)
-    found = Interval(
+    interval = Interval(
         low=math.tanh(z - half), high=math.tanh(z + half), level=level, method="Fisher's z"
     )
-    return result.replace(interval=found)
+    return result.replace(interval=interval)
 
 
 def _no_interval(why: str) -> tuple[Note, ...]:
@@ -348,8 +350,8 @@ def disattenuated_correlation(
         vectorized=True,
         names=("corrected correlation", *names),
     )
-    for name, found in zip(names, boot.intervals[1:], strict=True):
-        details[f"{name}_interval"] = found
+    for name, limits in zip(names, boot.intervals[1:], strict=True):
+        details[f"{name}_interval"] = limits
     ok = math.isfinite(boot.interval.low)
     if boot.n_clusters < 40:
         message = (

@@ -75,27 +75,27 @@ def pair_accuracy(
             f"{where}: gold must be one outcome for each of the {a.shape[0]} pairs, got shape "
             f"{right.shape}. Align it with the verdicts."
         )
-    known = both & (right >= 0)
+    present = both & (right >= 0)
     counts = [np.sum(v >= 0, axis=1) for v in (a, b)]
     hits = [np.sum(v == right[:, None], axis=1) for v in (a, b)]
     combinations = np.maximum(counts[0] * counts[1], 1)
-    share = np.where(known, hits[0] * hits[1] / combinations, 0.0)
-    judged = (counts[0] + counts[1])[known].sum()
-    one = float((hits[0] + hits[1])[known].sum() / judged) if judged else math.nan
-    n_unknown = int(np.sum(both & ~known))
-    sample = order_sample(known, a, b)
+    share = np.where(present, hits[0] * hits[1] / combinations, 0.0)
+    judged = (counts[0] + counts[1])[present].sum()
+    one = float((hits[0] + hits[1])[present].sum() / judged) if judged else math.nan
+    n_unknown = int(np.sum(both & ~present))
+    sample = order_sample(present, a, b)
     if n_unknown:
         missing = {"no verdict in one of the orders": int(np.sum(~both)), "no label": n_unknown}
         sample = Sample(
             n_items=sample.n_items,
             n_replications=sample.n_replications,
             n_replications_max=sample.n_replications_max,
-            n_excluded=int(np.sum(~known)),
+            n_excluded=int(np.sum(~present)),
             excluded={k: n for k, n in missing.items() if n},
         )
     return estimate_from_sums(
         share_of_sums(),
-        np.column_stack([known, share]).astype(float),
+        np.column_stack([present, share]).astype(float),
         name=where,
         label="Share of pairs judged right in both orders",
         estimator="mean over pairs; right only where both orders are",

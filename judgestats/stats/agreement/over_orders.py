@@ -213,8 +213,8 @@ def repetition_over_orders(
         ratio = sum(p[0] for p in parts) / sum(p[1] for p in parts)
         return np.asarray(1.0 - ratio if own.one_minus else ratio)
 
-    known = [t.codes for t in tables if t.codes is not None]
-    ends = np.cumsum([0, *(c.shape[1] for c in known)])
+    coded = [t.codes for t in tables if t.codes is not None]
+    ends = np.cumsum([0, *(c.shape[1] for c in coded)])
 
     def from_codes(codes: NDArray[np.int64]) -> FloatArray:
         parts = [counts_of_codes(codes[..., a:b], q) for a, b in pairwise(ends.tolist())]
@@ -224,7 +224,7 @@ def repetition_over_orders(
         counts=np.sum([t.counts for t in tables], axis=0), categories=tables[0].categories
     )
     of_orders = [t.sample() for t in tables]
-    found = estimate_from_sums(
+    estimate = estimate_from_sums(
         SumStatistic(per_item=per_item, combine=combine),
         data,
         name=coefficient,
@@ -239,7 +239,7 @@ def repetition_over_orders(
         where=where,
         scale=own.scale,
         least=own.least(np.concatenate([t.per_item for t in tables]), q),
-        codes=np.concatenate(known, axis=1) if len(known) == n_orders else None,
+        codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
         from_codes=from_codes,
         proportion=own.scale == "logit",
         alternative="less" if coefficient in {"flip_rate", "verdict_entropy"} else "greater",
@@ -247,10 +247,10 @@ def repetition_over_orders(
         **inference,
     )
     if coefficient != "vote_share_reliability":
-        return found
-    return found.replace(
-        details={f"k_for_{t}": _whole(found.estimate, t / 100) for t in (80, 90)}
-        | {"rho_1": found.estimate, "k": 1.0, "categories": pooled.categories}
+        return estimate
+    return estimate.replace(
+        details={f"k_for_{t}": _whole(estimate.estimate, t / 100) for t in (80, 90)}
+        | {"rho_1": estimate.estimate, "k": 1.0, "categories": pooled.categories}
     )
 
 

@@ -137,11 +137,11 @@ def round_robin(
     """
     where = "round_robin"
     i, j = (np.asarray(x) for x in (first, second))
-    said = np.asarray(verdict, dtype=object)
-    if i.ndim != 1 or i.shape != j.shape or i.shape != said.shape:
+    verdicts = np.asarray(verdict, dtype=object)
+    if i.ndim != 1 or i.shape != j.shape or i.shape != verdicts.shape:
         raise InputError(
             f"{where}: first, second and verdict must be equally long lists, got shapes {i.shape}, "
-            f"{j.shape} and {said.shape}. Give one entry for each judgment."
+            f"{j.shape} and {verdicts.shape}. Give one entry for each judgment."
         )
     if n_candidates < 2 or (i.size and not _valid(i, j, n_candidates)):
         raise InputError(
@@ -150,7 +150,7 @@ def round_robin(
         )
     net = np.zeros((n_candidates, n_candidates))
     read = np.zeros((n_candidates, n_candidates))
-    for a, b, v in zip(i.tolist(), j.tolist(), said.tolist(), strict=True):
+    for a, b, v in zip(i.tolist(), j.tolist(), verdicts.tolist(), strict=True):
         if v is None or v == "" or v != v:  # noqa: PLR0124 - NaN
             continue
         if v not in _CREDIT:
@@ -159,19 +159,19 @@ def round_robin(
         net[b, a] -= _CREDIT[v]
         read[a, b] += 1
         read[b, a] += 1
-    known = read > 0
-    wins, losses = (known & (net > 0)).sum(axis=1), (known & (net < 0)).sum(axis=1)
-    ties = known.sum(axis=1) - wins - losses
+    has_read = read > 0
+    wins, losses = (has_read & (net > 0)).sum(axis=1), (has_read & (net < 0)).sum(axis=1)
+    ties = has_read.sum(axis=1) - wins - losses
     with np.errstate(invalid="ignore", divide="ignore"):
-        by_pair = np.where(known, (net / read + 1) / 2, 0.0)
-        share = np.where(known.any(axis=1), by_pair.sum(axis=1) / known.sum(axis=1), np.nan)
+        by_pair = np.where(has_read, (net / read + 1) / 2, 0.0)
+        share = np.where(has_read.any(axis=1), by_pair.sum(axis=1) / has_read.sum(axis=1), np.nan)
     return RoundRobin(
         wins=wins.astype(np.int64),
         ties=ties.astype(np.int64),
         losses=losses.astype(np.int64),
         points=wins + ties / 2,
         share=share,
-        n_pairs_read=int(known.sum()) // 2,
+        n_pairs_read=int(has_read.sum()) // 2,
         n_pairs=n_candidates * (n_candidates - 1) // 2,
     )
 

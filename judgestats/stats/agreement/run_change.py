@@ -121,15 +121,17 @@ def run_change(
     pooled, codes = pooled[matched], codes[matched]
     parts = _changes(pooled[None], split, kind)
     change = parts[0][0]
-    known = np.isfinite(change)
-    if not known.any():
+    present = np.isfinite(change)
+    if not present.any():
         return result.replace(
             reason="neither run repeated its verdicts, so change cannot be told from repetition"
         )
     notes: tuple[Note, ...] = ()
     details = dict(result.details)
     if kind == "verdicts":
-        details["between"], details["within"] = (float(np.nanmean(v[0][known])) for v in parts[1:])
+        details["between"], details["within"] = (
+            float(np.nanmean(v[0][present])) for v in parts[1:]
+        )
     elif split == 1 and pooled.shape[1] == 2:
         message = (
             "Each run judged once: the direction of the shift can be tested, whether single scores "
@@ -144,10 +146,10 @@ def run_change(
                 f"{base.shape[0]}. Align it by item."
             )
         change = change - _changes(base[matched][None], base_split, kind)[0][0]
-        known &= np.isfinite(change)
-        if not known.any():
+        present &= np.isfinite(change)
+        if not present.any():
             return result.replace(reason="no item has a change in the baseline too")
-    m = mean_over_clusters(change[known], codes[known])
+    m = mean_over_clusters(change[present], codes[present])
     if baseline is not None:
         two_sided = m.p_value()
         p = two_sided if kind == "scores" else _upper(two_sided, m.statistic())
@@ -156,7 +158,7 @@ def run_change(
         result = result.replace(method=method, df={"df": m.df})
     else:
         p = _exchange_p(
-            pooled[known], split, kind, m.mean, inference["n_permutations"], inference["seed"]
+            pooled[present], split, kind, m.mean, inference["n_permutations"], inference["seed"]
         )
         details |= {"p_from": "replications exchanged within items"}
         details |= {"n_permutations": inference["n_permutations"], "seed": inference["seed"]}

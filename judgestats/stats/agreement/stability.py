@@ -255,8 +255,8 @@ def majority_stability(
         ]
     )
     values = each[back.reshape(-1)]
-    known = np.isfinite(values)
-    data = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
+    present = np.isfinite(values)
+    data = np.column_stack([present, np.where(present, values, 0.0)]).astype(float)
     notes = []
     if estimator == "plug-in":
         message = (

@@ -178,29 +178,29 @@ def intransitive_triads(
         )
     if ties not in {"exclude", "weak"}:
         raise InputError(f"{where}: ties must be exclude or weak, got {ties!r}. Choose one.")
-    said: dict[Any, dict[Any, set[int]]] = {}
+    preferred_over: dict[Any, dict[Any, set[int]]] = {}
     for q, i, j, code in zip(*columns, codes.tolist(), strict=True):
         if i == j:
             raise InputError(
                 f"{where}: first and second must differ, got {i!r} twice (question {q!r}). Drop "
                 "comparisons of a response with itself."
             )
-        pairs = said.setdefault(q, {})
+        pairs = preferred_over.setdefault(q, {})
         if code >= 0:
             _beats(i, j, (1, -1, 0)[code], pairs)
-    counted, circular, left_out = np.zeros(len(said)), np.zeros(len(said)), 0
-    for g, pairs in enumerate(said.values()):
+    counted, circular, left_out = np.zeros(len(preferred_over)), np.zeros(len(preferred_over)), 0
+    for g, pairs in enumerate(preferred_over.values()):
         names = sorted({name for pair in pairs for name in pair}, key=str)
         for triad in itertools.combinations(names, 3):
             x, y, z = triad
             sides = [pairs.get(pair) for pair in ((x, y), (y, z), (x, z))]
             if any(s is None for s in sides):
                 continue
-            known = [s for s in sides if s is not None and len(s) == 1]
-            if len(known) < 3 or (ties == "exclude" and any(0 in s for s in known)):
+            usable = [s for s in sides if s is not None and len(s) == 1]
+            if len(usable) < 3 or (ties == "exclude" and any(0 in s for s in usable)):
                 left_out += 1
                 continue
-            xy, yz, xz = (next(iter(s)) for s in known)
+            xy, yz, xz = (next(iter(s)) for s in usable)
             counted[g] += 1
             circular[g] += not _fits_a_ranking(xy, yz, xz)
     judged = int(np.sum(counted > 0))
@@ -212,8 +212,10 @@ def intransitive_triads(
         estimator=f"triads judged in all three pairs; ties: {ties}",
         sample=Sample(
             n_items=judged,
-            n_excluded=len(said) - judged,
-            excluded={"no complete triad": len(said) - judged} if len(said) > judged else {},
+            n_excluded=len(preferred_over) - judged,
+            excluded={"no complete triad": len(preferred_over) - judged}
+            if len(preferred_over) > judged
+            else {},
         ),
         reason="no question has a triad judged in all three pairs",
         where=where,

@@ -84,7 +84,7 @@ def concordance_of_ranks(
         reason = "all scores are tied within every block"
     w = math.nan if reason else float(_w(ranks)[0])
     chosen = interval or "f"
-    found: Interval | None = None
+    bounds_found: Interval | None = None
     notes: list[Note] = []
     corrected = math.nan
     if not reason:
@@ -98,7 +98,7 @@ def concordance_of_ranks(
                 message = f"No interval: {where}, so the F inversion has no two limits."
                 notes.append(Note(code="boundary", message=message))
             else:
-                found = Interval(low=limits[0], high=limits[1], level=level, method=method)
+                bounds_found = Interval(low=limits[0], high=limits[1], level=level, method=method)
         elif chosen == "bootstrap":
             boot = cluster_bootstrap(
                 ranks, _w, cluster=cluster, n_resamples=n_resamples, level=level, seed=seed,
@@ -106,13 +106,13 @@ def concordance_of_ranks(
             )  # fmt: skip
             notes += boot.notes
             notes += undercoverage("The bootstrap of Kendall's W", w < 0.4)
-            found = boot.interval if math.isfinite(boot.interval.low) else None
+            bounds_found = boot.interval if math.isfinite(boot.interval.low) else None
     return Estimate(
         name="kendalls_w",
         label="Kendall's W",
         estimator="tie-corrected chi-squared / (N (k - 1))",
         estimate=w,
-        interval=found,
+        interval=bounds_found,
         sample=sample,
         notes=tuple(notes),
         reason=reason,

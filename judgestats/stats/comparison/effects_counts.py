@@ -63,7 +63,7 @@ def odds_ratio(
     if 0 in {a + b, c + d, a + c, b + d}:
         reason = "a row or column of the table is empty"
     value = conditional = p = math.nan
-    found: Interval | None = None
+    bounds_found: Interval | None = None
     notes: tuple[Note, ...] = ()
     if not reason:
         value = math.inf if b * c == 0 else a * d / (b * c)
@@ -72,12 +72,12 @@ def odds_ratio(
         p = float(stats.fisher_exact(counts)[1])
         if interval == "exact":
             limits = fit.confidence_interval(confidence_level=level)
-            found = Interval(
+            bounds_found = Interval(
                 low=float(limits.low), high=float(limits.high), level=level, method="exact"
             )
         elif interval == "woolf" and min(a, b, c, d) > 0:
             half = float(stats.norm.isf((1 - level) / 2)) * math.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
-            found = Interval(
+            bounds_found = Interval(
                 low=value * math.exp(-half),
                 high=value * math.exp(half),
                 level=level,
@@ -90,7 +90,7 @@ def odds_ratio(
         label="odds ratio",
         estimator="a d / (b c)",
         estimate=value,
-        interval=found,
+        interval=bounds_found,
         sample=sample,
         notes=notes,
         reason=reason,

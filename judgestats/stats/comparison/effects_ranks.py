@@ -56,18 +56,18 @@ def dominance(
         message = f"{n} x {m} pairs are too many to resample: Cliff's interval is given instead."
         notes.append(Note(code="cliff_instead", message=message))
         chosen = "cliff"
-    found: Interval | None = None
+    limits: Interval | None = None
     if not reason and chosen != "none":
         if abs(delta) == 1 or min(n, m) < 2:
             why = "the samples do not overlap" if abs(delta) == 1 else "a sample has one value"
             notes.append(Note(code="boundary", message=f"No interval: {why}."))
         elif chosen == "fisher":
             se = math.sqrt((n + m + 1) / (3 * n * m))
-            found = fisher_interval(delta, se, level, "Fisher z, null standard error")
+            limits = fisher_interval(delta, se, level, "Fisher z, null standard error")
             notes += undercoverage("Fisher's z with the null standard error", abs(delta) > 0.3)
         elif chosen == "cliff":
-            found = _cliff_interval(x, y, delta, level, cluster)
-            if found is None:
+            limits = _cliff_interval(x, y, delta, level, cluster)
+            if limits is None:
                 message = "No interval: there are too few clusters."
                 notes.append(Note(code="no_interval", message=message))
         else:
@@ -92,13 +92,13 @@ def dominance(
                 names=(label,),
             )
             notes += boot.notes
-            found = boot.interval if math.isfinite(boot.interval.low) else None
+            limits = boot.interval if math.isfinite(boot.interval.low) else None
     return Estimate(
         name=name,
         label=label,
         estimator="P(x > y) - P(x < y)",
         estimate=delta,
-        interval=found,
+        interval=limits,
         sample=sample,
         notes=tuple(notes),
         reason=reason,

@@ -187,13 +187,13 @@ def kendall_correlation(
             statistic = moved / math.sqrt(_tau_variance(a, b))
             p, how = normal_p(statistic, alternative), "normal"
     chosen = interval or ("asymptotic" if codes is None else "bootstrap")
-    found: Interval | None = None
+    limits: Interval | None = None
     effect_notes: list[Note] = []
     if not reason and chosen == "asymptotic":
         se = _tau_b_error(a, b, tau)
         if se > 0:
             half = float(stats.norm.isf((1 - inference["level"]) / 2)) * se
-            found = Interval(
+            limits = Interval(
                 low=max(tau - half, -1.0),
                 high=min(tau + half, 1.0),
                 level=inference["level"],
@@ -203,7 +203,7 @@ def kendall_correlation(
             message = "No interval: the ranks agree perfectly."
             effect_notes.append(Note(code="no_interval", message=message))
     elif not reason and chosen == "bootstrap":
-        found, effect_notes = bootstrap_interval(
+        limits, effect_notes = bootstrap_interval(
             a,
             b,
             codes,
@@ -229,7 +229,7 @@ def kendall_correlation(
                 label="Kendall's tau-b",
                 estimator="tau-b",
                 estimate=tau,
-                interval=found,
+                interval=limits,
                 sample=sample,
                 notes=tuple(effect_notes),
                 reason=reason,

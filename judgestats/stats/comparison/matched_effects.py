@@ -145,18 +145,18 @@ def matched_estimate(
         message = f"{n} pairs are too many to resample: the jackknife interval is given instead."
         notes.append(Note(code="jackknife_instead", message=message))
         chosen = "jackknife"
-    found: Interval | None = None
+    limits: Interval | None = None
     if n and chosen != "none":
         if abs(r) == 1 or n < 3:
             why = "all differences have one sign" if n >= 3 else "fewer than 3 differ"
             notes.append(Note(code="boundary", message=f"No interval: {why}."))
         elif chosen == "fisher":
             se = math.sqrt((2 * n**3 + 3 * n**2 + n) / 6) / ((n**2 + n) / 2)
-            found = fisher_interval(r, se, level, "Fisher z, null standard error")
+            limits = fisher_interval(r, se, level, "Fisher z, null standard error")
             notes += undercoverage("Fisher's z with the null standard error", abs(r) > 0.3)
         elif chosen == "jackknife":
-            found = _matched_jackknife(d, r, level, codes)
-            if found is None:
+            limits = _matched_jackknife(d, r, level, codes)
+            if limits is None:
                 message = "No interval: the jackknife is undefined with so few pairs or clusters."
                 notes.append(Note(code="no_interval", message=message))
         else:
@@ -180,13 +180,13 @@ def matched_estimate(
                 names=("rank-biserial",),
             )
             notes += boot.notes
-            found = boot.interval if math.isfinite(boot.interval.low) else None
+            limits = boot.interval if math.isfinite(boot.interval.low) else None
     return Estimate(
         name="rank_biserial_paired",
         label="matched rank-biserial correlation",
         estimator="(W+ - W-) / (W+ + W-), zeros dropped",
         estimate=r,
-        interval=found,
+        interval=limits,
         sample=sample,
         notes=tuple(notes),
         reason=reason,

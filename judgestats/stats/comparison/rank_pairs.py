@@ -171,5 +171,5 @@ def bootstrap_interval(
         seed=seed,
         names=(label,),
     )
-    found = boot.interval if math.isfinite(boot.interval.low) else None
-    return found, list(boot.notes)
+    interval = boot.interval if math.isfinite(boot.interval.low) else None
+    return interval, list(boot.notes)

@@ -167,7 +167,7 @@ def spearman_correlation(
     n = first.size
     reason = refusal(first, second, 3)
     rho = math.nan if reason else _rho(first, second)
-    p, how, found, more = math.nan, "", None, list(notes)
+    p, how, estimate, more = math.nan, "", None, list(notes)
     details: dict[str, Any] = {}
     if not reason and codes is not None:
         centred = level_ranks(first) - (n + 1) / 2
@@ -187,9 +187,9 @@ def spearman_correlation(
     chosen = interval or ("bonett-wright" if codes is None else "bootstrap")
     effect_notes: list[Note] = []
     if not reason and chosen in {"bonett-wright", "fisher"}:
-        found, effect_notes = _z_interval(rho, n, inference["level"], chosen)
+        estimate, effect_notes = _z_interval(rho, n, inference["level"], chosen)
     elif not reason and chosen == "bootstrap":
-        found, effect_notes = bootstrap_interval(
+        estimate, effect_notes = bootstrap_interval(
             first,
             second,
             codes,
@@ -215,7 +215,7 @@ def spearman_correlation(
                 label="Spearman's rho",
                 estimator="Pearson correlation of average ranks",
                 estimate=rho,
-                interval=found,
+                interval=estimate,
                 sample=sample,
                 notes=tuple(effect_notes),
                 reason=reason,

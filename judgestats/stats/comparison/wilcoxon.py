@@ -157,8 +157,8 @@ def wilcoxon_signed_rank(
     n_zero = int(np.sum(d == 0))
     if n_zero:
         done = "left out" if zeros == "drop" else "ranked and then left out (Pratt)"
-        told = "difference of zero is" if n_zero == 1 else "differences of zero are"
-        notes.append(Note(code="zero_differences", message=f"{n_zero} {told} {done}."))
+        zero_words = "difference of zero is" if n_zero == 1 else "differences of zero are"
+        notes.append(Note(code="zero_differences", message=f"{n_zero} {zero_words} {done}."))
     outcome = signed_rank_outcome(d, blocks.cluster, alternative, exact, correct, zeros)
     a, b = blocks.conditions
     effects = (

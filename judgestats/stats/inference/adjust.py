@@ -137,16 +137,16 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
             f"p_adjust: method must be one of {', '.join(ADJUSTMENTS)}, got {method!r}. "
             "Choose one of these."
         )
-    known = ~np.isnan(p)
-    if np.any((p[known] < 0) | (p[known] > 1)):
-        bad = p[known][(p[known] < 0) | (p[known] > 1)][0]
+    present = ~np.isnan(p)
+    if np.any((p[present] < 0) | (p[present] > 1)):
+        bad = p[present][(p[present] < 0) | (p[present] > 1)][0]
         raise InputError(
             f"p_adjust: p_values must lie between 0 and 1, got {bad}. "
             "Give p-values, not statistics."
         )
     out = np.full(p.size, np.nan)
-    if known.any():
-        out[known] = np.minimum(_RULES[method](p[known]), 1.0)
+    if present.any():
+        out[present] = np.minimum(_RULES[method](p[present]), 1.0)
     return out
 
 
@@ -178,11 +178,11 @@ def p_bounds(
     at = p <= floor * (1 + 1e-9)
     if method not in _RULES:
         return [bool(b) for b in at]
-    known = ~np.isnan(p)
+    present = ~np.isnan(p)
     out = np.zeros(p.size, dtype=bool)
     if at.any():
-        lower, now = (_RULES[method](v[known]) for v in (np.where(at, 0.0, p), p))
-        out[known] = np.minimum(lower, 1.0) < np.minimum(now, 1.0)
+        lower, now = (_RULES[method](v[present]) for v in (np.where(at, 0.0, p), p))
+        out[present] = np.minimum(lower, 1.0) < np.minimum(now, 1.0)
     return [bool(b) for b in out]
 
 
@@ -243,8 +243,8 @@ class Family(Result):
 
     def sentence(self) -> str:
         """Which tests of the family stand after adjustment."""
-        told = {label: (p, self.p_text(label)) for label, p in self.p_adjusted.items()}
-        return family_text(self.name, self.adjust, told)
+        adjusted = {label: (p, self.p_text(label)) for label, p in self.p_adjusted.items()}
+        return family_text(self.name, self.adjust, adjusted)
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]

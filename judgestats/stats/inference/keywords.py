@@ -164,13 +164,13 @@ def with_keywords(*, permutations: int = P_VALUE) -> Callable[[Callable[P, R]], 
         if "n_permutations" in defaults:
             defaults["n_permutations"] = permutations
         signature = _shown(given, defaults)
-        known = [p.name for p in signature.parameters.values()]
+        names = [p.name for p in signature.parameters.values()]
         name = given.__name__
 
         def complete(keywords: dict[str, Any]) -> dict[str, Any]:
             for key in keywords:
-                if key not in known:
-                    hint = nearest(key, known)
+                if key not in names:
+                    hint = nearest(key, names)
                     raise TypeError(f"{name}() got an unexpected keyword argument {key!r}.{hint}")
             whole = {**defaults, **keywords}
             _check(whole, where=name)

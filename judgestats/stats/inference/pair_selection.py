@@ -51,8 +51,8 @@ _FEW = 64
 
 def _few(values: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
     """The different values and how often each stands there; None where these are many."""
-    found, counts = np.unique(values, return_counts=True)
-    return (found, counts.astype(np.int64)) if found.size <= _FEW else None
+    levels, counts = np.unique(values, return_counts=True)
+    return (levels, counts.astype(np.int64)) if levels.size <= _FEW else None
 
 
 def _kth_of(sums: FloatArray, counts: NDArray[np.int64], k: int) -> float:
@@ -70,9 +70,9 @@ def kth_average(d: FloatArray, k: int) -> float:
     >>> [kth_average(np.array([3.0, 1.0, 2.0]), k) for k in (1, 2, 6)]
     [1.0, 1.5, 3.0]
     """
-    told = _few(d)
-    if told:
-        x, n = told
+    few = _few(d)
+    if few:
+        x, n = few
         i, j = np.triu_indices(x.size)
         return _kth_of(x[i] + x[j], np.where(i == j, n[i] * (n[i] + 1) // 2, n[i] * n[j]), k) / 2
     x = np.sort(d)

@@ -139,8 +139,8 @@ def _chunk(
         parts = (min(most, size - start) for start in range(0, size, most))
         stacks = (draw_permutations(arrays[0], rng, part, *drawing) for part in parts)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = [np.ravel(statistic(stack, *arrays[1:])) for stack in stacks]
-        return np.concatenate(found).astype(float), ""
+            statistics = [np.ravel(statistic(stack, *arrays[1:])) for stack in stacks]
+        return np.concatenate(statistics).astype(float), ""
     drawn = draw_permutations(arrays[0], rng, size, *drawing)
     with np.errstate(divide="ignore", invalid="ignore"):
         if vectorized:

@@ -94,11 +94,11 @@ def snap_to_jump(
             partners = np.sort(x if y is None else y)
             wanted = 2 * limit - x if y is None else x - limit
             place = np.clip(np.searchsorted(partners, wanted), 0, partners.size - 1)
-            found = []
+            jumps = []
             for step in (0, -1):
                 other = partners[np.maximum(place + step, 0)]
-                found.append((x + other) / 2 if y is None else x - other)
-            candidates = np.concatenate(found)
+                jumps.append((x + other) / 2 if y is None else x - other)
+            candidates = np.concatenate(jumps)
             best = float(candidates[np.argmin(np.abs(candidates - limit))])
             near = best if abs(best - limit) <= scale else limit
         out.append(near)

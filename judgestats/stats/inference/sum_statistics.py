@@ -246,9 +246,9 @@ def _interval(
             seed=seed,
             vectorized=True,
         )
-        found = boot.interval
-        usable = math.isfinite(found.low) and math.isfinite(found.high)
-        return (found if usable else None), boot.std_error, list(boot.notes)
+        interval = boot.interval
+        usable = math.isfinite(interval.low) and math.isfinite(interval.high)
+        return (interval if usable else None), boot.std_error, list(boot.notes)
     se, se_scaled, df = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
     centre = float(forward(theta, scale, least))
     if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
@@ -376,7 +376,7 @@ def estimate_from_sums(
     )
     if not math.isfinite(theta):
         return result.replace(estimate=math.nan, reason=reason)
-    found, se, more = _interval(
+    interval, se, more = _interval(
         statistic,
         terms,
         groups,
@@ -401,7 +401,7 @@ def estimate_from_sums(
             alternative=alternative,
         )
         more += null_notes
-    return result.replace(interval=found, std_error=se, null=null, notes=(*notes, *more))
+    return result.replace(interval=interval, std_error=se, null=null, notes=(*notes, *more))
 
 
 def permutation_reference(

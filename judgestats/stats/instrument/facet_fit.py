@@ -77,8 +77,8 @@ def level_fit(
     def total(table: FloatArray) -> FloatArray:
         """The posterior mean of each observed (cell, level), summed by cell."""
         values = posterior @ table.reshape(cells * k, -1).T
-        found = np.bincount(columns // k, weights=values[rows, columns] * times, minlength=cells)
-        return np.asarray(found, dtype=float)
+        sums = np.bincount(columns // k, weights=values[rows, columns] * times, minlength=cells)
+        return np.asarray(sums, dtype=float)
 
     return {
         "squares": total(squared),

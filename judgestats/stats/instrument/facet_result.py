@@ -102,11 +102,11 @@ class ManyFacet(Result):
     def __getitem__(self, key: tuple[str, str]) -> FacetLevel:
         """A level by facet and name: ``result["judge", "gpt"]``."""
         facet, level = key
-        for found in (*self.facets.get(facet, ()), *self.systems):
-            if found.facet == facet and found.level == level:
-                return found
-        known = ", ".join(f"{f.facet} {f.level}" for f in self._all())
-        raise InputError(f"many_facet: there is no {facet} {level!r}. Choose one of {known}.")
+        for matching in (*self.facets.get(facet, ()), *self.systems):
+            if matching.facet == facet and matching.level == level:
+                return matching
+        listed = ", ".join(f"{f.facet} {f.level}" for f in self._all())
+        raise InputError(f"many_facet: there is no {facet} {level!r}. Choose one of {listed}.")
 
     def _all(self) -> tuple[FacetLevel, ...]:
         return (*(v for levels in self.facets.values() for v in levels), *self.systems)

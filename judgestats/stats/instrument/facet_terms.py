@@ -30,10 +30,10 @@ class _Terms:
     """Linear and smooth functions of the parameters, with errors by the delta method."""
 
     def __init__(
-        self, ratings: Ratings, design: FloatArray, at: Mapping[str, slice], found: Fitted, *,
+        self, ratings: Ratings, design: FloatArray, at: Mapping[str, slice], fit: Fitted, *,
         level: float,
     ) -> None:  # fmt: skip
-        self.ratings, self.design, self.at, self.found = ratings, design, at, found
+        self.ratings, self.design, self.at, self.found = ratings, design, at, fit
         self.level, self.df = level, cluster_df(ratings.cluster)
         n_clusters = int(np.unique(ratings.cluster).size)
         self.sample = Sample(
@@ -100,7 +100,7 @@ class _Terms:
 
 
 def many_facet_result(
-    ratings: Ratings, design: FloatArray, at: Mapping[str, slice], found: Fitted, *,
+    ratings: Ratings, design: FloatArray, at: Mapping[str, slice], fit: Fitted, *,
     own_steps: bool, level: float, seed: int | None,
 ) -> ManyFacet:  # fmt: skip
     """All that the parameters say.
@@ -111,7 +111,7 @@ def many_facet_result(
     design : ndarray, shape (C, K, p)
     at : mapping of str to slice
         Blocks of p.
-    found : Fitted
+    fit : Fitted
     own_steps : bool
         Whether each level of the first facet has thresholds of its own.
     level : float
@@ -121,7 +121,7 @@ def many_facet_result(
     -------
     ManyFacet
     """
-    terms = _Terms(ratings, design, at, found, level=level)
+    terms = _Terms(ratings, design, at, fit, level=level)
     facets, separation = {}, {}
     for name, facet in ratings.facets.items():
         matrix = contrast(len(facet.levels))
@@ -140,7 +140,7 @@ def many_facet_result(
         systems = tuple(each[i] for i in order)
         rows = terms.rows("mean", matrix)[order]
         ranks = rank_intervals(
-            rows @ found.beta, rows @ found.covariance @ rows.T, df=terms.df, level=level, seed=seed
+            rows @ fit.beta, rows @ fit.covariance @ rows.T, df=terms.df, level=level, seed=seed
         )
     steps, notes = _steps(terms, own_steps=own_steps)
     return ManyFacet(
@@ -149,19 +149,19 @@ def many_facet_result(
         system_ranks=ranks,
         thresholds=steps,
         levels=tuple(ratings.levels.tolist()),
-        method=found.method,
-        mean=float(np.mean(found.beta[at["mean"]])),
-        sigma=math.exp(float(found.beta[-1])),
-        reliability=found.reliability,
+        method=fit.method,
+        mean=float(np.mean(fit.beta[at["mean"]])),
+        sigma=math.exp(float(fit.beta[-1])),
+        reliability=fit.reliability,
         separation=separation,
         information=_information(terms),
-        quality=found.quality,
-        quality_sd=found.quality_sd,
+        quality=fit.quality,
+        quality_sd=fit.quality_sd,
         answers=ratings.answers,
         extreme=ratings.extreme,
-        loglik=found.loglik,
-        change=found.change,
-        std_errors_model={name: found.std_errors[part].tolist() for name, part in at.items()},
+        loglik=fit.loglik,
+        change=fit.change,
+        std_errors_model={name: fit.std_errors[part].tolist() for name, part in at.items()},
         sample=terms.sample,
         notes=(*notes, *_notes(terms)),
     )
@@ -194,7 +194,7 @@ def _levels(
 
 def _steps(terms: _Terms, *, own_steps: bool) -> tuple[tuple[Estimate, ...], list[Note]]:
     """Thresholds; of a partial-credit model those of each level, its severity included."""
-    levels, found = terms.ratings.levels, terms.found
+    levels, fitted = terms.ratings.levels, terms.found
     k = levels.size
     if k == 2:
         return (), []
@@ -205,7 +205,7 @@ def _steps(terms: _Terms, *, own_steps: bool) -> tuple[tuple[Estimate, ...], lis
         matrix = np.zeros((k - 1, terms.design.shape[2] + 1))
         start = terms.at["tau"].start + j * (k - 2)
         matrix[:, start : start + k - 2] = contrast(k - 1)
-        value = matrix @ found.beta
+        value = matrix @ fitted.beta
         for i in range(k - 1):
             label = f"{levels[i]:g} | {levels[i + 1]:g}" + (f", {name} {who}" if who else "")
             out.append(terms.term("threshold", label, float(value[i]), matrix[i]))

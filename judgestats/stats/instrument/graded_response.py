@@ -103,8 +103,8 @@ class GradedResponse(Result):
 
     def apa(self, *, digits: int = 2) -> str:
         """Every discrimination with its interval: see `Result.apa`."""
-        told = zip(self.judges, self.discriminations, strict=True)
-        return "; ".join(f"{j}: {t.apa(digits=digits)}" for j, t in told)
+        discrimination = zip(self.judges, self.discriminations, strict=True)
+        return "; ".join(f"{j}: {t.apa(digits=digits)}" for j, t in discrimination)
 
     def sentence(self) -> str:
         """The sharpest and the dullest judge."""
@@ -207,7 +207,7 @@ def graded_response(
 
     a = beta[:n_judges]
     errors, model = np.sqrt(np.diag(covariance)), np.sqrt(np.diag(fitted.fit.bread))
-    found = tuple(
+    discriminations = tuple(
         term("discrimination", f"Discrimination of {name}", float(a[j]), float(errors[j]))
         for j, name in enumerate(judges)
     )
@@ -235,13 +235,13 @@ def graded_response(
     wide = grid_of(241)
     whole = sum(_information(a[j], cuts[j], wide.x) for j in range(n_judges))
     varies = float(np.var(mean, ddof=1))
-    notes = [_copy(t) for t in found if t.estimate >= COPY]
+    notes = [_copy(t) for t in discriminations if t.estimate >= COPY]
     if n_judges == LEAST_JUDGES:
         message = "Three judges are just identified: the fit of the model cannot be tested."
         notes.append(Note(code="just_identified", message=message))
     return GradedResponse(
         judges=judges,
-        discriminations=found,
+        discriminations=discriminations,
         thresholds=thresholds,
         information={
             name: tuple(_information(a[j], cuts[j], AT).tolist()) for j, name in enumerate(judges)

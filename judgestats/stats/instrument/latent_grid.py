@@ -179,10 +179,10 @@ def _approached(model: Model, start: FloatArray, grid: Grid) -> FloatArray:
             return 1e12, np.zeros_like(z)
         return -value, -(each.sum(axis=0) @ axes)
 
-    found = minimize(
+    optimum = minimize(
         deviance, np.zeros(start.size), jac=True, method="BFGS", options={"gtol": 1e-2}
     )
-    return np.asarray(start + axes @ found.x)
+    return np.asarray(start + axes @ optimum.x)
 
 
 def _information(model: Model, beta: FloatArray, grid: Grid) -> FloatArray:

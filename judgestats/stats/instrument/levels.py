@@ -234,10 +234,12 @@ def _heaping(
         )
     scale: FloatArray = low + step * np.arange(whole, dtype=np.float64)
     share = float(np.mean(_multiple(scale, round_at)))
-    found: Estimate = term("heaping", label, _share_of(_multiple(levels, round_at)), "logit", True)
-    iv = found.interval
-    return found.replace(
-        estimate=found.estimate - share,
+    estimate: Estimate = term(
+        "heaping", label, _share_of(_multiple(levels, round_at)), "logit", True
+    )
+    iv = estimate.interval
+    return estimate.replace(
+        estimate=estimate.estimate - share,
         interval=None if iv is None else type(iv)(
             low=iv.low - share, high=iv.high - share, level=iv.level, method=iv.method
         ),

@@ -108,13 +108,13 @@ def many_facet(
     design, at = design_of(ratings, own_steps=own)
     if method == "jml" and system is not None:
         raise InputError(f"{WHERE}: systems are compared by method='mml' only.")
-    found = (
+    fit = (
         joint_fit(ratings, design, at["mean"].stop, where=WHERE, runaway=RUNAWAY)
         if method == "jml"
         else _marginal_fit(ratings, design, at)
     )
     return many_facet_result(
-        ratings, design, at, found, own_steps=own, level=inference["level"], seed=inference["seed"]
+        ratings, design, at, fit, own_steps=own, level=inference["level"], seed=inference["seed"]
     )
 
 

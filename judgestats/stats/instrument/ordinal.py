@@ -48,10 +48,10 @@ def coded_levels(scores: FloatArray, *, where: str) -> tuple[FloatArray, IntArra
     read = ~np.isnan(scores)
     levels = np.unique(scores[read])
     if levels.size < 2 or levels.size > MOST_LEVELS:
-        said = "all scores are equal" if levels.size == 1 else f"there are {levels.size} levels"
+        problem = "all scores are equal" if levels.size == 1 else f"there are {levels.size} levels"
         raise InputError(
             f"{where}: a scale of 2 to {MOST_LEVELS} levels is needed, but "
-            f"{said if levels.size else 'no score was read'}. Round the scores, or use means."
+            f"{problem if levels.size else 'no score was read'}. Round the scores, or use means."
         )
     codes = np.full(scores.shape, -1, dtype=np.int64)
     codes[read] = np.searchsorted(levels, scores[read])
@@ -302,8 +302,8 @@ def _with_answers(y: IntArray, x: FloatArray, who: IntArray) -> tuple[Fit, float
         above=above, below=below, loading=loading, top=level == k - 1, bottom=level == 0,
     )  # fmt: skip
     model = cumulative_model(columns)
-    found = fit_on_grid(model, np.append(start, 1.0), where=where, runaway=RUNAWAY)
-    return found.fit, found.change
+    fit = fit_on_grid(model, np.append(start, 1.0), where=where, runaway=RUNAWAY)
+    return fit.fit, fit.change
 
 
 def _few(df: float) -> Note:

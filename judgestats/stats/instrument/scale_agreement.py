@@ -197,13 +197,13 @@ def _orders(one: Floats, other: Floats, codes: NDArray[np.int64]) -> Floats:
 
 def _correlation(pairs: list[tuple[Floats, Floats]], codes: NDArray[np.int64]) -> Floats:
     """Mean over pairs of columns of sin(pi gamma / 2), whole and without each cluster."""
-    found = [np.sin(np.pi / 2 * _gamma(a, b, codes)) for a, b in pairs]
-    if not found:
+    correlations = [np.sin(np.pi / 2 * _gamma(a, b, codes)) for a, b in pairs]
+    if not correlations:
         return np.full(int(codes.max(initial=-1)) + 2, math.nan)
-    values = np.stack(found)
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    count = known.sum(axis=0)
+    values = np.stack(correlations)
+    present = ~np.isnan(values)
+    total = np.where(present, values, 0.0).sum(axis=0)
+    count = present.sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), math.nan)
 
 
@@ -254,8 +254,8 @@ def _matched(one: Floats, other: Floats) -> Floats:
     middle = (np.cumsum(counts) - counts / 2) / read.size
     as_one = target[np.minimum((middle * target.size).astype(int), target.size - 1)]
     out = np.full(other.shape, math.nan)
-    known = ~np.isnan(other)
-    out[known] = as_one[np.searchsorted(values, other[known])]
+    present = ~np.isnan(other)
+    out[present] = as_one[np.searchsorted(values, other[present])]
     return out
 
 

@@ -87,16 +87,27 @@ def shared_errors(
     [('c', 'copy')]
     """
     where = "shared_errors"
-    said, right = np.asarray(verdicts), np.asarray(truth)
-    if said.ndim != 2 or said.shape[1] < 2 or right.shape != (said.shape[0],) or not right.size:
+    verdicts_array, right = np.asarray(verdicts), np.asarray(truth)
+    if (
+        verdicts_array.ndim != 2
+        or verdicts_array.shape[1] < 2
+        or right.shape != (verdicts_array.shape[0],)
+        or not right.size
+    ):
         raise InputError(
             f"{where}: verdicts must be items x judges (at least two) with one truth an item, got "
-            f"shapes {said.shape} and {right.shape}."
+            f"shapes {verdicts_array.shape} and {right.shape}."
         )
-    judges = tuple(names) if names is not None else tuple(f"j{i + 1}" for i in range(said.shape[1]))
-    if len(judges) != said.shape[1]:
-        raise InputError(f"{where}: {len(judges)} names for {said.shape[1]} judges. Name each.")
-    both = np.column_stack([said.astype(object), right.astype(object)])
+    judges = (
+        tuple(names)
+        if names is not None
+        else tuple(f"j{i + 1}" for i in range(verdicts_array.shape[1]))
+    )
+    if len(judges) != verdicts_array.shape[1]:
+        raise InputError(
+            f"{where}: {len(judges)} names for {verdicts_array.shape[1]} judges. Name each."
+        )
+    both = np.column_stack([verdicts_array.astype(object), right.astype(object)])
     codes, options = encode_verdicts(both, where=where)
     choice, gold = codes[:, :-1], codes[:, -1]
     read = (choice >= 0) & (gold[:, None] >= 0)
@@ -119,16 +130,16 @@ def shared_errors(
             together = a & b
             same = (choice[used, i] == choice[used, j])[together]
             share = float(same.mean()) if same.size and len(options) > 2 else math.nan
-            found = _kappa(a, b, groups[used], inference["level"])
+            kappa = _kappa(a, b, groups[used], inference["level"])
             counts[f"{judges[i]} - {judges[j]}"] = {
                 "both_wrong": int(together.sum()), "expected": expected, "n": int(used.sum()),
             }  # fmt: skip
-            reason = found[2]
+            reason = kappa[2]
             rows.append(
                 Comparison(
-                    a=judges[i], b=judges[j], estimate=found[0], statistic=float(together.sum()),
+                    a=judges[i], b=judges[j], estimate=kappa[0], statistic=float(together.sum()),
                     p_value=math.nan if reason else p, p_adjusted=math.nan,
-                    estimate_name="kappa_of_errors", interval=found[1], effect=share,
+                    estimate_name="kappa_of_errors", interval=kappa[1], effect=share,
                     effect_name="same_wrong_answer", n=int(used.sum()), reason=reason,
                 )
             )  # fmt: skip
@@ -171,9 +182,9 @@ def _kappa(
     if a.size == 0:
         return math.nan, None, "no item was judged by both"
     words = np.column_stack([np.where(a, "wrong", "right"), np.where(b, "wrong", "right")])
-    found = cohen_kappa(words[:, 0], words[:, 1], cluster=groups, level=level)
-    reason = "" if math.isfinite(found.estimate) else (found.reason or "neither judge errs")
-    return found.estimate, found.interval, reason
+    kappa = cohen_kappa(words[:, 0], words[:, 1], cluster=groups, level=level)
+    reason = "" if math.isfinite(kappa.estimate) else (kappa.reason or "neither judge errs")
+    return kappa.estimate, kappa.interval, reason
 
 
 def _strata(a: BoolArray, b: BoolArray, others: IntArray) -> FloatArray:

@@ -176,10 +176,10 @@ def _sources(groups: NDArray[Any], codes: IntArray, reference: str | None) -> li
     counts = {str(g): int(np.unique(codes[groups == g]).size) for g in np.unique(groups)}
     enough = [g for g, n in counts.items() if n >= LEAST]
     if len(enough) < 2:
-        told = ", ".join(f"{g} {n}" for g, n in list(counts.items())[:4]) or "none"
+        text = ", ".join(f"{g} {n}" for g, n in list(counts.items())[:4]) or "none"
         raise InputError(
             f"{where}: two sources with at least {LEAST} questions each are needed; questions with "
-            f"score and quality by source: {told}. Compare their mean scores instead."
+            f"score and quality by source: {text}. Compare their mean scores instead."
         )
     if reference is None:
         return enough

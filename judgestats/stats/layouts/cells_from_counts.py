@@ -136,11 +136,11 @@ def cells_from_counts(
         parts.append(
             statistics_of_sorted(ordered.reshape(len(block), 1, widest), common_r, ddof=ddof)
         )
-    found = {name: np.concatenate([p[name] for p in parts])[:, 0] for name in parts[0]}
+    arrays = {name: np.concatenate([p[name] for p in parts])[:, 0] for name in parts[0]}
     return Cells(
         conditions=names,
         common_r=common_r,
         ddof=ddof,
         cluster=codes,
-        **{name: column[which].reshape(n_items, k) for name, column in found.items()},
+        **{name: column[which].reshape(n_items, k) for name, column in arrays.items()},
     )

@@ -140,15 +140,15 @@ def encode_verdicts(
         array = array.astype(str)
     flat = array.ravel()
     raw, uniques = pd.factorize(flat if flat.dtype.kind != "U" else flat.astype(object))
-    found = [u.item() if isinstance(u, np.generic) else u for u in uniques]
-    for value in found:
+    options = [u.item() if isinstance(u, np.generic) else u for u in uniques]
+    for value in options:
         if isinstance(value, float) and not np.isfinite(value):
             raise InputError(
                 f"{where}: verdicts must be text or finite numbers, got {value}. Mark what was not "
                 "read as None, NaN or an empty text."
             )
-    empty = [i for i, value in enumerate(found) if _is_text(value) and not value.strip()]
-    kept = [value for i, value in enumerate(found) if i not in empty]
+    empty = [i for i, value in enumerate(options) if _is_text(value) and not value.strip()]
+    kept = [value for i, value in enumerate(options) if i not in empty]
     if categories is None:
         order = sorted(kept, key=lambda v: (_is_text(v), v))
         named = tuple(_plain_number(v) for v in order)
@@ -170,7 +170,7 @@ def encode_verdicts(
             )
     position = {value: i for i, value in enumerate(order)}
     # The last entry serves index -1, pandas' mark of a missing value.
-    lookup = np.array([position.get(value, -1) for value in found] + [-1], dtype=np.int64)
+    lookup = np.array([position.get(value, -1) for value in options] + [-1], dtype=np.int64)
     return lookup[raw].reshape(array.shape), named
 
 

@@ -154,8 +154,8 @@ def long_layout(y: FloatArray, facets: Mapping[str, ArrayLike], factors: tuple[s
     for factor in factors:
         labels = np.asarray(facets[factor])[present]
         labels = labels.astype(str) if labels.dtype.kind == "O" else labels
-        found, code = np.unique(labels, return_inverse=True)
-        codes[factor], levels[factor] = code.reshape(-1).astype(np.int64), found.size
+        level_names, code = np.unique(labels, return_inverse=True)
+        codes[factor], levels[factor] = code.reshape(-1).astype(np.int64), level_names.size
     values = y[present]
     shape = tuple(levels.values())
     n_cells = int(np.prod(shape))
@@ -222,9 +222,9 @@ def strata_of(layout: Layout, terms: tuple[str, ...]) -> tuple[list[Stratum], Fl
                 a for a in range(len(shape)) if a >= len(factors) or factors[a] not in part
             )
             effect = centred.mean(axis=away, keepdims=True)
-            for smaller, known in effects.items():
+            for smaller, components in effects.items():
                 if smaller < part:
-                    effect = effect - known
+                    effect = effect - components
             effects[part] = effect
             ss = float((effect**2).sum()) * n / effect.size
             df = int(np.prod([layout.levels[f] - 1 for f in names]))

@@ -61,9 +61,9 @@ def aggregate_replications(scores: ArrayLike, *, k: int, how: str = "mean") -> N
     }[how]
     out = np.full(groups.shape[:2], np.nan)
     for i, j in np.ndindex(*out.shape):
-        known = groups[i, j][~np.isnan(groups[i, j])]
-        if known.size:
-            out[i, j] = reduce(known)
+        present = groups[i, j][~np.isnan(groups[i, j])]
+        if present.size:
+            out[i, j] = reduce(present)
     return out
 
 

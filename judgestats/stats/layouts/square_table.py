@@ -68,8 +68,8 @@ def square_table(
             f"{where}: x and y must be equally long, got {len(first)} and {len(second)}. Give both "
             "verdicts of every item."
         )
-    known = ~(first.isna() | second.isna() | (first == "") | (second == ""))
-    first, second = first[known], second[known]
+    present = ~(first.isna() | second.isna() | (first == "") | (second == ""))
+    first, second = first[present], second[present]
     seen = list(dict.fromkeys([*first, *second]))
     try:
         levels = list(categories) if categories is not None else sorted(seen)
@@ -84,4 +84,4 @@ def square_table(
     place = {v: i for i, v in enumerate(levels)}
     for a, b in zip(first, second, strict=True):
         table[place[a], place[b]] += 1
-    return table, tuple(map(str, levels)), int((~known).sum())
+    return table, tuple(map(str, levels)), int((~present).sum())

@@ -203,9 +203,9 @@ def plan_study(
     ]
     seeds = np.random.SeedSequence(seed).spawn(len(designs))
     jobs = [(model, d, goal, alpha, n_simulations, s) for d, s in zip(designs, seeds, strict=True)]
-    found = map_blocks(simulate_design, jobs, n_jobs=n_jobs)
+    simulated = map_blocks(simulate_design, jobs, n_jobs=n_jobs)
     rows = []
-    for design, (power, width) in zip(designs, found, strict=True):
+    for design, (power, width) in zip(designs, simulated, strict=True):
         per_condition = design.n_items * design.n_replications * design.n_orders
         se = math.sqrt(power * (1 - power) / n_simulations) if power == power else math.nan  # noqa: PLR0124 (NaN)
         reached = power >= target_power if target_power is not None else width <= target_width  # type: ignore[operator]

@@ -97,7 +97,7 @@ def minres_factors(
         return float(left @ left), -2.0 * ((vectors**2) @ left)
 
     start = np.clip(1.0 - _squared_multiple_correlations(R), lower, 1.0)
-    found = minimize(
+    optimum = minimize(
         objective,
         start,
         jac=True,
@@ -106,7 +106,7 @@ def minres_factors(
         options={"maxiter": max_iterations, "ftol": tolerance, "gtol": 1e-9, "maxcor": 20},
     )
     reduced = R.copy()
-    reduced[index, index] -= found.x
+    reduced[index, index] -= optimum.x
     values, vectors = np.linalg.eigh(reduced)
     loadings = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0.0))
     loadings = loadings * np.where(loadings.sum(0) < 0, -1.0, 1.0)
@@ -114,8 +114,8 @@ def minres_factors(
         loadings=loadings,
         phi=np.eye(k),
         uniquenesses=1.0 - (loadings**2).sum(1),
-        objective=float(found.fun),
-        converged=bool(found.success),
+        objective=float(optimum.fun),
+        converged=bool(optimum.success),
     )
 
 

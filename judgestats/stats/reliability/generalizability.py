@@ -240,7 +240,7 @@ def generalizability(
     """
     errors = error_variances(components, n=n, fixed=fixed)
     counts = facet_counts(components, n, fixed, "generalizability")
-    known = isinstance(components, VarianceComponents)
+    has_components = isinstance(components, VarianceComponents)
     sample = components.sample if isinstance(components, VarianceComponents) else Sample(n_items=0)
     reason = ""
     if math.isnan(errors.universe):
@@ -277,7 +277,9 @@ def generalizability(
         label=f"Generalizability ({how})",
         terms=terms,
         sample=sample,
-        notes=components.notes if known and isinstance(components, VarianceComponents) else (),
+        notes=components.notes
+        if has_components and isinstance(components, VarianceComponents)
+        else (),
         details={"n": counts, "universe_variance": errors.universe},
     )
 

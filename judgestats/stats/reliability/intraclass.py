@@ -330,11 +330,11 @@ def _interval(
             level=level,
             vectorized=complete,
         )
-        found = left_out.interval
+        limits = left_out.interval
         if form != average:
-            ends = [spearman_brown(v, k=1 / ms.k) for v in (found.low, found.high)]
-            found = dataclasses.replace(found, low=ends[0], high=ends[1])
-        return found, [*notes, *left_out.notes]
+            ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
+            limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
+        return limits, [*notes, *left_out.notes]
     boot = cluster_bootstrap(
         prepared.x,
         (lambda data, w: icc_value(form, resampled_mean_squares(data, w)))

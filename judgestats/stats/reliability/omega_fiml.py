@@ -121,7 +121,7 @@ def fiml_one_factor(X: Floats, *, model: Model, lower: float | None) -> FimlFit:
         value, gradient = _rowwise(Z, expand @ free)
         return float(value.mean()), expand.T @ gradient.mean(0)
 
-    found = minimize(
+    optimum = minimize(
         objective,
         start,
         jac=True,
@@ -129,15 +129,15 @@ def fiml_one_factor(X: Floats, *, model: Model, lower: float | None) -> FimlFit:
         bounds=[(None, None)] * (n_free - n_psi) + [(float(f), None) for f in floor],
         options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 30},
     )
-    gradient = objective(found.x)[1]
+    gradient = objective(optimum.x)[1]
     at_floor = np.zeros(n_free, dtype=bool)
-    at_floor[n_free - n_psi :] = found.x[n_free - n_psi :] <= floor * (1 + 1e-9)
+    at_floor[n_free - n_psi :] = optimum.x[n_free - n_psi :] <= floor * (1 + 1e-9)
     inner = np.where(at_floor & (gradient > 0), 0.0, gradient)
-    full = expand @ found.x
+    full = expand @ optimum.x
     full[:p] = full[:p] * unit + center
     lam = full[p : 2 * p] * unit
     sign = -1.0 if lam.sum() < 0 else 1.0
-    free = found.x.copy()
+    free = optimum.x.copy()
     free[:p] = full[:p]
     free[p : n_free - n_psi] *= unit * sign
     free[n_free - n_psi :] *= unit**2
@@ -146,7 +146,7 @@ def fiml_one_factor(X: Floats, *, model: Model, lower: float | None) -> FimlFit:
         means=full[:p],
         loadings=lam * sign,
         uniquenesses=full[2 * p :] * unit**2,
-        log_likelihood=-float(found.fun) * X.shape[0] - n_seen * math.log(unit),
+        log_likelihood=-float(optimum.fun) * X.shape[0] - n_seen * math.log(unit),
         parameters=free,
         model=model,
         converged=bool(np.abs(inner).max() < 1e-5),

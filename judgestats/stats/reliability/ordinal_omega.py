@@ -238,17 +238,17 @@ def omega_ordinal(
         return dataclasses.replace(
             base, reason=f"replications {names} hold one grade only; use omega_total's parallel"
         )
-    found = polychoric(rows)
-    value, latent, loadings, converged = _omega(found, estimator)
+    polychorics = polychoric(rows)
+    value, latent, loadings, converged = _omega(polychorics, estimator)
     if not converged:
         return dataclasses.replace(base, reason="the factor search did not converge")
-    notes = _notes(found, loadings)
+    notes = _notes(polychorics, loadings)
     result = dataclasses.replace(
         base,
         estimate=value,
         latent=latent,
         loadings=loadings,
-        correlations=found,
+        correlations=polychorics,
         notes=tuple(notes),
     )
     if interval is None:
@@ -278,27 +278,27 @@ def omega_ordinal(
     )
 
 
-def _omega(found: Polychoric, estimator: str) -> tuple[float, float, Floats, bool]:
+def _omega(polychoric: Polychoric, estimator: str) -> tuple[float, float, Floats, bool]:
     """Observed-scale omega, latent-scale omega, loadings, convergence."""
     if estimator == "minres":
-        solution = minres_one_factor(found.rho[None], lower=0.0)
+        solution = minres_one_factor(polychoric.rho[None], lower=0.0)
         loadings, converged = solution.loadings[0], bool(solution.converged[0])
     else:
         with np.errstate(divide="ignore"):
-            weights = 1.0 / found.avar
+            weights = 1.0 / polychoric.avar
         if not np.isfinite(weights[~np.eye(weights.shape[0], dtype=bool)]).all():
-            return math.nan, math.nan, np.full(found.rho.shape[0], np.nan), False
-        loadings, converged = weighted_loadings(found.rho, weights)
-    value = green_yang_omega(loadings, found.thresholds, found.rho)
+            return math.nan, math.nan, np.full(polychoric.rho.shape[0], np.nan), False
+        loadings, converged = weighted_loadings(polychoric.rho, weights)
+    value = green_yang_omega(loadings, polychoric.thresholds, polychoric.rho)
     true = float(loadings.sum()) ** 2
     return value, true / (true + float((1.0 - loadings**2).sum())), loadings, converged
 
 
-def _notes(found: Polychoric, loadings: Floats) -> list[Note]:
+def _notes(polychoric: Polychoric, loadings: Floats) -> list[Note]:
     """What a reader of the solution must know."""
     notes = []
-    if found.at_edge:
-        i, j = found.at_edge[0]
+    if polychoric.at_edge:
+        i, j = polychoric.at_edge[0]
         message = (
             f"the polychoric correlation of replications {i + 1} and {j + 1} lies at +-1 (an empty "
             "cell decides it): few items or nearly identical replications"
@@ -313,6 +313,6 @@ def _notes(found: Polychoric, loadings: Floats) -> list[Note]:
                 message=f"Heywood case: the loading of replication {names} reaches 1",
             )
         )
-    if (found.rho[~np.eye(found.rho.shape[0], dtype=bool)] <= 0).any():
+    if (polychoric.rho[~np.eye(polychoric.rho.shape[0], dtype=bool)] <= 0).any():
         notes.append(Note(code="negative", message="some polychoric correlations are not positive"))
     return notes

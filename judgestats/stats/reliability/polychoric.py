@@ -118,11 +118,11 @@ def polychoric(scores: ArrayLike, *, correction: float = 0.0) -> Polychoric:
     if correction:
         table = np.where(real & (table == 0), correction, table)
     h, k = limits[first], limits[second]
-    found, edge = _maximise(table, h, k)
+    maximum, edge = _maximise(table, h, k)
     rho = np.eye(p)
-    rho[first, second] = rho[second, first] = found
+    rho[first, second] = rho[second, first] = maximum
     avar = np.zeros((p, p))
-    avar[first, second] = avar[second, first] = _asymptotic_variance(table, h, k, found)
+    avar[first, second] = avar[second, first] = _asymptotic_variance(table, h, k, maximum)
     return Polychoric(
         rho=rho,
         thresholds=tuple(limits[j, 1 : sizes[j]] for j in range(p)),

@@ -92,8 +92,8 @@ class UnbalancedCriterion:
         labels = [_combined(layout, key - {"item"}) for key in keys]
         designs = []
         for t in self.shared:
-            found, code = np.unique(labels[t], return_inverse=True)
-            designs.append((code.reshape(-1), found.size))
+            levels, code = np.unique(labels[t], return_inverse=True)
+            designs.append((code.reshape(-1), levels.size))
         sizes = [size for _, size in designs]
         # Column 0 of B is the mean; the others belong to the levels of the shared terms.
         self.owner = np.repeat([-1, *range(len(self.shared))], [1, *sizes])
@@ -319,7 +319,7 @@ def minimise(
     floor = np.where(free == criterion.n_components - 1, 1e-10, 0.0)
     first = np.maximum(full[free] / scale, np.maximum(floor, 1e-4))
     bounds = [(float(low), None) for low in floor]
-    found = optimize.minimize(
+    optimum = optimize.minimize(
         scaled,
         first,
         jac=True,
@@ -327,7 +327,7 @@ def minimise(
         bounds=bounds,
         options={"ftol": 1e-11, "gtol": 1e-6, "maxiter": 500, "maxcor": 20},
     )
-    point, slope_left = np.asarray(found.x, dtype=float), 0.0
+    point, slope_left = np.asarray(optimum.x, dtype=float), 0.0
     if polish:
         point, slope_left = _polish(scaled, point, floor)
     full[free] = point * scale

@@ -231,15 +231,15 @@ class TwoWaySums:
             low, high = f_bounds(form, ms, level)
             return base.replace(interval=Interval(low=low, high=high, level=level, method="F"))
         average: IccForm = form.replace(",1)", ",k)")  # type: ignore[assignment]
-        found, notes, _ = self._jackknife(
+        interval, notes, _ = self._jackknife(
             float(icc_value(average, ms)),
             lambda sums: icc_value(average, self._mean_squares(sums)),
             level,
         )
         if form != average:
-            ends = [spearman_brown(v, k=1 / ms.k) for v in (found.low, found.high)]
-            found = dataclasses.replace(found, low=ends[0], high=ends[1])
-        return base.replace(interval=found, notes=notes)
+            ends = [spearman_brown(v, k=1 / ms.k) for v in (interval.low, interval.high)]
+            interval = dataclasses.replace(interval, low=ends[0], high=ends[1])
+        return base.replace(interval=interval, notes=notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
         """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).
@@ -276,10 +276,10 @@ class TwoWaySums:
             return base.replace(
                 interval=Interval(low=low, high=high, level=level, method="Feldt F")
             )
-        found, notes, _ = self._jackknife(
+        interval, notes, _ = self._jackknife(
             value, lambda sums: icc_value("ICC(3,k)", self._mean_squares(sums)), level
         )
-        return base.replace(interval=found, notes=notes)
+        return base.replace(interval=interval, notes=notes)
 
     def lambda2(self) -> Estimate:
         """Guttman's lambda-2, without an interval (it would need cross-products by cluster)."""

@@ -372,10 +372,10 @@ def _profile(
         latest = best.variances.copy()
 
         def excess(deviation: float, index: int = index, latest: FloatArray = latest) -> float:
-            found = minimise(criterion, latest, fixed={index: deviation**2}, polish=False)
-            latest[:] = found.variances  # the next value of the profile starts here
+            optimum = minimise(criterion, latest, fixed={index: deviation**2}, polish=False)
+            latest[:] = optimum.variances  # the next value of the profile starts here
             # The root of the deviance is nearly linear, so that few steps reach its crossing.
-            return math.sqrt(max(found.criterion - best.criterion, 0.0)) - threshold
+            return math.sqrt(max(optimum.criterion - best.criterion, 0.0)) - threshold
 
         last = index == len(names) - 1
         lowest = 1e-4 * math.sqrt(criterion.scale) if last else 0.0

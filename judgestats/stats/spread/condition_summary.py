@@ -92,8 +92,8 @@ class ConditionSummary(Result):
         for row in self.rows:
             if row.condition == condition:
                 return row
-        known = ", ".join(row.condition for row in self.rows)
-        raise KeyError(f"no condition {condition!r}; the summary holds {known}")
+        listed = ", ".join(row.condition for row in self.rows)
+        raise KeyError(f"no condition {condition!r}; the summary holds {listed}")
 
     def tidy(self) -> pd.DataFrame:
         """One row a condition and quantity, broom's columns."""

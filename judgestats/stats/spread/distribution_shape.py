@@ -39,9 +39,9 @@ _POOLED = Note(
 
 def _powers(x: NDArray[Any]) -> NDArray[Any]:
     """Number of scores and sums of second to fourth powers, by item."""
-    known = np.where(np.isnan(x), 0.0, x)
+    filled = np.where(np.isnan(x), 0.0, x)
     return np.stack(
-        [np.sum(~np.isnan(x), axis=-1), *((known**p).sum(axis=-1) for p in (2, 3, 4))], axis=-1
+        [np.sum(~np.isnan(x), axis=-1), *((filled**p).sum(axis=-1) for p in (2, 3, 4))], axis=-1
     ).astype(float)
 
 

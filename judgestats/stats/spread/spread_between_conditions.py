@@ -174,10 +174,10 @@ _RATIOS = {"variance_ratio": "variance ratio", "distance_ratio": "ratio of mean 
 def _largest(family: Comparisons) -> str:
     """The comparison with the largest effect, in words."""
     ratio = family.name in _RATIOS
-    known = [row for row in family.rows if not math.isnan(row.p_value)]
-    if not known:
+    usable = [row for row in family.rows if not math.isnan(row.p_value)]
+    if not usable:
         return ""
-    row = max(known, key=lambda r: abs(math.log(r.estimate) if ratio else r.estimate))
+    row = max(usable, key=lambda r: abs(math.log(r.estimate) if ratio else r.estimate))
     what, joint = (_RATIOS[family.name], "/") if ratio else ("mean shift", "minus")
     lead = "largest " if len(family.rows) > 1 else ""
     adjusted = f"{family.adjust}-adjusted p" if len(family.rows) > 1 else "p"

@@ -270,16 +270,16 @@ def variance_ratio(
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
         ratio, sums, both = compare_variances(cells, weights, a, b, statistic=statistic)
         if method == "jackknife" or math.isnan(ratio.std_error):
-            interval, found = ratio.interval(inference["level"]), ratio.notes
+            interval, limits = ratio.interval(inference["level"]), ratio.notes
         else:
-            interval, found = _bootstrap_interval(
+            interval, limits = _bootstrap_interval(
                 sums,
                 method=method,
                 level=inference["level"],
                 n_resamples=inference["n_resamples"],
                 seed=inference["seed"],
             )
-        for note in found:
+        for note in limits:
             notes[f"{note.code} {names}"] = Note(code=note.code, message=f"{names}: {note.message}")
         rows.append(
             Comparison(
@@ -411,17 +411,17 @@ _USELESS = 25.0
 def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: float) -> Estimate:
     """The pooled variance of one condition."""
     name = cells.conditions[column]
-    known = ~np.isnan(cells.variance[:, column])
-    w = weights[known, column]
+    present = ~np.isnan(cells.variance[:, column])
+    w = weights[present, column]
     sums = cluster_sums(
-        np.column_stack([w * cells.variance[known, column], w]), cells.cluster[known]
+        np.column_stack([w * cells.variance[present, column], w]), cells.cluster[present]
     )
     totals = sums.sum(axis=0)
-    reason = "" if known.any() else f"no item has 2 scores under {name}"
-    value = float(totals[0] / totals[1]) if known.any() else math.nan
-    ratio = log_ratio_of_sums(sums, (1.0, -1.0)) if known.any() else LogRatio(log=math.nan)
+    reason = "" if present.any() else f"no item has 2 scores under {name}"
+    value = float(totals[0] / totals[1]) if present.any() else math.nan
+    ratio = log_ratio_of_sums(sums, (1.0, -1.0)) if present.any() else LogRatio(log=math.nan)
     notes = ratio.notes
-    if known.any() and ratio.reason:
+    if present.any() and ratio.reason:
         notes = (Note(code="no_interval", message=f"No interval for {name}: {ratio.reason}."),)
     interval = ratio.interval(level)
     if interval is not None and interval.high > _USELESS * value:
@@ -433,9 +433,11 @@ def pooled_of_column(cells: Cells, weights: FloatArray, column: int, level: floa
         )
         interval, notes = None, (*notes, Note(code="not_estimable", message=message))
     sample = (
-        cells.sample(known, reason="fewer than 2 scores")
+        cells.sample(present, reason="fewer than 2 scores")
         if cells.common_r
-        else Sample(n_items=int(known.sum()), n_clusters=int(np.unique(cells.cluster[known]).size))
+        else Sample(
+            n_items=int(present.sum()), n_clusters=int(np.unique(cells.cluster[present]).size)
+        )
     )
     return Estimate(
         name="pooled_within_variance",

@@ -129,8 +129,8 @@ class AlternativeAnnotator(Result):
             text += f"; beside it: {', '.join(others)}"
         if self.power == self.power:
             text += f"; a person in its place would pass in {self.power:.0%} of such samples"
-        told = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
-        return f"{text} ({self.sample}). Won by epsilon: {told}."
+        listed = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
+        return f"{text} ({self.sample}). Won by epsilon: {listed}."
 
     def __str__(self) -> str:
         lines = ["", "\tAlternative annotator test", "", self.sentence()]
@@ -307,11 +307,11 @@ def _key(value: object) -> str:
 
 def _closeness(mine: FloatArray, others: FloatArray, scoring: Scoring) -> FloatArray:
     """How close each label is to the others' of its item."""
-    known = ~np.isnan(others)
-    count = known.sum(axis=1)
+    present = ~np.isnan(others)
+    count = present.sum(axis=1)
     if scoring == "accuracy":
-        return np.asarray(np.sum(known & (others == mine[:, None]), axis=1) / count)
-    squared = np.where(known, (np.nan_to_num(others) - mine[:, None]) ** 2, 0.0)
+        return np.asarray(np.sum(present & (others == mine[:, None]), axis=1) / count)
+    squared = np.where(present, (np.nan_to_num(others) - mine[:, None]) ** 2, 0.0)
     return np.asarray(-np.sqrt(squared.sum(axis=1) / count))
 
 

@@ -115,12 +115,12 @@ def _estimate(
     level: float,
 ) -> Estimate:  # fmt: skip
     over = mean_over_clusters(values, codes)
-    found = over.interval(level)
-    if found is not None and not name.endswith("gap"):
+    interval = over.interval(level)
+    if interval is not None and not name.endswith("gap"):
         most = 1.0 if name.endswith("agreement") else math.inf
-        found = replace(found, low=max(found.low, 0.0), high=min(found.high, most))
-    notes = () if found else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
+        interval = replace(interval, low=max(interval.low, 0.0), high=min(interval.high, most))
+    notes = () if interval else (Note(code="no_interval", message=f"No interval: {over.reason}."),)
     return Estimate(
         name=name, label=label, estimator="mean over items", estimate=over.mean,
-        std_error=over.std_error, interval=found, sample=sample, notes=notes,
+        std_error=over.std_error, interval=interval, sample=sample, notes=notes,
     )  # fmt: skip

@@ -75,14 +75,14 @@ def panel_of_choices(
     True
     """
     where = "panel_of_choices"
-    said = np.asarray(votes, dtype=object)
-    told = np.asarray(human, dtype=object)
-    if said.ndim != 2 or told.shape != said.shape[:1]:
+    votes_array = np.asarray(votes, dtype=object)
+    labels_array = np.asarray(human, dtype=object)
+    if votes_array.ndim != 2 or labels_array.shape != votes_array.shape[:1]:
         raise InputError(
-            f"{where}: votes must have one row for each label, got shapes {said.shape} and "
-            f"{told.shape}."
+            f"{where}: votes must have one row for each label, got shapes {votes_array.shape} and "
+            f"{labels_array.shape}."
         )
-    both = np.column_stack([said, told])
+    both = np.column_stack([votes_array, labels_array])
     empty = np.array([v is None or v == "" or v != v for v in both.ravel()])  # noqa: PLR0124 (NaN)
     codes_of, _ = pd.factorize(np.array([str(v) for v in both.ravel()], dtype=object))
     coded = np.where(empty, np.nan, codes_of.astype(float)).reshape(both.shape)

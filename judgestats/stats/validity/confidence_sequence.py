@@ -152,14 +152,14 @@ def confidence_sequence(
         raise InputError(
             f"{where}: values must be one list, bounds ordered, quantities at least 1."
         )
-    known = ~np.isnan(x)
-    if not known.any():
+    present = ~np.isnan(x)
+    if not present.any():
         raise InputError(f"{where}: there is no value. Give the stream's values in their order.")
-    if np.any((x[known] < least) | (x[known] > most)):
+    if np.any((x[present] < least) | (x[present] > most)):
         raise InputError(
             f"{where}: values must lie within {least:g} to {most:g}. Name the range by bounds=."
         )
-    sums, sizes = _by_cluster(x, known, inference["cluster"], where)
+    sums, sizes = _by_cluster(x, present, inference["cluster"], where)
     alpha = (1 - inference["level"]) / n_quantities
     unit = (sums - least * sizes) / (most - least)
     t = np.arange(1, unit.size + 1)
@@ -196,19 +196,21 @@ def confidence_sequence(
 
 
 def _by_cluster(
-    x: FloatArray, known: NDArray[np.bool_], cluster: ArrayLike | None, where: str
+    x: FloatArray, observed: NDArray[np.bool_], cluster: ArrayLike | None, where: str
 ) -> tuple[FloatArray, FloatArray]:
     """Sum and size of each cluster in the order of first appearance."""
     if cluster is None:
-        return x[known], np.ones(int(known.sum()))
+        return x[observed], np.ones(int(observed.sum()))
     names = np.asarray(cluster, dtype=object)
     if names.shape != x.shape:
         raise InputError(f"{where}: cluster must hold one label for each of the {x.size} values.")
     place: dict[str, int] = {}
-    codes = np.array([place.setdefault(str(c), len(place)) for c in names[known]], dtype=np.int64)
+    codes = np.array(
+        [place.setdefault(str(c), len(place)) for c in names[observed]], dtype=np.int64
+    )
     if codes.size == 0:
         return np.empty(0), np.empty(0)
-    return np.bincount(codes, x[known]).astype(float), np.bincount(codes).astype(float)
+    return np.bincount(codes, x[observed]).astype(float), np.bincount(codes).astype(float)
 
 
 def _variances(sums: FloatArray, sizes: FloatArray, prior: float) -> FloatArray:

@@ -303,8 +303,8 @@ def corrected_mean(
         judge, human, kind="score", cluster=inference["cluster"], stratum=stratum, where=where
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
-    known = ~np.isnan(items.judge)
-    unread = int(np.sum(~known))
+    present = ~np.isnan(items.judge)
+    unread = int(np.sum(~present))
     notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
     if unread:
         message = (
@@ -312,7 +312,7 @@ def corrected_mean(
             "mean is that of the items it could score."
         )
         notes.append(Note(code="unread_left_out", message=message))
-        items = _only(items, known)
+        items = _only(items, present)
     test = representativeness_test(items, verdicts=False)
     if stratum is None:
         notes += _unlike(test, labels_drawn)
@@ -398,7 +398,7 @@ def _worth(corrected: Estimate, people: Estimate) -> float:
 
 def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:
     read = verdict < 2
-    found = share_over_clusters(
+    share = share_over_clusters(
         (verdict == 1).astype(float)[read],
         np.ones(int(read.sum())),
         items.codes[read],
@@ -420,8 +420,8 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
         name="judge_only",
         label="Judge alone",
         estimator="share of pass verdicts",
-        estimate=found.share,
-        interval=Interval(low=found.low, high=found.high, level=level, method=found.method),
+        estimate=share.share,
+        interval=Interval(low=share.low, high=share.high, level=level, method=share.method),
         sample=sample,
     )
 

@@ -62,11 +62,11 @@ class JudgeErrors(Result):
         """Each judge's accuracy by the model and on the labels."""
         if self.reason:
             return f"No accuracy by Dawid and Skene's model: {self.reason}."
-        told = "; ".join(
+        text = "; ".join(
             f"{r['judge']} {r['accuracy']:.3f} (on the labels {r['gold_accuracy']:.3f})"
             for r in self.rows.to_dict("records")
         )
-        return f"Accuracy by Dawid and Skene's model: {told} ({self.sample})."
+        return f"Accuracy by Dawid and Skene's model: {text} ({self.sample})."
 
     def __str__(self) -> str:
         lines = ["", "\tDawid and Skene's model", "", self.sentence()]

@@ -202,9 +202,9 @@ def error_rates(
         )
         notes.append(Note(code="unread_left_out", message=message))
     weight, reason = _weights(items, part, spared=_UNREAD if by_verdict else None)
-    known = chance_weights(items, chance, where)
-    if known is not None:
-        weight = weight * known * (items.n / known.sum())
+    weights = chance_weights(items, chance, where)
+    if weights is not None:
+        weight = weight * weights * (items.n / weights.sum())
     lab = items.labelled
     y, f, w, codes = items.human[lab], verdict[lab], weight[lab], items.codes[lab]
     drawn_in_parts = part[lab] if part is not None else None
@@ -230,7 +230,7 @@ def error_rates(
         hit = base & ((f if given == "people" else y) == value)
         rates[name] = _share(
             name, label, hit * w, base * w, codes, items.clustered, inference["level"], sample,
-            none.format(**words), drawn_in_parts, reason, known is not None,
+            none.format(**words), drawn_in_parts, reason, weights is not None,
         )  # fmt: skip
     rates["accuracy"] = _share(
         "accuracy",
@@ -244,7 +244,7 @@ def error_rates(
         "",
         drawn_in_parts,
         reason,
-        known is not None,
+        weights is not None,
     )
     cells = np.column_stack(
         [(y == 1) & (f == 1), (y == 0) & (f == 1), (y == 1) & ~(f == 1), (y == 0) & ~(f == 1)]
@@ -256,7 +256,7 @@ def error_rates(
             name=name,
             label=label,
             estimator="from the table"
-            + (", weighted" if part is not None or known is not None else ""),
+            + (", weighted" if part is not None or weights is not None else ""),
             sample=sample,
             reason=reason or undefined,
             where=where,
@@ -333,7 +333,7 @@ def _share(
     reason: str,
     weighted: bool,
 ) -> Estimate:
-    found = share_over_clusters(
+    share = share_over_clusters(
         success.astype(float),
         trial.astype(float),
         codes,
@@ -341,18 +341,18 @@ def _share(
         level=level,
         stratum=stratum,
     )
-    of = Sample(n_items=int(found.n), n_clusters=sample.n_clusters)
-    why = reason or (none if math.isnan(found.share) else "")
+    of = Sample(n_items=int(share.n), n_clusters=sample.n_clusters)
+    why = reason or (none if math.isnan(share.share) else "")
     if why:
         return Estimate(name=name, label=label, estimate=math.nan, sample=of, reason=why)
     return Estimate(
         name=name,
         label=label,
         estimator="share of the labels" + (", weighted" if stratum is not None or weighted else ""),
-        estimate=found.share,
-        interval=Interval(low=found.low, high=found.high, level=level, method=found.method),
+        estimate=share.share,
+        interval=Interval(low=share.low, high=share.high, level=level, method=share.method),
         sample=of,
-        details={"effective_n": found.effective_n},
+        details={"effective_n": share.effective_n},
     )
 
 

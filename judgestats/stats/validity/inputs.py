@@ -227,8 +227,8 @@ def labelled_items(
         )
     repeats = 1 if f.ndim == 1 else f.shape[1]
     if f.ndim == 2:
-        known = np.sum(~np.isnan(f), axis=1)
-        f = np.where(known > 0, np.nansum(f, axis=1) / np.maximum(known, 1), np.nan)
+        n_reads = np.sum(~np.isnan(f), axis=1)
+        f = np.where(n_reads > 0, np.nansum(f, axis=1) / np.maximum(n_reads, 1), np.nan)
     codes = cluster_codes(cluster, y.size, where=where)
     strata, place = ("",), np.zeros(y.size, dtype=np.int64)
     if stratum is not None:

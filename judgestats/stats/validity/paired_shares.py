@@ -65,10 +65,10 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
         variance = n * (2 * q + delta * (1 - delta))
         return (b - c - n * delta) / math.sqrt(max(variance, 1e-300))
 
-    found = (b - c) / n
+    observed = (b - c) / n
     edge = 1 - 1e-12
-    low = -1.0 if score(-edge) < z else float(brentq(lambda d: score(d) - z, -edge, found))
-    high = 1.0 if score(edge) > -z else float(brentq(lambda d: score(d) + z, found, edge))
+    low = -1.0 if score(-edge) < z else float(brentq(lambda d: score(d) - z, -edge, observed))
+    high = 1.0 if score(edge) > -z else float(brentq(lambda d: score(d) + z, observed, edge))
     return low, high
 
 
@@ -109,10 +109,10 @@ def paired_share_difference(
         raise InputError(
             f"{where}: one and two must be one value an item, got {x.shape}, {y.shape}."
         )
-    known = ~(np.isnan(x) | np.isnan(y))
-    if not set(np.unique(np.r_[x[known], y[known]])) <= {0.0, 1.0}:
+    present = ~(np.isnan(x) | np.isnan(y))
+    if not set(np.unique(np.r_[x[present], y[present]])) <= {0.0, 1.0}:
         raise InputError(f"{where}: values must be 0 or 1. Scores have mean_shift.")
-    n, lost = int(known.sum()), int(np.sum(~known))
+    n, lost = int(present.sum()), int(np.sum(~present))
     sample = Sample(
         n_items=n, n_excluded=lost, excluded={"not known on both sides": lost} if lost else {}
     )
@@ -123,7 +123,7 @@ def paired_share_difference(
     }
     if not n:
         return Estimate(**common, estimate=math.nan, reason="no item is known on both sides")
-    b, c = int(np.sum(known & (x > y))), int(np.sum(known & (x < y)))
+    b, c = int(np.sum(present & (x > y))), int(np.sum(present & (x < y)))
     low, high = tango_limits(b, c, n, level=level)
     return Estimate(
         **common,

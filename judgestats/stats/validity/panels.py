@@ -64,10 +64,10 @@ def panel_votes(
     v = score_values(votes, where="panel_votes", name="votes")
     if v.ndim != 2 or v.size == 0:
         raise InputError(f"panel_votes: votes must have shape (items, judges), got {v.shape}.")
-    known = ~np.isnan(v)
+    present = ~np.isnan(v)
     if rule in {"mean", "median"}:
         out = np.full(v.shape[0], np.nan)
-        some = known.any(axis=1)
+        some = present.any(axis=1)
         of = np.nanmean if rule == "mean" else np.nanmedian
         out[some] = of(v[some], axis=1)
         return out
@@ -75,7 +75,7 @@ def panel_votes(
         raise InputError(
             f"panel_votes: rule must be majority, weighted, mean or median, got {rule!r}."
         )
-    if np.any(known & (v != 0) & (v != 1)):
+    if np.any(present & (v != 0) & (v != 1)):
         raise InputError("panel_votes: verdicts must be 0 or 1. Use mean or median for scores.")
     w = np.column_stack([np.ones(v.shape[1]), -np.ones(v.shape[1])])
     if rule == "weighted":
@@ -98,11 +98,11 @@ def vote_weights(votes: FloatArray, y: FloatArray) -> FloatArray:
     out = np.zeros((votes.shape[1], 2))
     for j in range(votes.shape[1]):
         v = votes[:, j]
-        said = [
+        counts = [
             (float(np.sum((v == a) & (y == 1))), float(np.sum((v == a) & (y == 0)))) for a in (1, 0)
         ]
-        ones, zeros = said[0][0] + said[1][0], said[0][1] + said[1][1]
-        for i, (k1, k0) in enumerate(said):
+        ones, zeros = counts[0][0] + counts[1][0], counts[0][1] + counts[1][1]
+        for i, (k1, k0) in enumerate(counts):
             out[j, i] = math.log((k1 + 0.5) / (ones + 1)) - math.log((k0 + 0.5) / (zeros + 1))
     return out
 

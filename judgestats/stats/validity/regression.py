@@ -182,7 +182,7 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
 
         simple, se = by_sums(residual), by_sums(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
-    found = _estimate(
+    estimate = _estimate(
         items,
         "greg",
         "regression on the judge's scores",
@@ -193,7 +193,7 @@ def greg_mean(items: LabelledItems, *, finite: bool = False, level: float = 0.95
         _t_method(items),
         {"slope": slope, "std_error_without_leverage": simple},
     )
-    return _joined_for_skew(found, skew, n, df, level) if abs(skew) >= _SKEWED else found
+    return _joined_for_skew(estimate, skew, n, df, level) if abs(skew) >= _SKEWED else estimate
 
 
 def _skewness(r: FloatArray) -> float:
@@ -201,24 +201,24 @@ def _skewness(r: FloatArray) -> float:
     return float(stats.skew(r, bias=False)) if np.ptp(r) > 0 else 0.0
 
 
-def _joined_for_skew(found: Estimate, skew: float, n: int, df: float, level: float) -> Estimate:
+def _joined_for_skew(estimate: Estimate, skew: float, n: int, df: float, level: float) -> Estimate:
     """The interval joined with Hall's (1992), whose limits follow the skewness.
 
     At 20 labels of exponential scores t alone covers .90 to .93, the joined interval .93 to .96.
     """
-    if found.interval is None:
-        return found
+    if estimate.interval is None:
+        return estimate
     a, t = skew / math.sqrt(n), critical_value(level, df)
     low, high = (
-        found.estimate - found.std_error * 3 / a * (float(np.cbrt(1 + a * (x - a / 6))) - 1)
+        estimate.estimate - estimate.std_error * 3 / a * (float(np.cbrt(1 + a * (x - a / 6))) - 1)
         for x in (t, -t)
     )
-    t_limits = found.interval
+    t_limits = estimate.interval
     joined = Interval(
         low=min(low, t_limits.low), high=max(high, t_limits.high), level=level,
         method=f"{t_limits.method}, joined with Hall's limits (skewed, few labels)",
     )  # fmt: skip
-    return found.replace(interval=joined)
+    return estimate.replace(interval=joined)
 
 
 def ppi_mean(

@@ -31,9 +31,9 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
         Not computed where every item is labelled or none.
     """
     f, lab = items.judge, items.labelled
-    known = ~np.isnan(f)
-    inside, rest = known & lab, known & ~lab
-    sample = Sample(n_items=int(known.sum()))
+    present = ~np.isnan(f)
+    inside, rest = present & lab, present & ~lab
+    sample = Sample(n_items=int(present.sum()))
     common: dict[str, Any] = {
         "name": "representativeness",
         "null_hypothesis": "the labelled items are like the others in the judge's eyes",
@@ -46,7 +46,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
             p_value=math.nan, reason="fewer than two items are on one side", **common,
         )  # fmt: skip
     estimates = {"labelled": float(f[inside].mean()), "the rest": float(f[rest].mean())}
-    whole = np.isin(f[known], (0.0, 1.0)).all()
+    whole = np.isin(f[present], (0.0, 1.0)).all()
     if verdicts and whole and not items.clustered:
         table = np.array([[np.sum(f[g] == v) for v in (1, 0)] for g in (inside, rest)])
         odds, p = stats.fisher_exact(table)

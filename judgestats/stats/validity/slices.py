@@ -107,14 +107,14 @@ def error_rates_by_slice(
             )  # fmt: skip
             rows.append(_no_row(name, n, reason))
             continue
-        found = error_rates(
+        slice_rates = error_rates(
             items.judge[inside],
             items.human[inside],
             cluster=items.codes[inside] if items.clustered else None,
             labels_drawn="random",
             level=inference["level"],
         )
-        rates[name] = found.rates[measure]
+        rates[name] = slice_rates.rates[measure]
         rows.append(_against_rest(name, items, base, right, inside))
     adjust = adjust or ("BH" if len(rows) > MOST_BY_HOLM else "holm")
     adjusted = p_adjust([r.p_value for r in rows], method=adjust)

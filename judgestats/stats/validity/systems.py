@@ -204,10 +204,10 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     out = greg_mean(items, level=level)
     if math.isnan(out.estimate):
         out = people_mean(items, level=level)
-    told = items.human[items.labelled]
-    if out.interval is None and not items.clustered and set(told) <= {-1.0, 0.0, 1.0}:
+    labels = items.human[items.labelled]
+    if out.interval is None and not items.clustered and set(labels) <= {-1.0, 0.0, 1.0}:
         # Without a discordant pair the width is not 0.
-        return _score_row(a, b, told, level)
+        return _score_row(a, b, labels, level)
     if out.interval is None:
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
@@ -228,9 +228,9 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     )
 
 
-def _score_row(a: str, b: str, told: FloatArray, level: float) -> Comparison:
+def _score_row(a: str, b: str, labels: FloatArray, level: float) -> Comparison:
     """Tango's limits of the labels' difference, where it does not vary."""
-    first, second, n = int(np.sum(told > 0)), int(np.sum(told < 0)), int(told.size)
+    first, second, n = int(np.sum(labels > 0)), int(np.sum(labels < 0)), int(labels.size)
     low, high = tango_limits(first, second, n, level=level)
     p = float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
     return Comparison(

@@ -107,18 +107,18 @@ def _limitations(data: LLMasJudgeData) -> tuple[str, ...]:
         for (t, judge), values in data.variances.items()
         if values.size != data.n_items
     ]
-    told = []
+    parts = []
     if short:
-        told.append(
+        parts.append(
             f"Arrays with fewer than {data.n_items} variances do not say which items they lack and "
             f"are never aligned by index; left out of paired tests: {', '.join(short)}."
         )
-    told += list(data.left_out)
-    told.append(
+    parts += list(data.left_out)
+    parts.append(
         "Only the study's variances and scores are examined: neither its prompts nor its items "
         "were judged again."
     )
-    return tuple(told)
+    return tuple(parts)
 
 
 STUDY = Study(

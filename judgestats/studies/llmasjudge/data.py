@@ -145,16 +145,16 @@ def _tables(folder: Path) -> LLMasJudgeData:
 
 
 def _csv(folder: Path, name: str, columns: tuple[str, ...]) -> pd.DataFrame | None:
-    found = sorted(folder.glob(f"{name}.csv*"))
-    if not found:
+    files = sorted(folder.glob(f"{name}.csv*"))
+    if not files:
         return None
     try:
-        frame = pd.read_csv(found[0])
+        frame = pd.read_csv(files[0])
     except (OSError, ValueError) as error:
-        raise InputError(f"replicate: {found[0].name} cannot be read ({error}).") from error
+        raise InputError(f"replicate: {files[0].name} cannot be read ({error}).") from error
     missing = [c for c in columns if c not in frame]
     if missing:
-        raise InputError(f"replicate: {found[0].name} lacks the column {missing[0]!r}.")
+        raise InputError(f"replicate: {files[0].name} lacks the column {missing[0]!r}.")
     return frame
 
 
@@ -201,25 +201,25 @@ def _authors(folder: Path) -> LLMasJudgeData:
 
 
 def _json(folder: Path) -> dict[str, Any] | None:
-    found = sorted(folder.glob("combined_results*.json"))
-    if not found:
+    files = sorted(folder.glob("combined_results*.json"))
+    if not files:
         return None
-    if found[0].stat().st_size > _MAX_BYTES:
-        raise InputError(f"replicate: {folder.name}/{found[0].name} is too large.")
+    if files[0].stat().st_size > _MAX_BYTES:
+        raise InputError(f"replicate: {folder.name}/{files[0].name} is too large.")
     try:
-        content = json.loads(found[0].read_text(encoding="utf-8"))
+        content = json.loads(files[0].read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(
-            f"replicate: {folder.name}/{found[0].name} is no JSON ({error})."
+            f"replicate: {folder.name}/{files[0].name} is no JSON ({error})."
         ) from error
     if not isinstance(content, dict):
-        raise InputError(f"replicate: {folder.name}/{found[0].name} holds no JSON object.")
+        raise InputError(f"replicate: {folder.name}/{files[0].name} holds no JSON object.")
     return content
 
 
 def _cells(content: dict[str, Any]) -> dict[Cell, dict[str, Any]]:
     """``results[T][judge]``, or ``results[T]`` where an experiment had one judge."""
-    found: dict[Cell, dict[str, Any]] = {}
+    cells: dict[Cell, dict[str, Any]] = {}
     results = content.get("results")
     for temperature, inside in results.items() if isinstance(results, dict) else ():
         try:
@@ -229,27 +229,27 @@ def _cells(content: dict[str, Any]) -> dict[Cell, dict[str, Any]]:
         if not isinstance(inside, dict):
             continue
         if "individual_variances" in inside or "raw_scores" in inside:
-            found[t, _JUDGE] = inside
+            cells[t, _JUDGE] = inside
         else:
-            found |= {(t, str(j)): cell for j, cell in inside.items() if isinstance(cell, dict)}
-    return found
+            cells |= {(t, str(j)): cell for j, cell in inside.items() if isinstance(cell, dict)}
+    return cells
 
 
 def _variances(folder: Path, left_out: list[str]) -> dict[Cell, Floats]:
     content = _json(folder)
     if content is None:
         return {}
-    found: dict[Cell, Floats] = {}
+    variances: dict[Cell, Floats] = {}
     for (t, judge), cell in _cells(content).items():
         values = cell.get("individual_variances")
         if not isinstance(values, list) or not values:
             left_out.append(f"{folder.name}: {judge} at T={t:g} has no variances")
             continue
         try:
-            found[t, judge] = np.asarray(values, dtype=float)
+            variances[t, judge] = np.asarray(values, dtype=float)
         except (TypeError, ValueError):
             left_out.append(f"{folder.name}: {judge} at T={t:g} holds something else than numbers")
-    return found
+    return variances
 
 
 def _raw_scores(folder: Path, left_out: list[str]) -> dict[Cell, Floats]:
@@ -257,7 +257,7 @@ def _raw_scores(folder: Path, left_out: list[str]) -> dict[Cell, Floats]:
     content = _json(folder)
     if content is None:
         return {}
-    found: dict[Cell, Floats] = {}
+    scores: dict[Cell, Floats] = {}
     for (t, judge), cell in _cells(content).items():
         rows = cell.get("raw_scores")
         if not isinstance(rows, list) or not all(isinstance(r, list) for r in rows) or not rows:
@@ -270,8 +270,8 @@ def _raw_scores(folder: Path, left_out: list[str]) -> dict[Cell, Floats]:
         except (TypeError, ValueError):
             left_out.append(f"{folder.name}: {judge} at T={t:g} holds something else than numbers")
             continue
-        found[t, judge] = table
-    return found
+        scores[t, judge] = table
+    return scores
 
 
 _METHODS = {
@@ -326,11 +326,11 @@ def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
     if values is None:
         return None
     try:
-        found = np.asarray(values, dtype=float)
+        credit = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    known = found[~np.isnan(found)]
-    if found.ndim != 1 or not known.size or known.min() < 0 or known.max() > 1:
+        credit = np.empty(0)
+    present = credit[~np.isnan(credit)]
+    if credit.ndim != 1 or not present.size or present.min() < 0 or present.max() > 1:
         left_out.append(f"{where} holds something else than scores of 0 to 1")
         return None
-    return found
+    return credit

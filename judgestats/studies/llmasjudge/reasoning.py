@@ -70,17 +70,17 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
         [np.mean([plain[t] for t in kept], axis=0), np.mean([cells[t] for t in kept], axis=0)]
     )
     names = ["none", level]
-    found = paired(table, names, options)
+    pairing = paired(table, names, options)
     ratio = variance_ratio(table, conditions=names, level=options.level)
     equal = equivalence_of_spread(table, margin=MARGIN, conditions=names)
     row = ratio.rows[0]
     results += [
-        now(f"{identity}.now", f"Spread, {level} against none", found.rank_test, primary=True),
+        now(f"{identity}.now", f"Spread, {level} against none", pairing.rank_test, primary=True),
         now(f"{identity}.now.ratio", f"Ratio of variances, {level} over none", ratio),
         now(f"{identity}.now.equivalence", f"Equivalence, {level} and none", equal),
     ]
     # The declared test decides, the ratio says in which direction and how far.
-    differ = found.rank_test.p_value < 0.05
+    differ = pairing.rank_test.p_value < 0.05
     if before:
         verdict = "open"
         if differ:
@@ -93,8 +93,8 @@ def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
         verdict=verdict,
         reproduced=listed({level: old}),
         because=(
-            f"{found.rank_test.method}: p {format_p(found.rank_test.p_value)}; ratio of variances "
-            f"{row.with_bounds()}, p "
+            f"{pairing.rank_test.method}: p {format_p(pairing.rank_test.p_value)}; ratio of "
+            f"variances {row.with_bounds()}, p "
             f"{format_p(row.p_value)} (T = {at}); within 1/{MARGIN} to {MARGIN}: "
             f"{'shown' if equal.all_shown else 'not shown'}."
         ),

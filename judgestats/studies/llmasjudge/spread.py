@@ -67,11 +67,11 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
         values = [t for t, v in cells.items() if v.size == data.n_items]
         if len(values) < 3:
             continue
-        found = paired(table, names, options, at=values)
-        new[judge] = next(t for t in found.trend if "page" in t.name)
+        pairing = paired(table, names, options, at=values)
+        new[judge] = next(t for t in pairing.trend if "page" in t.name)
         results += [
             now(f"temperature.now.{t.name}.{judge}", f"Trend of spread, {judge}", t)
-            for t in (*found.trend, found.blocked_f)
+            for t in (*pairing.trend, pairing.blocked_f)
         ]
         positive = [i for i in range(len(names)) if table[:, i].mean() > 0]
         sampled = [i for i, t in enumerate(values) if t > 0]
@@ -107,16 +107,16 @@ def temperature(data: LLMasJudgeData, options: Options) -> Claim:
     family = adjust_family(new, family="trend of spread, one test per judge", method="holm")
     results.insert(0, now("temperature.now", "Trend of spread, adjusted", family, primary=True))
     stands = [_grows(new[j], p) for j, p in family.p_adjusted.items()]
-    told = f"{adjusted(family)}."
+    text = f"{adjusted(family)}."
     if above:
         sampled_family = adjust_family(above, family="trend of spread above T = 0, per judge")
         stands += [_grows(above[j], p) for j, p in sampled_family.p_adjusted.items()]
-        told += f" Above T = 0: {adjusted(sampled_family)}."
+        text += f" Above T = 0: {adjusted(sampled_family)}."
     return Claim(
         id="temperature",
         verdict=of_all(stands),
         reproduced=listed(old),
-        because=f"{told} Variance ratios: {'; '.join(ratios) or 'none is defined'}.",
+        because=f"{text} Variance ratios: {'; '.join(ratios) or 'none is defined'}.",
         results=tuple(results),
         **about,
     )
@@ -144,10 +144,10 @@ def distribution(data: LLMasJudgeData, options: Options) -> Claim:
         f"{judge} at T={t:g}": normality_test(scores, level=options.level)
         for (t, judge), scores in cells.items()
     }
-    known = {k: v for k, v in tests.items() if not math.isnan(v.p_value)}
-    if not known:
+    by_name = {k: v for k, v in tests.items() if not math.isnan(v.p_value)}
+    if not by_name:
         return not_examined("distribution", missing="repeated scores that vary", **about)
-    family = adjust_family(known, family="normality of scores, one test per cell", method="holm")
+    family = adjust_family(by_name, family="normality of scores, one test per cell", method="holm")
     normal = [p >= 0.05 for p in family.p_adjusted.values()]
     changes: dict[str, Estimate] = {}
     for judge in dict.fromkeys(j for _, j in cells):
@@ -222,10 +222,10 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
             if t in claimed:
                 why.append(f"{label}: not pairable (gpt-4o-mini lacks items)")
             continue
-        found = paired(table, names, options)
-        if math.isnan(found.blocked_f.p_value):
+        pairing = paired(table, names, options)
+        if math.isnan(pairing.blocked_f.p_value):
             continue
-        new[label] = found.blocked_f
+        new[label] = pairing.blocked_f
         ratios = variance_ratio(table, conditions=names, reference=MINI, level=options.level)
         mini = names.index(MINI)
         against = {
@@ -237,7 +237,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
         }
         holm = adjust_family(against, family=f"gpt-4o-mini against each judge, {label}")
         results += [
-            now(f"judges.now.f.{label}", f"Spread of judges, {label}", found.blocked_f),
+            now(f"judges.now.f.{label}", f"Spread of judges, {label}", pairing.blocked_f),
             now(f"judges.now.pairs.{label}", f"Variances against gpt-4o-mini's, {label}", holm),
             now(f"judges.now.ratio.{label}", f"Variances over gpt-4o-mini's, {label}", ratios),
         ]
@@ -254,14 +254,14 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
                     for r in ratios.rows
                 )
             )
-    verdict, told = "open", "no temperature of the claim can be paired by item"
+    verdict, undecided = "open", "no temperature of the claim can be paired by item"
     if new:
         family = adjust_family(new, family="spread of judges, one test per temperature")
         results.insert(0, now("judges.now", "Spread of judges, adjusted", family, primary=True))
         stands = [less[k] and family.p_adjusted[k] < 0.05 for k in less]
         if stands:
             verdict = of_all(stands)
-            told = adjusted(family)
+            undecided = adjusted(family)
             if verdict == "stands" and len(stands) < len(claimed):
                 verdict = "stands in part"
     return Claim(
@@ -270,7 +270,7 @@ def judges(data: LLMasJudgeData, options: Options) -> Claim:
         reproduced=f"{listed(old)}; Mann-Whitney at {'; at '.join(printed)}"
         if printed
         else listed(old),
-        because=f"{told}. {'; '.join(why)}.",
+        because=f"{undecided}. {'; '.join(why)}.",
         results=tuple(results),
         **about,
     )
@@ -309,14 +309,14 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
         lost += [f"{n} ({where})" for n in cells if n not in names]
         if len(names) < 2:
             continue
-        found = paired(table, names, options)
-        new[where] = found.blocked_f
+        pairing = paired(table, names, options)
+        new[where] = pairing.blocked_f
         equal = equivalence_of_spread(table, margin=MARGIN, conditions=names)
         shown.append(equal.all_shown)
         results += [
-            now(f"guidelines.now.f.{where}", f"Spread by guideline, {where}", found.blocked_f),
+            now(f"guidelines.now.f.{where}", f"Spread by guideline, {where}", pairing.blocked_f),
             now(f"guidelines.now.equivalence.{where}", f"Equivalence, {where}", equal),
-            now(f"guidelines.now.ratio.{where}", f"Ratios by guideline, {where}", found.ratios),
+            now(f"guidelines.now.ratio.{where}", f"Ratios by guideline, {where}", pairing.ratios),
         ]
     if not new:
         return Claim(
@@ -378,13 +378,13 @@ def small_variance(data: LLMasJudgeData, options: Options) -> Claim:
         return not_examined(
             "small_variance", missing="no complete array at a temperature above 0", **about
         )
-    told = "; ".join(f"{j} {s.short()}" for j, s in shares.items())
+    text = "; ".join(f"{j} {s.short()}" for j, s in shares.items())
     stands = [s.interval is not None and s.interval.low > 0.5 for s in shares.values()]
     return Claim(
         id="small_variance",
         verdict=of_all(stands, otherwise="does not stand"),
         reproduced="no number was published",
-        because=f"Share of variances below .4, temperatures above 0: {told}.",
+        because=f"Share of variances below .4, temperatures above 0: {text}.",
         results=tuple(
             now(f"small_variance.now.{j}", f"Share of variances below .4, {j}", s, primary=True)
             for j, s in shares.items()

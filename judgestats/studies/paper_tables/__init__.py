@@ -214,12 +214,12 @@ def crowd_table(number: int) -> PaperTable:
     wrong = wide.loc[wide["differs"]]
     if wrong.empty:
         wide = wide.drop(columns=["mean_of_row", "differs"])
-    told = "; ".join(
+    text = "; ".join(
         f"{r['judge_or_base']} {r['method']}: {r['average']:.1f} printed, "
         f"{r['mean_of_row']:.2f} computed"
         for r in wrong.to_dict("records")
     )
-    note = f" The printed average is not the mean of its row for {told}." if told else ""
+    note = f" The printed average is not the mean of its row for {text}." if text else ""
     return PaperTable(
         source=f"arXiv 2502.12501, Table {number}",
         table=wide,

@@ -54,8 +54,8 @@ def shipped_records(name: str, folder: Path) -> dict[str, Any]:
     try:
         with resources.as_file(archive) as path, zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
-        found: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        missing = sorted(_TOLD - set(found))
+        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        missing = sorted(_TOLD - set(about))
         damage = f"no {missing[0]} in {ABOUT}" if missing else ""
         for name_of_file in ("results.json", "plan.json"):
             json.loads((folder / name_of_file).read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def shipped_records(name: str, folder: Path) -> dict[str, Any]:
             f"replicate: the records of {name} that ship with judgestats are damaged ({damage}). "
             "Install judgestats again, or give the study's data: data=FOLDER or data=ARCHIVE.zip."
         )
-    return found
+    return about
 
 
 def examined(study: Study, data: Path, options: Options) -> Replication:

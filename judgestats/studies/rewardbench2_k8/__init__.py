@@ -34,8 +34,8 @@ def _paired(one: tuple[Asked, int], two: tuple[Asked, int], names: tuple[str, st
     return mean_shift(both.to_numpy(), conditions=list(names))
 
 
-def _row(found: Comparisons) -> Comparison:
-    return found.rows[0]
+def _row(comparisons: Comparisons) -> Comparison:
+    return comparisons.rows[0]
 
 
 def _low_high(row: Comparison) -> tuple[float, float]:
@@ -108,8 +108,8 @@ def _smaller(data: Data, options: Options) -> Claim:
         one, all_ = (_strict(asked, k, f"{judge}, k = {k}", options) for k in (1, most))
         counted.append((one, all_))
     table = pd.concat(gains, axis=1, join="inner").dropna().to_numpy()
-    found = mean_shift(table, conditions=there, reference=FULL)
-    clear = all(_low_high(row)[0] > 0 for row in found.rows)
+    shift = mean_shift(table, conditions=there, reference=FULL)
+    clear = all(_low_high(row)[0] > 0 for row in shift.rows)
     return Claim(
         id="smaller",
         **about,
@@ -121,7 +121,7 @@ def _smaller(data: Data, options: Options) -> Claim:
         because="With ties shared the gains are "
         + ", ".join(f"{j} {100 * g:.1f}" for j, g in zip(there, table.mean(axis=0), strict=True))
         + f" points; beyond {FULL}'s: "
-        + "; ".join(f"{row.a} {shifted(row)}" for row in found.rows)
+        + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
         + ".",
         results=(
             *(
@@ -129,7 +129,7 @@ def _smaller(data: Data, options: Options) -> Claim:
                 for j, pair in zip(there, counted, strict=True)
                 for k, e in zip(("one", "all"), pair, strict=True)
             ),
-            now("smaller.now", "Gains by repeats, ties shared", found, primary=True),
+            now("smaller.now", "Gains by repeats, ties shared", shift, primary=True),
         ),
     )
 

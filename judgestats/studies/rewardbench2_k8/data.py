@@ -73,7 +73,7 @@ def read_asked(folder: Path) -> Data:
         If there is none of the files, or one is damaged.
     """
     file_of(folder, *dict.fromkeys(name for name, _ in _FILES.values()), study="RewardBench 2 k=8")
-    found = {}
+    data = {}
     for cell, (name, field) in _FILES.items():
         for path in sorted(folder.glob(f"{name}*"))[:1]:
             rows = records_of(path, ("id", "subset", field))
@@ -86,5 +86,5 @@ def read_asked(folder: Path) -> Data:
                     f"replicate: {name}: {field} must be answers x repeats a question."
                 )
             questions = tuple((str(r.values["subset"]), str(r.values["id"])) for r in rows)
-            found[cell] = Asked(scores=scores, questions=questions)
-    return found
+            data[cell] = Asked(scores=scores, questions=questions)
+    return data

@@ -77,9 +77,9 @@ def examine(folder: Path, options: Options) -> Replication:
 
 
 def _limitations(cells: Sequence[Cell]) -> tuple[str, ...]:
-    told = _absent(cells)
+    absent = _absent(cells)
     unread = max((float((c.read == "").mean()) for c in cells), default=0.0)
-    told += [
+    absent += [
         (
             f"Up to {100 * unread:.3g} % of the verdicts of a cell could not be read. They are one "
             "category here, as in the paper; the reliability with them left out stands beside."
@@ -87,7 +87,7 @@ def _limitations(cells: Sequence[Cell]) -> tuple[str, ...]:
         "One order of answers for every question: a judge that follows place is reliable here.",
         "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
     ]
-    return tuple(told)
+    return tuple(absent)
 
 
 def _absent(cells: Sequence[Cell]) -> list[str]:
@@ -96,23 +96,24 @@ def _absent(cells: Sequence[Cell]) -> list[str]:
     names = list(dict.fromkeys(printed["judge"]))
     there = {c.judge for c in cells}
     absent = [j for j in names if j not in there]
-    told = []
+    parts = []
     if absent:
         whose = "its cells" if len(absent) == 1 else "their cells"
-        told.append(
+        parts.append(
             f"Verdicts of {', '.join(absent)} are not in the folder: {whose} of Table 2, and "
             "Table 1, cannot be examined."
         )
     expected = int(printed["judge"].isin(there).sum())
-    found = sum(not math.isnan(c.printed) for c in cells)
-    if there & set(names) and found < expected:
-        told.append(
-            f"Of the {expected} printed cells of the judges that are there, the folder has {found}."
+    n_printed = sum(not math.isnan(c.printed) for c in cells)
+    if there & set(names) and n_printed < expected:
+        parts.append(
+            f"Of the {expected} printed cells of the judges that are there, the folder has "
+            f"{n_printed}."
         )
     others = sorted(there - set(names))
     if others:
-        told.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
-    return told
+        parts.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
+    return parts
 
 
 STUDY = Study(

@@ -70,8 +70,8 @@ def answers(folder: Path, options: Options) -> Claim:
         "test_now": "answers that name the whole true answer as words: share with an interval over "
         "questions",
     }
-    found = {name: next(iter(sorted(folder.rglob(name))), None) for name in _FILES}
-    paths = {name: path for name, path in found.items() if path is not None}
+    files = {name: next(iter(sorted(folder.rglob(name))), None) for name in _FILES}
+    paths = {name: path for name, path in files.items() if path is not None}
     if absent := [name for name in _FILES if name not in paths]:
         return not_examined(
             "answers", missing=f"the folder lacks {absent[0]} of the authors' repository", **about
@@ -143,26 +143,28 @@ def answers(folder: Path, options: Options) -> Claim:
 
 def _naming(texts: Sequence[str], target: str) -> float:
     """Share of the answers that name the target; NaN where it is no name to be looked for."""
-    said = [holds_target(text, target) for text in texts]
-    return float(np.mean([s for s in said if s is not None])) if None not in said else float("nan")
+    named = [holds_target(text, target) for text in texts]
+    return (
+        float(np.mean([s for s in named if s is not None])) if None not in named else float("nan")
+    )
 
 
 def _because(share: Mapping[str, Estimate], *, first: int, n: int, lost: int) -> str:
-    said = []
+    sentences = []
     if first == n:
-        said.append(
+        sentences.append(
             f"In {first} of {n} SQuAD questions the count is that of the answers which hold the "
             "first character of the true answer, and the authors' public script (resp_accuracy.py) "
             "looks for that character alone."
         )
-    told = " and ".join(f"{_share(e)} of the answers to {b}" for b, e in share.items())
+    text = " and ".join(f"{_share(e)} of the answers to {b}" for b, e in share.items())
     ahead = "ahead" if _above(share[_SQUAD], share[_BBH]) else "not shown to be ahead"
-    said.append(
-        f"The whole true answer is named by {told}: SQuAD is {ahead}. An answer that names it in "
+    sentences.append(
+        f"The whole true answer is named by {text}: SQuAD is {ahead}. An answer that names it in "
         "passing, or all options, counts"
         + (f"; {lost} questions whose true answer is a sentence or a sign do not." if lost else ".")
     )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _above(first: Estimate, second: Estimate) -> bool:
@@ -170,12 +172,13 @@ def _above(first: Estimate, second: Estimate) -> bool:
     return a is not None and b is not None and a.low > b.high
 
 
-def _share(found: Estimate) -> str:
-    value = apa_number(found.estimate, digits=2, bounded=True)
-    if found.interval is None:
+def _share(estimate: Estimate) -> str:
+    value = apa_number(estimate.estimate, digits=2, bounded=True)
+    if estimate.interval is None:
         return value
     low, high = (
-        apa_number(v, digits=2, bounded=True) for v in (found.interval.low, found.interval.high)
+        apa_number(v, digits=2, bounded=True)
+        for v in (estimate.interval.low, estimate.interval.high)
     )
     return f"{value} [{low}, {high}]"
 

@@ -60,7 +60,7 @@ def read_application(folder: Path) -> dict[str, Floats]:
     files = sorted(folder.glob(f"{_FILE}*"))
     if not files:
         return _authors(folder)
-    found: dict[str, dict[int, list[float]]] = {}
+    verdicts: dict[str, dict[int, list[float]]] = {}
     for row in read_source(files[0]).rows:
         judge, item, text = (str(row.values.get(k, "")) for k in ("judge", "item", "verdicts"))
         if not judge or not item.isdecimal() or not text or set(text) - set(_CODES):
@@ -68,10 +68,12 @@ def read_application(folder: Path) -> dict[str, Floats]:
                 f"replicate: {row.where}: expected judge, item (a number) and verdicts of 1, 0 "
                 "and _."
             )
-        found.setdefault(judge, {})[int(item)] = [_CODES[c] for c in text]
+        verdicts.setdefault(judge, {})[int(item)] = [_CODES[c] for c in text]
     arrays = {}
-    for judge, rows in found.items():
-        if len({len(v) for v in rows.values()}) > 1 or set(rows) != set(next(iter(found.values()))):
+    for judge, rows in verdicts.items():
+        if len({len(v) for v in rows.values()}) > 1 or set(rows) != set(
+            next(iter(verdicts.values()))
+        ):
             raise InputError(f"replicate: {files[0].name}: the rows of {judge} are not complete.")
         arrays[judge] = np.array([rows[item] for item in sorted(rows)])
     return arrays
@@ -99,8 +101,8 @@ def _told(text: object) -> float:
     >>> [_told(t) for t in (" correct", "It is incorrect.", "")]
     [1.0, 0.0, nan]
     """
-    said = text.lower() if isinstance(text, str) else ""
-    return float("correct" in said and "incorrect" not in said) if said.strip() else float("nan")
+    words = text.lower() if isinstance(text, str) else ""
+    return float("correct" in words and "incorrect" not in words) if words.strip() else float("nan")
 
 
 def application(folder: Path, options: Options) -> Claim:
@@ -146,13 +148,13 @@ def application(folder: Path, options: Options) -> Claim:
     }
     low = min(r for r, _ in same) if same else np.nan
     copies = bool(same) and low >= _COPIES
-    told = ", ".join(
+    text = ", ".join(
         apa_number(float(x.mean()), digits=4, bounded=True) for x in as_printed.values()
     )
     return Claim(
         id="head_to_tail",
         **_ABOUT,
-        reproduced=f"A_LM {told}: {matches} of {len(verdicts)} as printed",
+        reproduced=f"A_LM {text}: {matches} of {len(verdicts)} as printed",
         verdict="stands in part" if copies else "stands",
         because=_because(as_printed, accuracy, one, same, copies=copies),
         results=(
@@ -183,18 +185,20 @@ def _because(
     first = next(iter(accuracy))
     n, times = as_printed[first].shape
     bounds = [e.interval for e in accuracy.values() if e.interval is not None]
-    said = []
+    sentences = []
     if bounds:
         low, high = min(b.low for b in bounds), max(b.high for b in bounds)
-        said.append(
+        sentences.append(
             f"The accuracies are alike, and none is known to four digits: over {n:,} questions the "
             f"95 % intervals reach from {_three(low)} to {_three(high)}; the printed standard "
             f"errors are those of {times} replications of the same questions."
         )
     values = [e.estimate for e in one.values()]
-    said.append(f"One verdict's reliability is {_three(min(values))} to {_three(max(values))}.")
+    sentences.append(
+        f"One verdict's reliability is {_three(min(values))} to {_three(max(values))}."
+    )
     if copies:
-        said.append(
+        sentences.append(
             f"That judges agree is not shown by it: their shares by question correlate "
             f"{_three(min(r for r, _ in same))} to {_three(max(r for r, _ in same))} and are the "
             f"very same in {100 * min(s for _, s in same):.0f} to "
@@ -204,7 +208,7 @@ def _because(
             "as the judge and the judge as the answering model, and the files carry the names that "
             "this order gives. Which models were asked cannot be told from the verdicts."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _three(value: float) -> str:

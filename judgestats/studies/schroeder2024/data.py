@@ -129,11 +129,11 @@ def _authors(path: Path) -> Iterator[tuple[Any, ...]]:
         if not isinstance(levels, Mapping):
             continue
         for level, items in levels.items():
-            found = _TEMPERATURE.match(str(level))
-            if not found or not isinstance(items, Mapping):
+            match = _TEMPERATURE.match(str(level))
+            if not match or not isinstance(items, Mapping):
                 continue
             try:
-                temperature = float(found.group(1))
+                temperature = float(match.group(1))
             except ValueError:
                 raise InputError(f"replicate: {path.name}: {level!r} is no temperature.") from None
             temperature = 0.0 if temperature < _COLDEST else temperature

@@ -36,14 +36,14 @@ _FIVE = ("min", "q1", "median", "q3", "max")
 
 def table_2(cells: Sequence[Cell]) -> Claim:
     """The published omegas, and what the same procedure gives when nothing is there."""
-    known = [c for c in cells if not math.isnan(c.printed)]
-    wrong = [c for c in known if not c.matches]
-    told = "; ".join(_mismatch(c, known) for c in wrong)
+    usable = [c for c in cells if not math.isnan(c.printed)]
+    wrong = [c for c in usable if not c.matches]
+    text = "; ".join(_mismatch(c, usable) for c in wrong)
     warm = above_zero(cells)
     verdict, because = _against_the_null(warm)
     printed = omega_tables().query("table == 2 and temperature > 0")["value"]
     results: list[NamedResult] = [
-        then("table2.then.cells", "Table 2, cell by cell", _cell_table(cells, known, told))
+        then("table2.then.cells", "Table 2, cell by cell", _cell_table(cells, usable, text))
     ]
     results += [then(f"table2.then.{c.name}", f"Published omega, {c.name}", c.omega) for c in cells]
     for key, title, role, of in (
@@ -67,7 +67,7 @@ def table_2(cells: Sequence[Cell]) -> Claim:
             "omega total of absolute correlations, letters coded 1-5, questions as indicators and "
             "replications as cases"
         ),
-        reproduced=_reproduced(known, wrong, told),
+        reproduced=_reproduced(usable, wrong, text),
         test_now=(
             "the same number after shuffling each question's replications (its null); beside it "
             "the vote-share reliability of one verdict, which gives letters no order"
@@ -78,16 +78,16 @@ def table_2(cells: Sequence[Cell]) -> Claim:
     )
 
 
-def _reproduced(known: Sequence[Cell], wrong: Sequence[Cell], told: str) -> str:
-    if not known:
+def _reproduced(cells: Sequence[Cell], wrong: Sequence[Cell], text: str) -> str:
+    if not cells:
         return "no cell of the folder is one of Table 2: its judges or temperatures are others"
     return (
-        f"{len(known) - len(wrong)} of {len(known)} printed cells of the judges in this folder "
-        f"to the printed digits{f'; not: {told}' if wrong else ''}"
+        f"{len(cells) - len(wrong)} of {len(cells)} printed cells of the judges in this folder "
+        f"to the printed digits{f'; not: {text}' if wrong else ''}"
     )
 
 
-def _mismatch(cell: Cell, known: Sequence[Cell]) -> str:
+def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
     """A cell that does not match, and why, as far as the folder can tell."""
     head = f"{cell.name}: printed {f'{cell.printed:g}'.removeprefix('0')}, "
     if math.isnan(cell.omega.estimate):
@@ -100,7 +100,7 @@ def _mismatch(cell: Cell, known: Sequence[Cell]) -> str:
             f"{head} (the folder has {questions} questions and {replications} replications, the "
             f"paper {paper[0]} and {paper[1]}: other verdicts)"
         )
-    own = [c for c in known if c.judge == cell.judge and c is not cell]
+    own = [c for c in cells if c.judge == cell.judge and c is not cell]
     same = sum(c.matches for c in own)
     if own and same >= len(own) / 2:
         return (
@@ -157,7 +157,7 @@ def _label_free(warm: Sequence[Cell]) -> str:
     )
 
 
-def _cell_table(cells: Sequence[Cell], known: Sequence[Cell], told: str) -> PaperTable:
+def _cell_table(cells: Sequence[Cell], printed_cells: Sequence[Cell], text: str) -> PaperTable:
     rows = [
         {
             "judge": c.judge,
@@ -176,8 +176,8 @@ def _cell_table(cells: Sequence[Cell], known: Sequence[Cell], told: str) -> Pape
         }
         for c in cells
     ]
-    end = f"Cells that do not match: {told}." if told else "Every printed cell matches."
-    if not known:
+    end = f"Cells that do not match: {text}." if text else "Every printed cell matches."
+    if not printed_cells:
         end = "None of these cells is printed in the paper."
     return PaperTable(
         source="arXiv 2412.12509, Table 2",
@@ -237,13 +237,13 @@ def _how_still(worst: float) -> str:
 def table_1(frame: pd.DataFrame, options: Options) -> Claim:
     """Agreement of the three judges."""
     printed = _printed_five()
-    told = " / ".join(_coefficient(v) for v in printed)
+    printed_text = " / ".join(_coefficient(v) for v in printed)
     about = {
         "claim": (
             "The three judges agree moderately: "
             f"{_coefficient(printed[2])} of the pairs in the median replication."
         ),
-        "published": f"{told} (BBH, T = .25; Table 1)",
+        "published": f"{printed_text} (BBH, T = .25; Table 1)",
         "test_then": "share of pairs of judges that agree, five numbers",
         "test_now": (
             "the same share over questions, with an interval over questions, beside what unrelated "
@@ -277,7 +277,7 @@ def table_1(frame: pd.DataFrame, options: Options) -> Claim:
         id="table1",
         **about,
         reproduced="; ".join(f"over {what} {_five(numbers)}" for what, numbers in over.items())
-        + f" (printed: {told})",
+        + f" (printed: {printed_text})",
         verdict=verdict,
         because=because,
         results=(
@@ -295,7 +295,7 @@ def _beside_table_1(
     result: Estimate, over: Mapping[str, Mapping[str, float]], printed: Sequence[float]
 ) -> tuple[str, str]:
     """Whether the printed five numbers are found, and what the judges share at all."""
-    found = [
+    ways = [
         what
         for what, numbers in over.items()
         if all(
@@ -305,19 +305,19 @@ def _beside_table_1(
     ]
     median, interval = printed[2], result.interval
     inside = interval is not None and interval.low <= median <= interval.high
-    if found:
-        said = f"The five printed numbers are those over {found[0]}."
+    if ways:
+        text = f"The five printed numbers are those over {ways[0]}."
     else:
-        said = (
+        text = (
             f"The printed numbers are found neither over {' nor over '.join(over)}; the paper does "
             "not say over which they are. The printed median lies "
             f"{'inside' if inside else 'outside'} the interval of the share over all."
         )
-    verdict = "stands" if found else "stands in part" if inside else "does not stand"
+    verdict = "stands" if ways else "stands in part" if inside else "does not stand"
     if result.null is not None and not result.estimate > result.null.q95:
         verdict = "open" if verdict != "does not stand" else verdict
-        said += " Unrelated judges of the same habits would share as much."
-    return verdict, f"{result.sentence()} {said}"
+        text += " Unrelated judges of the same habits would share as much."
+    return verdict, f"{result.sentence()} {text}"
 
 
 def _five(numbers: Mapping[str, float]) -> str:
