@@ -138,7 +138,8 @@ def _answered_by(run: Run) -> str:
     return (
         f"\n\nThe answers were given in this run by {escape_markdown(', '.join(models))} at "
         f"{escape_markdown(sampling)} ({integer(int(answerers.get('answers') or 0))} "
-        f"answers{lost}); the prompt is `{answerers.get('prompt_sha', '')}` in the appendix, the answers stand in "
+        f"answers{lost}); the prompt is `{answerers.get('prompt_sha', '')}` in the "
+        f"appendix, the answers stand in "
         f"{escape_markdown(str(answerers.get('file', '')))}."
     )
 
