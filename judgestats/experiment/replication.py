@@ -178,9 +178,17 @@ def _how_to_repeat(study: Study) -> list[str]:
     can_be_fetched = study.name in STUDY_DATA
     folder = f"data/{study.name}" if can_be_fetched else "FOLDER"
     fetched = [f"  judgestats items fetch {study.name}"] if can_be_fetched else []
-    return [
+    head = (
         "These are records that judgestats computed from the authors' data and ships; the data do",
         "not ship. To compute them again, on the authors' files as they are:",
+    )
+    if study.from_print:
+        head = (
+            "These are records that judgestats computed from the tables as the paper prints them;",
+            "no judgments are public. To compute them again, from the tables as CSV files:",
+        )
+    return [
+        *head,
         *fetched,
         f"  judgestats run replicate --study {study.name} --data {folder}",
         *([] if can_be_fetched else [f"FOLDER: your copy, from {study.source}."]),

@@ -136,12 +136,15 @@ class Study:
     title, source : str
     examine : callable
         ``examine(folder, options) -> Replication``.
+    from_print : bool
+        Whether only the printed tables are examined: no judgments are public.
     """
 
     name: str
     title: str
     source: str
     examine: Callable[[Path, Options], Replication]
+    from_print: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -394,4 +394,5 @@ STUDY = Study(
     title="Crowd comparative evaluation: what its printed tables say",
     source="arXiv 2502.12501, Tables 1-4",
     examine=examine,
+    from_print=True,
 )

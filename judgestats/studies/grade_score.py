@@ -259,4 +259,5 @@ STUDY = Study(
     title="Grade Score: what its printed tables say",
     source="arXiv 2406.12043, Tables 1-3; github.com/IoDmitri/GradeLab",
     examine=examine,
+    from_print=True,
 )

@@ -143,8 +143,9 @@ def replicated(run: Run) -> list[Showable]:
         parts += [Markdown(text), pointer(tables, about="these figures"), *tables]
     if printed:
         text = (
-            "What follows are the replicated study's own figures, of its own judges and items. "
-            "They are here to be compared with, not to conclude from."
+            "What follows are figures that the replicated study printed, of its own judges and "
+            "items, and, where a line says so, the same figures of this run. They are here to be "
+            "compared, not to conclude from."
         )
         sentences = [f"- {escape_markdown(r.text)}" for r in printed]
         tables = _tabled(printed, run)
