@@ -456,7 +456,7 @@ def test_wrong_parameters_are_named(plan, tmp_path):
         in_batches(plan(), None)
     with pytest.raises(InputError, match="same judgment twice"):
         in_batches([*plan(), *plan()], tmp_path / "j.db")
-    with pytest.raises(InputError, match="online or batch"):
+    with pytest.raises(InputError, match="online, batch or offline"):
         collect_judgments(plan(), mode="post")
 
 
