@@ -184,14 +184,18 @@ def choice_rows(names: Iterable[str]) -> tuple[Row, ...]:
     )
 
 
-def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
+def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tuple[Row, ...]:
     """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
 
     What does not fit on a screen falls off at the end: whether it is right, and the true score,
     are what people ask first. A judge that always says the same, and two people, stand beside.
+    Rates on labels that were picked by hand (`labels_drawn`) are marked: they speak for those
+    items alone.
     """
     names = list(names)
     first = names[0] if names else ""
+    picked = "of items picked by hand" if labels_drawn == "convenience" else ""
+    alone = f"({picked})" if picked else ""
     return (
         asked_row(
             "people",
@@ -200,7 +204,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "pearson_with_human",
             "people.pearson.{}",
             names,
-            note="r",
+            note=f"r, {picked}" if picked else "r",
         ),
         asked_row(
             "accuracy",
@@ -209,13 +213,14 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "accuracy",
             "people.accuracy.{}",
             names,
+            note=alone,
             beside={
                 "always the same": f"people.always_same.{first}",
                 "two people": f"people.among_themselves.{first}",
             },
         ),
         *truth,
-        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names),
+        asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
         asked_row(
             "kappa",
             "beyond chance",
@@ -223,7 +228,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "cohen_kappa",
             "people.kappa.{}",
             names,
-            note="(kappa)",
+            note=f"(kappa, {picked})" if picked else "(kappa)",
             beside={"two people": f"people.among_kappa.{first}"},
         ),
         asked_row(
@@ -233,6 +238,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "sensitivity",
             "people.sensitivity.{}",
             names,
+            note=alone,
         ),
         asked_row(
             "specificity",
@@ -241,6 +247,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
             "specificity",
             "people.specificity.{}",
             names,
+            note=alone,
         ),
         *(
             asked_row(
@@ -250,6 +257,7 @@ def people_rows(names: Iterable[str], *truth: Row) -> tuple[Row, ...]:
                 estimand,
                 f"people.{kind}.{{}}",
                 names,
+                note=alone,
                 beside={"two people": f"people.among_themselves.{first}"},
             )
             for kind, ask, short, estimand in (
@@ -287,14 +295,15 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[Row, Row]:
     )
 
 
-def true_rows(names: Iterable[str], estimand: str) -> tuple[Row, Row]:
+def true_rows(names: Iterable[str], estimand: str, *, labels_drawn: str = "") -> tuple[Row, Row]:
     """What people would say of all that was judged, and how many labels the judge is worth there.
 
     A pass rate or a mean score, corrected; what the labels alone say stands beside it.
     """
     names = list(names)
     note = "(mean score)" if estimand == "greg" else "(pass rate)"
-    alone = {"labels alone": f"people.labels_alone.{names[0]}"} if names else {}
+    words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
+    alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
         asked_row(
             "truth",

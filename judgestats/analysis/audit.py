@@ -14,7 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.audit_parts import both_audits, both_plans, kinds
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
-from judgestats.analysis.drawn import check_drawn, read_mix
+from judgestats.analysis.drawn import check_drawn, drawn_as, read_mix
 from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
@@ -344,7 +344,11 @@ def _audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         condition_records=described.conditions,
         rows=(
             *score_rows(cells["condition"]),
-            *people_rows(cells["condition"], *true_rows(cells["condition"], "greg")),
+            *people_rows(
+                cells["condition"],
+                *true_rows(cells["condition"], "greg", labels_drawn=drawn_as(declared)),
+                labels_drawn=drawn_as(declared),
+            ),
             *instrument_rows(frame, results),
         ),
         metrics=_metrics(described, compared),
@@ -388,7 +392,11 @@ def _audit_once(
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
         rows=(
             score_rows(table["condition"])[-1],
-            *people_rows(table["condition"], *true_rows(table["condition"], "greg")),
+            *people_rows(
+                table["condition"],
+                *true_rows(table["condition"], "greg", labels_drawn=drawn_as(declared)),
+                labels_drawn=drawn_as(declared),
+            ),
             *instrument_rows(frame, results),
         ),
         condition_metrics=_and_people(metrics, table, results),

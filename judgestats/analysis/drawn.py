@@ -15,7 +15,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.stats.validity.inputs import LABELS_DRAWN, LabelsDrawn
 
-__all__ = ["Drawing", "check_drawn", "drawing", "read_mix"]
+__all__ = ["Drawing", "check_drawn", "drawing", "drawn_as", "read_mix"]
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,11 @@ def check_drawn(labels_drawn: str) -> str:
             "Say how the labelled items were chosen."
         )
     return labels_drawn
+
+
+def drawn_as(declared: AnalysisPlan) -> str:
+    """How the labelled items were chosen, as it was stated; empty where it was not."""
+    return str(declared.options.get("labels_drawn") or "")
 
 
 def drawing(

@@ -107,7 +107,13 @@ def with_labelled(
         rows=(
             *analysis.rows,
             *people_rows(
-                names, *true_rows(names, "greg" if reduced.is_scores else "poststratified")
+                names,
+                *true_rows(
+                    names,
+                    "greg" if reduced.is_scores else "poststratified",
+                    labels_drawn=labels_drawn,
+                ),
+                labels_drawn=labels_drawn,
             ),
         ),
         limitations=(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, true_rows
 from judgestats.analysis.drawings import ranked
+from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.families import claim_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
@@ -164,7 +165,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         headlines=headlines,
         described=tuple(steady),
         drawing=ranked("accuracy", "pearson", caption=_DRAWN),
-        rows=(*_rows(table), *steady_rows(steady)),
+        rows=(*_rows(table, drawn_as(declared)), *steady_rows(steady)),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
         condition_metrics=metrics,
@@ -337,13 +338,21 @@ _SAID = (
 )
 
 
-def _rows(table: pd.DataFrame) -> tuple[Row, ...]:
+def _rows(table: pd.DataFrame, drawn: str) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
-    rate, worth = true_rows([c for c, k in kinds.items() if k == "pass_fail"], "poststratified")
-    mean, more = true_rows([c for c, k in kinds.items() if k != "pass_fail"], "greg")
+    rate, worth = true_rows(
+        [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn
+    )
+    mean, more = true_rows(
+        [c for c, k in kinds.items() if k != "pass_fail"], "greg", labels_drawn=drawn
+    )
     return people_rows(
-        kinds, rate, mean, dataclasses.replace(worth, cells={**worth.cells, **more.cells})
+        kinds,
+        rate,
+        mean,
+        dataclasses.replace(worth, cells={**worth.cells, **more.cells}),
+        labels_drawn=drawn,
     )
 
 

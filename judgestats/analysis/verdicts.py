@@ -14,6 +14,7 @@ from judgestats.analysis.asked_rows import people_rows, share_rows, true_rows, v
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
+from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.leaderboard import STRENGTH, strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -247,7 +248,9 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 *true_rows(
                     table["condition"],
                     "rogan_gladen" if "sensitivity" in declared.options else "poststratified",
+                    labels_drawn=drawn_as(declared),
                 ),
+                labels_drawn=drawn_as(declared),
             ),
         ),
         limitations=(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgestats.commands.check_names import of_repetition, unknown_name, with_row
@@ -248,6 +250,12 @@ def check_command(arguments: Given) -> int:
         0 where all demands hold, 1 where one does not.
     """
     demands = read_demands(arguments.min, arguments.max)
+    if Path(arguments.run).is_file():
+        raise InputError(
+            f"check: {arguments.run} is a file, and check takes a run. Audit it first (judgestats "
+            f"analyze {shlex.quote(arguments.run)}, with --labels for bounds on validity), then "
+            "give the run that the line NEXT names."
+        )
     from judgestats.tracking.fetch import results_of_run
 
     results = results_of_run(arguments.run)

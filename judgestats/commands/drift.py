@@ -63,9 +63,15 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
+    first = _judged(arguments.first, arguments.labels)
+    if arguments.relabels and not _labelled(first):
+        raise InputError(
+            f"drift: --relabels are held against the labels of then, and {arguments.first} has "
+            "none. Give them by --labels."
+        )
     with working("Comparing the runs"):
         analysis = drift(
-            _judged(arguments.first, arguments.labels),
+            first,
             _judged(arguments.second),
             baseline=_judged(arguments.baseline) if arguments.baseline else None,
             anchors=_judged(arguments.anchors, arguments.relabels) if arguments.anchors else None,
@@ -74,7 +80,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             seed=arguments.seed,
             omega_model=arguments.omega_model,
         )
-    names = [_short(run) for run in (arguments.first, arguments.second)]
+    names = [_named(run) for run in (arguments.first, arguments.second)]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
@@ -82,7 +88,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     }
     results = analysis.records(about)
     show(results)
-    following = [f"judgestats drift {names[0]} {names[1]} --full"]
+    following = [f"{_command(arguments, short=True)} --full"]
     if arguments.out:
         write_results(Path(arguments.out), results)
         following.append(f"Results: {arguments.out}")
@@ -90,14 +96,18 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     return analysis
 
 
-def _command(arguments: Given) -> str:
-    """The command that repeats the comparison."""
-    words = ["judgestats", "drift", arguments.first, arguments.second]
+def _command(arguments: Given, *, short: bool = False) -> str:
+    """The command that repeats the comparison; `short` cuts runs' ids and leaves numbers out."""
+    kept = _short if short else str
+    words = ["judgestats", "drift", kept(arguments.first), kept(arguments.second)]
     for name in ("baseline", "anchors", "labels", "relabels"):
         given = getattr(arguments, name)
-        words += [f"--{name}", given] if given else []
+        words += [f"--{name}", kept(given)] if given else []
     words += [word for pair in arguments.pair for word in ("--pair", pair)]
-    words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
+    if not short or arguments.omega_model != "parallel":
+        words += ["--omega-model", arguments.omega_model]
+    if not short:
+        words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
     return shlex.join(words)
 
 
@@ -113,6 +123,16 @@ def _judged(run: str, labels: str = "") -> DataFrame:
     return frame
 
 
+def _named(run: str) -> str:
+    """What a title calls a run: its id's beginning, a file's or folder's name."""
+    return Path(run).name if Path(run).exists() else run[: console.SHORT]
+
+
+def _labelled(frame: DataFrame) -> bool:
+    """Whether any judgment has a person's label."""
+    return "label" in frame and bool((frame["label"].notna() & (frame["label"] != "")).any())
+
+
 def _short(run: str) -> str:
-    """A run's id by its beginning; a folder by its name."""
-    return run[: console.SHORT] if not Path(run).exists() else Path(run).name
+    """A run's id by its beginning; a path as it was given."""
+    return run if Path(run).exists() else run[: console.SHORT]

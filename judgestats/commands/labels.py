@@ -15,6 +15,7 @@ from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.judgments.readers.labels import PART
+from judgestats.judgments.readers.names import ALIASES, folded
 from judgestats.judgments.readers.registry import read_judgments
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
@@ -25,6 +26,9 @@ from judgestats.stats.validity.label_plan import (
 )
 
 __all__ = ["labels_command"]
+
+_QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_id", "prompt")))
+"""Columns that tell which items belong together, where they are not the items' ids."""
 
 
 def labels_command(arguments: Given) -> int:
@@ -188,11 +192,20 @@ def _split(arguments: Given) -> int:
     path = Path(arguments.file)
     frame = read_table(path)
     items = _item_column(frame, arguments.item)
-    cluster = _column(frame, arguments.cluster, "cluster") if arguments.cluster else items
+    question = arguments.cluster or next(
+        (str(c) for c in frame if folded(c) in _QUESTIONS and c != items.name), ""
+    )
+    cluster = _column(frame, question, "cluster") if question else items
     part = split_labels(
         len(frame), cluster=cluster.to_numpy(object), validation=arguments.validation,
         seed=arguments.seed,
     )  # fmt: skip
+    console.say(
+        f"kept together: all of a {question} ({cluster.nunique()})."
+        if question
+        else "Split item by item: no column names the question. Where items share one, name it by "
+        "--cluster, or a prompt is tuned on questions that it is validated on."
+    )
     for name, rows in (("tuning", ~part), ("validation", part)):
         out = path.with_name(f"{path.stem}.{name}.csv")
         if out.exists():

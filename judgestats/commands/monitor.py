@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -43,6 +44,13 @@ def monitor_command(arguments: Given) -> int:
         side: {k: _number(v) for k, v in (_pair(t, side) for t in texts)}
         for side, texts in (("min", arguments.min), ("max", arguments.max))
     }
+    for side, numbers in bounds.items():
+        for name, bound in numbers.items():
+            rule = dict(rates).get(name, "")
+            if ":" in rule and not 0 <= bound <= 1:
+                raise InputError(
+                    f"monitor: --{side} {name}={bound:g}: a share lies inside 0-1, as in .8."
+                )
     strange = {*bounds["min"], *bounds["max"]} - set(names)
     if strange:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
@@ -61,8 +69,17 @@ def monitor_command(arguments: Given) -> int:
             f"monitor: {len(seen & set(groups))} clusters were added before (such as "
             f"{sorted(seen & set(groups))[0]!r}). Clusters enter whole: give each once."
         )
+    digest = hashlib.sha256(Path(arguments.file).read_bytes()).hexdigest()
+    if digest in state["files"]:
+        raise InputError(
+            f"monitor: {arguments.file} was added to {path} before. Give each judgment once."
+        )
     beyond = []
     read = {name: _rate(frame, rule) for name, rule in rates}  # refused before anything is said
+    for name, rule in rates:
+        if not state["rates"].get(name, {}).get("total"):
+            for sentence in _absent(frame, name, rule):
+                console.say(sentence)
     for name, values in read.items():
         average = RunningAverage(**state["rates"].get(name, {}))
         for rows in pd.Series(np.arange(len(frame))).groupby(cluster, sort=False):
@@ -74,6 +91,7 @@ def monitor_command(arguments: Given) -> int:
         if high < bounds["min"].get(name, -math.inf) or low > bounds["max"].get(name, math.inf):
             beyond.append(name)
     state["clusters"] = sorted({*seen, *groups}) if arguments.cluster else []
+    state["files"] = [*state["files"], digest]
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
     beside.replace(path)
@@ -132,9 +150,23 @@ def _rate(frame: pd.DataFrame, rule: str) -> np.ndarray[Any, np.dtype[np.float64
     return np.asarray(np.where(values == "", np.nan, (values == word).astype(float)), dtype=float)
 
 
+def _absent(frame: pd.DataFrame, name: str, rule: str) -> list[str]:
+    """What to say where no row holds the rate's word: a slip of the pen, or a rate of 0."""
+    column, sign, word = rule.partition(":")
+    held = [w for w in frame[column].unique() if w]
+    if not sign or not word or word.startswith("=") or word in held:
+        return []
+    some = ", ".join(held[:4]) or "nothing"
+    sentence = (
+        f"{name}: no row's {column} is {word!r}; there are {some}. If that is a slip, move the "
+        "state away and look again."
+    )
+    return [sentence]
+
+
 def _read_state(path: Path, names: Sequence[str]) -> dict[str, Any]:
     if not path.exists():
-        return {"version": _VERSION, "rates": {}, "clusters": []}
+        return {"version": _VERSION, "rates": {}, "clusters": [], "files": []}
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         held = {k: RunningAverage(**v) for k, v in state["rates"].items()}
@@ -146,4 +178,4 @@ def _read_state(path: Path, names: Sequence[str]) -> dict[str, Any]:
             f"{path}: the state is of other rates ({', '.join(held)}). The level is shared over "
             "the rates, so they stay the same: give these, or another --state."
         )
-    return dict(state)
+    return {"files": [], **state}

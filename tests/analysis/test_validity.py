@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
+from judgestats.analysis.asked_rows import people_rows
 from judgestats.errors import InputError
 from judgestats.results import Estimate, Table
 from judgestats.results.brief import brief_of
@@ -163,6 +164,8 @@ def test_labels_picked_by_hand_are_not_corrected(by_verdict):
     assert np.isnan(corrected.estimate)
     assert "by hand" in corrected.reason
     assert "convenience" in {n.code for n in named(found, "people.sensitivity").notes}
+    notes = {row.key: row.note for row in people_rows(["J"], labels_drawn="convenience")}
+    assert notes["sensitivity"] == notes["accuracy"] == "(of items picked by hand)"
 
 
 def test_unstated_labels_that_differ_from_the_rest_are_told(by_verdict):

@@ -200,3 +200,11 @@ def test_a_results_file_that_was_cut_short_is_named_with_what_to_do(tmp_path, ca
     assert "results.json: line" in said
     assert "cut short" in said
     assert "judgestats analyze" in said
+
+
+def test_a_file_is_told_to_be_audited_first(tmp_path, capsys):
+    from judgestats.cli import main
+
+    (tmp_path / "mine.csv").write_text("item,verdict\n1,pass\n")
+    assert main(["check", str(tmp_path / "mine.csv"), "--min", "validity/sensitivity=.9"]) == 2
+    assert "Audit it first (judgestats analyze" in capsys.readouterr().err

@@ -108,6 +108,16 @@ def test_parts_keep_questions_together(judged, capsys):
     assert capsys.readouterr().out.count("digest") == 2
 
 
+def test_parts_keep_questions_together_unasked_or_say_that_none_is_named(judged, capsys):
+    assert main(["labels", "split", "judged.csv"]) == 0
+    one, two = (pd.read_csv(f"judged.{n}.csv") for n in ("tuning", "validation"))
+    assert not set(one["question"]) & set(two["question"])
+    assert "all of a question" in capsys.readouterr().out
+    pd.read_csv("judged.csv").drop(columns="question").to_csv("bare.csv", index=False)
+    assert main(["labels", "split", "bare.csv"]) == 0
+    assert "item by item: no column names the question" in capsys.readouterr().out
+
+
 @pytest.fixture
 def page(judged):
     main(["labels", "plan", "judged.csv", "--labels", "6", "--text", "answer"])
@@ -253,3 +263,15 @@ def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
     assert "no column 'label'" in told.err
     assert not told.out  # no rate of a file that is refused
     assert (tmp_path / "s.json").read_text() == before
+
+
+def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stream("one.csv", 0.9, 60, 1)
+    words = ["monitor", "one.csv", "--state", "s.json", "--rate"]
+    assert main([*words, "pass=verdict:pass", "--min", "pass=80"]) == 2
+    assert "a share lies inside 0-1" in capsys.readouterr().err
+    assert main([*words, "pass=verdict:PASS"]) == 0
+    assert "no row's verdict is 'PASS'" in capsys.readouterr().out
+    assert main([*words, "pass=verdict:PASS"]) == 2
+    assert "was added to s.json before" in capsys.readouterr().err
