@@ -71,3 +71,12 @@ def test_labels_by_verdict_and_too_few_labels_give_no_comparison():
     frame, _ = judged(2)
     read = js.read_judgments(frame)
     assert not system_results(read, plan_for(read, labels_drawn="by-verdict"))
+
+
+def test_an_id_for_each_answer_and_its_question_name_the_systems_too():
+    shared, _ = judged(3, rates=(0.85, 0.5))
+    own = shared.rename(columns={"question_id": "question"})
+    own["id"] = own["question"].astype(str) + own["system"]
+    read = js.read_judgments(own)
+    assert any("systems = system" in sentence for sentence in read.attrs["understood"])
+    assert compared(own).rows[0].estimate == compared(shared).rows[0].estimate

@@ -36,7 +36,7 @@ from judgestats.judgments.readers.orders import with_orders, with_pairs_of_ids
 from judgestats.judgments.readers.ragas import ragas_options
 from judgestats.judgments.readers.sides import side_columns, with_sides
 from judgestats.judgments.readers.table_files import table_of
-from judgestats.judgments.readers.understanding import Understanding, understand
+from judgestats.judgments.readers.understanding import UNVARYING, Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
 from judgestats.protocols.base import Status
 
@@ -158,6 +158,12 @@ def read_frame(
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
     frame.attrs["scale"] = read.scale
+    systems = _systems_of_answers(table, understanding, names)
+    understanding = replace(
+        understanding,
+        unused=tuple((c, why) for c, why in understanding.unused if c not in systems),
+    )
+    shapes += [f"systems = {column}" for column in systems]
     sentence = "; ".join([*shapes, _sentence(frame, names, understanding, options)])
     frame.attrs["understood"] = [f"{read.said}.", f"{sentence}."]
     frame.attrs["unused"] = dict(understanding.unused)
@@ -274,6 +280,7 @@ def _columns(
     out["item_id"] = joined_ids(table, understanding.item)
     own = tuple(c for c in understanding.item if folded(c) not in PARTS)
     systems = [c for c in understanding.item if folded(c) in SYSTEMS]
+    systems = systems or _systems_of_answers(table, understanding, names)
     if len(systems) == 1:  # which system answered: several answers to one question are compared
         out["author"] = text_column(table[systems[0]])
     if "cluster" in out:
@@ -394,9 +401,19 @@ def _labels_said(frame: pd.DataFrame, names: Mapping[str, str], options: TableOp
     return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
 
 
+def _systems_of_answers(
+    table: pd.DataFrame, understanding: Understanding, names: Mapping[str, str]
+) -> list[str]:
+    """The column that names the system where each answer has an id, and its question a column."""
+    whole = [c for c, why in understanding.unused if why == UNVARYING]
+    named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
+    alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
+    return named if alone and "cluster" in names else []
+
+
 def unused_columns(understanding: Understanding) -> list[str]:
     """The columns that have no part in what is analysed, in words."""
-    still = [c for c, why in understanding.unused if why == "does not vary within an item"]
+    still = [c for c, why in understanding.unused if why == UNVARYING]
     others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
     sentences = []
     if still:

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.judgments.readers.names import PARTS, folded
 
-__all__ = ["CRITERIA", "Understanding", "group_codes", "understand"]
+__all__ = ["CRITERIA", "UNVARYING", "Understanding", "group_codes", "understand"]
 
 CRITERIA = frozenset(
     {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
 )
+UNVARYING = "does not vary within an item"
+"""Why a column has no part in a key that tells something of the item as a whole."""
 _TIMES = re.compile(r"(time|date|tstamp|timestamp|created|updated|asked|started|ended)", re.I)
 _MEASURES = re.compile(
     r"(latency|duration|second|token|cost|price|usd|length|chars|words|prob|logprob|confidence"
@@ -158,7 +160,7 @@ def _varies(base: NDArray[np.int64], column: pd.Series) -> bool:
 def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
     """Why a column has no part in a key; empty where it might have one."""
     if not _varies(base, column):
-        return "does not vary within an item"
+        return UNVARYING
     if _nested(column):
         return "nested"
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):

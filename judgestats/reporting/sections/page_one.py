@@ -1,4 +1,4 @@
-"""Page one: the answer in a sentence, the figure that answers, what to do, four questions."""
+"""Page one: the answer in a sentence, its figure, what to do, and what is asked of a judge."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _HIGH = 3.0
 _QUESTIONS: dict[str, tuple[str, ...]] = {
     "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
     "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
+    "True?": (),
     "Fair?": (
         "corrected",
         "swap_consistency",
@@ -36,13 +37,15 @@ _QUESTIONS: dict[str, tuple[str, ...]] = {
         "unrelated_wins",
     ),
 }
-"""What answers each question where an analysis does not say it itself."""
+"""What answers each question where an analysis does not say it itself; what people would give all
+is only said where labels correct something."""
 _MOST_OF_ONE = 2
-_ASKED = {"steady": "Steady?", "right": "Right?", "fair": "Fair?"}
+_ASKED = {"steady": "Steady?", "right": "Right?", "true": "True?", "fair": "Fair?"}
 _KEYS = {
     "sem": "steady", "reliability": "steady", "flips": "steady", "again": "steady",
     "people": "right", "accuracy": "right", "right": "right", "preferred": "right",
     "correct": "right", "best": "right", "kappa": "right",
+    "truth": "true",
     "swap": "fair", "padding": "fair", "position": "fair", "grade": "fair", "lenient": "fair",
     "fair": "fair", "corrected": "fair", "unrelated": "fair", "bias": "fair",
 }  # fmt: skip
@@ -122,7 +125,8 @@ def questions(run: Run, *, most: int = _MOST_ROWS) -> Table | None:
             row["price"] = shown
     if len(columns) < 2:
         return None
-    missing = [q for q in (*_QUESTIONS, "Price?") if not any(q in c.label for c in columns)]
+    examined = [*(q for q, keys in _QUESTIONS.items() if keys), "Price?"]
+    missing = [q for q in examined if not any(q in c.label for c in columns)]
     notes = []
     if missing:
         asked = ", ".join(m.rstrip("?").lower() for m in missing)
