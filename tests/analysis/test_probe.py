@@ -252,3 +252,43 @@ def test_padding_is_told_from_quality_where_longer_answers_really_are_better():
     moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
     assert {k for k in moved if k[0] == "sim-fair"} == set()
     assert ("sim-verbose", "padding") in moved
+
+
+def worked(k, quality):
+    """An answer that ends with its final answer, and as it was written at length."""
+    reasons = " ".join(f"Step {i} of {k} follows from the one before." for i in range(12))
+    final = f"Final answer: {k} {stated_quality(quality)}"
+    expanded = f"{reasons} {reasons} {reasons}\n{final}"
+    return Response(turns=(f"{reasons}\n{final}",), written=(("expanded", expanded),))
+
+
+@pytest.fixture(scope="module")
+def reasoned():
+    rng = np.random.default_rng(11)
+    items = tuple(
+        Item(
+            id=f"q{i}", cluster=f"q{i}", turns=(f"Question {i}?",),
+            responses=tuple(worked(f"{i}.{k}", q) for k, q in enumerate(rng.uniform(.2, .7, 2))),
+        )
+        for i in range(60)
+    )  # fmt: skip
+    listed = "nationality,mother tongue,reasoning left out,expanded"
+    probes = probes_named("probes", listed)
+    judges = ["sim-fair", "sim-parochial", "sim-verbose"]
+    return analysed(judged(judges, probes, items=items), probes, items=items)
+
+
+def test_authors_origins_and_reasoning_left_out_are_found_at_their_size(reasoned):
+    moved = {k for k in claimed(reasoned, "differs") if PROBES[k[1]].kind == "fair"}
+    assert moved == {
+        ("sim-parochial", "nationality"), ("sim-parochial", "mother tongue"),
+        ("sim-parochial", "reasoning left out"), ("sim-verbose", "expanded"),
+        ("sim-verbose", "reasoning left out"),
+    }  # fmt: skip
+    sizes = {"nationality": 0.9, "mother tongue": 0.6, "reasoning left out": -1.2}
+    for probe, size in sizes.items():
+        interval = reasoned[f"instrument.{probe}.sim-parochial at T=1"].effect.interval
+        assert interval.low <= size <= interval.high
+    # Three times as long, at .8 points a unit of log length.
+    interval = reasoned["instrument.expanded.sim-verbose at T=1"].effect.interval
+    assert interval.low <= 0.8 * np.log(2.9) <= interval.high

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from judgestats.analysis.audit import audit
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.unread import with_lost_shares
 from judgestats.commands.check import chosen, judge_run, read_demands
@@ -13,6 +14,7 @@ from judgestats.commands.check_names import of_repetition, unknown_name, with_ro
 from judgestats.errors import InputError
 from judgestats.results import Condition, Estimate, Interval, Results, Row, write_results
 from judgestats.tracking.readings import WHOLE_RUN
+from tests.analysis.test_instrument import frame
 
 ICC = "reliability/icc1"
 LO, HI = f"ci/{ICC}.lo", f"ci/{ICC}.hi"
@@ -208,3 +210,23 @@ def test_a_file_is_told_to_be_audited_first(tmp_path, capsys):
     (tmp_path / "mine.csv").write_text("item,verdict\n1,pass\n")
     assert main(["check", str(tmp_path / "mine.csv"), "--min", "validity/sensitivity=.9"]) == 2
     assert "Audit it first (judgestats analyze" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("favour", "side", "demand", "judge", "passed"),
+    [
+        (1.2, "most", "instrument/dif_log_odds=1", "mild", False),
+        (0.0, "most", "instrument/dif_log_odds=1", "mild", True),
+        (0.0, "most", "instrument/severity=.1", "mild", True),
+        (0.0, "most", "instrument/severity=.1", "strict", False),
+        (0.0, "least", "instrument/effective_levels=2", "strict", True),
+    ],
+)
+def test_fairness_and_severity_are_demanded_of_an_audit(favour, side, demand, judge, passed):
+    """A judge that is 1.2 kinder to one source, one that is .8 points of quality stricter."""
+    table = frame(favour=favour, factor=False)
+    table["author"] = table["item_id"].str.split("-").str[1]
+    analysis = audit(table, n_resamples=19)
+    metrics = {n.partition(",")[0]: m for n, m in analysis.condition_metrics.items()}
+    table = found(metrics, **{side: [demand]})
+    assert table[judge].passed is passed

@@ -209,6 +209,17 @@ _JUDGES = (
         position_bias=0.0,
     ),
     SimulatedJudge(
+        name="sim-parochial",
+        about="scores authors from Norway and those whose mother tongue is English higher, and a "
+        "final answer without its reasoning lower",
+        moved_by={
+            "nationality: Norway": 0.9,
+            "mother tongue: English": 0.6,
+            "reasoning left out": -1.2,
+        },
+        position_bias=0.0,
+    ),
+    SimulatedJudge(
         name="sim-touchy",
         about="scores another way as soon as its prompt is worded otherwise",
         wording=0.8,

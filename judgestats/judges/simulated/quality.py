@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 from judgestats.protocols.padding import unpadded
 from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injection
+from judgestats.protocols.probes.wording import ALONE
 
 __all__ = [
     "Seen",
@@ -148,12 +149,19 @@ def seen_in(question: str, answer: str) -> Seen:
     text, change = without_injection(answer)
     if not change:
         bare = unpadded(answer)
-        plain = (bare, "padding" if bare != answer else "")
+        plain = (bare, _plain_change(bare, answer))
         text, change = _changed().get(answer.strip(), plain)
     if change == "master key" or is_elsewhere(question, text):
         return Seen(text=text, change=change, quality=0.0)
     left = len(answer) / len(text) if change == "cut off" else 1.0
     return Seen(text=text, change=change, quality=quality_of(text) * left)
+
+
+def _plain_change(bare: str, answer: str) -> str:
+    """How a text of nobody's bank was changed: by padding, or to what a last line ends with."""
+    if bare != answer:
+        return "padding"
+    return "reasoning left out" if answer.startswith(ALONE) else ""
 
 
 def is_elsewhere(question: str, answer: str) -> bool:

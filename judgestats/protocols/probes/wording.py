@@ -9,7 +9,10 @@ from dataclasses import replace
 from judgestats.protocols.padding import padded
 from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded, sentences
 
-__all__ = ["PROBES", "longer"]
+__all__ = ["ALONE", "PROBES", "longer"]
+
+ALONE = "Final answer: "
+"""What stands before an answer whose reasoning was left out."""
 
 _TYPO_SHARE = 0.05
 _WORD = re.compile(r"[A-Za-z]{4,}")
@@ -80,7 +83,7 @@ def _without_reasoning(shown: Judged) -> Judged | None:
     final = _FINAL.search(shown.answer.rstrip())
     if final is None or not shown.answer[: final.start()].strip():
         return None
-    return replace(shown, answer=f"Final answer: {final['said'].strip()}")
+    return replace(shown, answer=f"{ALONE}{final['said'].strip()}")
 
 
 PROBES = (

@@ -52,6 +52,12 @@ def test_probabilities_are_probabilities(name):
         assert len(c) == 4
 
 
+@pytest.mark.parametrize("name", simulated_judges())
+def test_the_page_says_what_each_judge_is_for(name):
+    page = Path(__file__).parents[3] / "docs" / "simulated-judges.md"
+    assert f"| `{name}` | {simulated_judge(name).about}" in page.read_text(encoding="utf-8")
+
+
 def test_spread_grows_with_temperature_except_for_the_null_judge():
     answers = [f"text {i}" for i in range(300)]
 
