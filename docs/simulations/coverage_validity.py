@@ -43,7 +43,7 @@ JUDGES = (
     (0.98, 0.98),
     (1, 1),
 )
-QUIET = {"few_labels", "assumes_random", "unread_class", "assumes_equal_rates"}
+QUIET = {"few_labels", "assumes_random", "unread_class", "assumes_equal_rates", "people_only"}
 """Notes that say what the design is, not that the interval may fail."""
 
 

@@ -124,7 +124,10 @@ def _classes(items: LabelledItems, verdict: IntArray) -> _Classes:
                 f"No item{within} with the judge's verdict {_WORDS[empty[0]]} has a label: there "
                 "the people's labels alone are used."
             )
-            notes.append(Note(code="class_unlabelled", message=message))
+            # Labels drawn at random speak for all items without the judge: a rare class that none
+            # of them met is no sign of anything wrong, a common one is.
+            rare = np.isin(verdict[here], empty).mean() < MATTERS
+            notes.append(Note(code="people_only" if rare else "class_unlabelled", message=message))
     code += N_CLASSES * items.stratum
     return _Classes(code, tuple(notes), people_only)
 

@@ -272,3 +272,15 @@ def test_few_labels_of_a_skewed_score_get_limits_that_follow_the_skewness():
     assert "Hall" in corrected.interval.method
     many = np.where(np.arange(400) < 100, truth, np.nan)
     assert corrected_mean(judge, many, labels_drawn="random").corrected.interval.method == "t"
+
+
+@pytest.mark.parametrize(("passes", "code"), [(20, "people_only"), (300, "class_unlabelled")])
+def test_a_verdict_without_a_label_is_warned_of_where_it_is_common(passes, code):
+    judge = np.repeat([1.0, 0.0], [passes, 1000 - passes])
+    human = np.full(1000, np.nan)
+    human[-60:] = np.tile([0.0, 0.0, 1.0], 20)
+    found = corrected_rate(judge, human, labels_drawn="random")
+    assert found.corrected.details["people_only"]
+    codes = {n.code for n in found.notes}
+    assert code in codes
+    assert len(codes & {"people_only", "class_unlabelled"}) == 1
