@@ -1,8 +1,8 @@
 """Every statistic's speed beside its peers, in one run: python benchmarks/stats.py [--write]
 
-Rows of stats_omega.py, stats_ranks.py, stats_spread.py and stats_verdicts.py, and the variance
-components and intraclass correlations of this file. ``--write`` puts the table into
-docs/benchmarks/stats.md, with the machine's load before and after.
+Rows of the files stats_*.py beside this one, and the variance components and intraclass
+correlations of this file. ``--write`` puts the table into docs/benchmarks/stats.md, with the
+load before and after.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pingouin
+import stats_instrument
 import stats_omega
 import stats_ranks
 import stats_spread
@@ -162,7 +163,7 @@ def main() -> None:
     start, before = time.perf_counter(), os.getloadavg()[0]
     with one_blas_thread():
         found = rows()
-        for script in (stats_omega, stats_verdicts, stats_ranks, stats_spread):
+        for script in (stats_omega, stats_verdicts, stats_ranks, stats_spread, stats_instrument):
             found += script.rows()
         linear = stats_verdicts.linear()
     print_rows(found)

@@ -31,6 +31,7 @@ STRENGTH = Hypothesis(
     "ranks whose intervals hold all at once, and the chance that the observed order is the other "
     "one (where three systems or more are named)",
 )
+LENGTH = "log_length_ratio"
 _FEWEST, _MOST = 3, 50_000
 _SHOWN = 4
 _VERDICTS = {"a", "b", "tie"}
@@ -142,7 +143,7 @@ def _called(named: NamedResult) -> str:
     return named.id.removeprefix("strength.").removesuffix(f".{named.about.conditions[0]}")
 
 
-def _met(own: pd.DataFrame) -> pd.DataFrame | None:
+def _met(own: pd.DataFrame, *, lengths: bool = False) -> pd.DataFrame | None:
     """Verdicts between two named systems, as shown; None where these are no such verdicts."""
     choices = own["choice"].astype(str)
     systems = own[["system_a", "system_b"]].astype(str)
@@ -155,18 +156,29 @@ def _met(own: pd.DataFrame) -> pd.DataFrame | None:
     order = own["order"].astype(str)[kept] if "order" in own else pd.Series("", own.index[kept])
     second = order.eq("ba").to_numpy()
     a, b = (systems.loc[kept, c].to_numpy(object) for c in ("system_a", "system_b"))
-    return pd.DataFrame({
+    met = pd.DataFrame({
         "verdict": np.where(second, choices[kept].map(_TURNED), choices[kept]),
         "first": np.where(second, b, a), "second": np.where(second, a, b),
         "cluster": own.loc[kept, "cluster"].astype(str).to_numpy(object),
         "placed": order.isin(["ab", "ba"]).to_numpy(),
     })  # fmt: skip
+    if lengths and {"length_a", "length_b"} <= set(own):
+        shown = own.loc[kept, ["length_a", "length_b"]].to_numpy(float)
+        if not (shown > 0).all():  # NaN too
+            raise InputError(
+                "leaderboards: length_a and length_b must be above 0 in every row with a verdict. "
+                "Leave both columns out where lengths are not known."
+            )
+        ratio = np.log(shown[:, 0] / shown[:, 1])
+        met[LENGTH] = np.where(second, -ratio, ratio)
+    return met
 
 
 def _fitted(used: pd.DataFrame, level: float, seed: int) -> Strengths:
     return bradley_terry(
         used["verdict"].to_numpy(str), system_a=used["first"].to_numpy(str),
         system_b=used["second"].to_numpy(str), order=bool(used["placed"].all()),
+        covariates={LENGTH: used[LENGTH].to_numpy(float)} if LENGTH in used else None,
         cluster=used["cluster"].to_numpy(str), level=level, seed=seed,
     )  # fmt: skip
 
@@ -200,7 +212,8 @@ def leaderboards(
     ----------
     pairs : DataFrame
         ``choice`` (a, b or tie), ``system_a``, ``system_b``, ``cluster`` (the question) and, where
-        it is known, ``order`` (ab, ba).
+        it is known, ``order`` (ab, ba). ``length_a`` and ``length_b``, the lengths of the texts,
+        are taken out as the log of their ratio.
     scores : DataFrame
         ``score``, ``system``, ``cluster``, and with several judges ``judge`` and ``item_id``: their
         severity is then taken out by the many-facet model.
@@ -213,7 +226,8 @@ def leaderboards(
         A row a system, the strongest by pairs first: ``strength`` with ``low`` and ``high``, ranks,
         the chance of standing below the next one, then ``points`` with its interval (the mean
         score; with several judges less the mean of the systems) and ``rank_points``. ``attrs``:
-        ``tau``, Kendall's tau-b between both orders, and ``points_from``, how points were got.
+        ``tau``, Kendall's tau-b between both orders, ``points_from``, how points were got, and
+        with lengths ``length_effect``, the log odds that a unit of the log ratio adds.
 
     Raises
     ------
@@ -234,13 +248,14 @@ def leaderboards(
     >>> list(board["system"]), board.attrs["tau"]
     (['x', 'y', 'z'], 1.0)
     """
-    used = _met(pairs)
+    used = _met(pairs, lengths=True)
     if used is None:
         raise InputError(
             f"leaderboards: pairs need verdicts a, b or tie between {_FEWEST} systems or more "
             "(system_a, system_b). Two systems are compared by their win rate."
         )
-    board = _table(_fitted(used, level, seed))
+    strengths = _fitted(used, level, seed)
+    board = _table(strengths)
     points, how = _points(scores, level, seed)
     if set(points["system"]) != set(board["system"]):
         apart = sorted(set(points["system"]) ^ set(board["system"]))
@@ -252,6 +267,9 @@ def leaderboards(
     board["rank_points"] = board["points"].rank(ascending=False, method="min").astype(int)
     tau = stats.kendalltau(board["strength"], board["points"]).statistic
     board.attrs |= {"tau": float(tau), "points_from": how}
+    lengths = [t.estimate for t in strengths.others if t.name == "slope_of_covariate"]
+    if lengths:
+        board.attrs["length_effect"] = lengths[0]
     return board
 
 

@@ -86,3 +86,30 @@ def test_what_cannot_stand_side_by_side_is_refused():
         leaderboards(pairs(), scores().query("system != 'z'"))
     with pytest.raises(InputError, match="between 3 systems or more"):
         leaderboards(pairs(met=("xy",)), scores())
+
+
+def test_what_length_adds_is_taken_out_of_strengths():
+    """The judge adds 1 to the log odds for each unit of log length; z is the worst, and longest."""
+    rng, rows = np.random.default_rng(5), []
+    typical = {"x": 300, "y": 400, "z": 2500}
+    for q in range(150):
+        for a, b in ("xy", "yz", "xz"):
+            long = {s: typical[s] * np.exp(0.6 * rng.normal()) for s in (a, b)}
+            for order in ("ab", "ba"):
+                odds = QUALITY[a] - QUALITY[b] + np.log(long[a] / long[b])
+                won = rng.random() < 1 / (1 + np.exp(-odds))
+                rows.append({"choice": "a" if won else "b", "system_a": a, "system_b": b,
+                             "order": order, "cluster": f"q{q}", "length_a": long[a],
+                             "length_b": long[b]})  # fmt: skip
+    table = pd.DataFrame(rows)
+    board = leaderboards(table, scores())
+    assert list(board["system"]) == ["x", "y", "z"]
+    assert (board["low"] < board["system"].map(QUALITY)).all()
+    assert (board["high"] > board["system"].map(QUALITY)).all()
+    assert board.attrs["length_effect"] == pytest.approx(1, abs=0.35)
+    naive = leaderboards(table.drop(columns=["length_a", "length_b"]), scores())
+    assert (
+        naive.set_index("system")["strength"]["z"] > board.set_index("system")["strength"]["z"] + 1
+    )
+    with pytest.raises(InputError, match="length_a and length_b must be above 0"):
+        leaderboards(table.assign(length_b=0), scores())
