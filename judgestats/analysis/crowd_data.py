@@ -24,7 +24,8 @@ def gold_labels(items: Sequence[Item]) -> dict[str, str]:
     gold = {}
     for item in items:
         for label in item.labels:
-            winner = label.winner if label.a < label.b else {"a": "b", "b": "a"}[label.winner]
+            turned = {"a": "b", "b": "a"}.get(label.winner, label.winner)  # a tie stays one
+            winner = label.winner if label.a < label.b else turned
             gold[pair_name(item, (label.a, label.b))] = winner
     return gold
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.second_opinion_blocks import blocked_numbers, credit_numbers
+from judgestats.analysis.second_opinion_selections import selection_numbers
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
 
@@ -64,7 +65,9 @@ class Opinion:
         return abs(self.difference) <= self.tolerance * max(1.0, abs(self.ours))
 
 
-def second_opinion(frame: pd.DataFrame, results: Results) -> tuple[Opinion, ...]:
+def second_opinion(
+    frame: pd.DataFrame, results: Results, *, gold: Mapping[str, str] | None = None
+) -> tuple[Opinion, ...]:
     """Recompute the records of a run that other packages can compute.
 
     Parameters
@@ -73,6 +76,8 @@ def second_opinion(frame: pd.DataFrame, results: Results) -> tuple[Opinion, ...]
         The parsed judgments of the run.
     results : Results
         Its records.
+    gold : mapping of pair to label, optional
+        The labels of pairs of answers (`judgestats.analysis.crowd_data.gold_labels`).
 
     Returns
     -------
@@ -81,8 +86,8 @@ def second_opinion(frame: pd.DataFrame, results: Results) -> tuple[Opinion, ...]
         within-item variance (statsmodels' mixed model), the blocked F of spread and of agreement
         with people (statsmodels), Friedman's statistic over the spread of items (pingouin), signed
         ranks (scipy), differences of alignment scores (statsmodels), Fleiss' kappa (statsmodels),
-        correlations with ratings (scipy), kappa with labels (statsmodels), and Holm's adjustment
-        of every family (statsmodels).
+        correlations with ratings (scipy), kappa with labels (statsmodels), Holm's adjustment
+        of every family (statsmodels), and what `selection_numbers` lists.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
@@ -90,6 +95,7 @@ def second_opinion(frame: pd.DataFrame, results: Results) -> tuple[Opinion, ...]
             *_scores(frame, results),
             *_verdicts(frame, results),
             *(_blocked(one) for one in credit_numbers(results)),
+            *(_blocked(one) for one in selection_numbers(frame, results, gold)),
             *_families(results),
         )
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.results import Comparison, Results, Test
 
-__all__ = ["blocked_numbers", "credit_numbers"]
+__all__ = ["Numbers", "blocked_numbers", "credit_numbers", "f_of_blocks"]
 
 Floats = NDArray[np.float64]
 Numbers = Iterator[tuple[str, str, float, float, str, str]]
@@ -46,7 +46,7 @@ def blocked_numbers(
         if record.test == "spread_blocked_f" and record.statistic.value > 0:
             yield (
                 record.id, "F of spread within items", record.statistic.value,
-                _f(cells, clusters), "statsmodels.AnovaRM",
+                f_of_blocks(cells, clusters), "statsmodels.AnovaRM",
                 "each question's mean of its items' mean distances",
             )  # fmt: skip
         if record.test == "wilcoxon_signed_rank" and record.id.startswith("ranks."):
@@ -94,7 +94,7 @@ def credit_numbers(results: Results) -> Numbers:
         if record.statistic.value > 0:
             yield (
                 record.id, "F of agreement with people", record.statistic.value,
-                _f(own[kept], clusters[kept]), "statsmodels.AnovaRM",
+                f_of_blocks(own[kept], clusters[kept]), "statsmodels.AnovaRM",
                 "each question's mean of its pairs' credit",
             )  # fmt: skip
         column = dict(zip(record.groups, own.T, strict=True))
@@ -114,8 +114,20 @@ def _distance(x: Floats) -> Floats:
     return np.asarray(np.abs(x - x.mean(axis=1, keepdims=True)).mean(axis=1))
 
 
-def _f(cells: Floats, clusters: NDArray[Any]) -> float:
-    """F of a repeated-measures analysis of variance, questions as subjects."""
+def f_of_blocks(cells: Floats, clusters: NDArray[Any]) -> float:
+    """F of a repeated-measures analysis of variance, questions as subjects.
+
+    Parameters
+    ----------
+    cells : ndarray, shape (n_items, n_conditions)
+    clusters : ndarray, shape (n_items,)
+
+    Examples
+    --------
+    >>> cells = np.array([[1.0, 2.0], [1.0, 4.0], [2.0, 3.0]])
+    >>> round(f_of_blocks(cells, np.array(["a", "b", "c"])), 6)
+    6.25
+    """
     from statsmodels.stats.anova import AnovaRM
 
     wide = pd.DataFrame(cells).groupby(np.asarray(clusters, dtype=str), sort=False).mean()

@@ -29,10 +29,15 @@ def second_opinion_command(arguments: Given) -> int:
     int
         1 where a number lies beyond its tolerance.
     """
+    from judgestats.analysis.crowd_data import gold_labels
     from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
-    from judgestats.tracking.fetch import results_of_run, run_judgments
+    from judgestats.tracking.fetch import results_of_run, run_items, run_judgments
 
-    opinions = second_opinion(run_judgments(arguments.run), results_of_run(arguments.run))
+    opinions = second_opinion(
+        run_judgments(arguments.run),
+        results_of_run(arguments.run),
+        gold=gold_labels(run_items(arguments.run)),
+    )
     if not opinions:
         raise InputError(
             f"second-opinion: no number of {arguments.run} can be recomputed by another package: "

@@ -10,13 +10,22 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError, nearest
+from judgestats.items.readers import read_items
+from judgestats.items.schema import Item
 from judgestats.judgments.schemas import validate_parsed
 from judgestats.judgments.versions import read_frame
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
 from judgestats.tracking.store import Store, open_store, store_faults
 
-__all__ = ["parameters_of_run", "results_of_run", "run_folder", "run_judgments", "whole_run"]
+__all__ = [
+    "parameters_of_run",
+    "results_of_run",
+    "run_folder",
+    "run_items",
+    "run_judgments",
+    "whole_run",
+]
 
 
 def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
@@ -72,6 +81,26 @@ def run_judgments(run: str) -> pd.DataFrame:
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
         return validate_parsed(read_frame(file), what=f"judgments of run {run}")
+
+
+def run_items(run: str) -> tuple[Item, ...]:
+    """The items of a run; none where it keeps none.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    tuple of Item
+    """
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        file = folder / "data" / "items.jsonl"
+        if not file.is_file():
+            return ()
+        return tuple(read_items(file, layout="judgestats", empty_ok=True))
 
 
 def whole_run(run: str) -> str:
