@@ -333,3 +333,18 @@ def test_what_is_no_scale_is_refused_before_the_data_are_read(scale):
 def test_a_scale_below_zero_is_read():
     rows = [{"item": i, "score": v} for i, v in enumerate((-5, 0, 5))]
     assert read_judgments(rows, scale="-5-5").attrs["scale"] == (-5.0, 5.0)
+
+
+def test_question_beside_items_own_ids_is_the_cluster_unless_it_is_another_thing():
+    rows = [
+        {"item_id": i, "question_id": f"q{int(i[1]) // 2}", "judge": "g", "run": r, "score": r + 1}
+        for i in ("a0", "a1", "b2", "b3")
+        for r in (0, 1, 2, 3)
+    ]
+    read = read_judgments(rows)
+    assert read.groupby("item_id")["cluster"].first().to_dict() == {
+        "a0": "q0", "a1": "q0", "b2": "q1", "b3": "q1",
+    }  # fmt: skip
+    assert (read_judgments(rows, ignore="question_id")["cluster"] == read["item_id"]).all()
+    alone = [{**r, "question_id": r["item_id"]} for r in rows]
+    assert (read_judgments(alone)["cluster"] == read["item_id"]).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -181,10 +181,33 @@ def resolve_columns(
         names["item_id"] = names.pop("cluster")
     if needs_item and "item_id" not in names:
         raise no_column(path, "item_id", "item_id", table)
+    if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
+        names["cluster"] = own
     if needs_verdict and not any(v in names for v in VERDICTS):
         raise no_column(path, "score", "score (or choice, or verdict)", table, names=names)
     return names
 
+
+def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:
+    """The column of ids of questions that several items share, beside items' own ids.
+
+    One that varies within an item is part of what is judged, or a prompt of the judge: none here.
+    """
+    item = table[names["item_id"]].astype(str)
+    for column in table.columns:
+        if folded(str(column)) in _QUESTIONS and str(column) not in used:
+            if not len(table):  # a header alone: what is streamed is held to it by row
+                return str(column)
+            codes = pd.factorize(table[column].astype(str))[0]
+            n_items = item.nunique()
+            whole = len(pd.unique(pd.factorize(item)[0] * (int(codes.max(initial=0)) + 1) + codes))
+            if whole == n_items and len(pd.unique(codes)) < n_items:
+                return str(column)
+    return ""
+
+
+_QUESTIONS = frozenset({"questionid", "qid"})
+"""Names of ids of questions, folded, that are the clusters where items have ids of their own."""
 
 _OPTIONS = ("factor", "ignore")
 """What columns serve as by an option of their own, not by ``--map``."""

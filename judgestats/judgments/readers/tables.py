@@ -121,6 +121,9 @@ def read_frame(
         source, table.reset_index(drop=True), options, shapes, served
     )
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
+    spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
+    if "cluster" not in mapping and names.get("cluster") in spoken_for:
+        del names["cluster"]
     if options.parse:
         table, names = read_texts(source, table, names, options)
     if not people:
@@ -371,6 +374,8 @@ def _sentence(
     """What names an item, the judge and the repeats, and which columns have no part in it."""
     judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
+    if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
+        parts.append(f"cluster = {names['cluster']}")
     judge_name = options.judge or "not named"
     parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
                  options.judge else f"judge: {judge_name}")  # fmt: skip
