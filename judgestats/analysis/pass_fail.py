@@ -161,7 +161,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     rate = pass_rate(np.asarray(share, dtype=np.float64), clusters.to_numpy(object), declared)
     results: Found = [("verdicts.pass_rate", "How many pass", rate)]
     results += by_rates(asked, declared)
-    if "label" in read and set(read["label"]) - {""} <= {PASS, FAIL}:
+    if "label" in read and set(read["label"].unique()) - {""} <= {PASS, FAIL}:
         results += verdict_validity(asked, declared)
     return results
 

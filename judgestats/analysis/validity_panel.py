@@ -48,7 +48,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     list of NamedResult
         Empty where there is one condition, or too few labels.
     """
-    names = [str(c) for c in dict.fromkeys(frame["condition"])]
+    names = [str(c) for c in frame["condition"].unique()]
     if "label" not in frame or not 2 <= len(names) <= _MOST:
         return []
     values = set(frame["label"]) - {"", "tie"}

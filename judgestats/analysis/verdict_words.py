@@ -87,8 +87,8 @@ def lower_case(values: pd.Series) -> pd.Series:
 
 def in_same_words(frame: pd.DataFrame) -> bool:
     """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
-    labels = set(lower_case(frame["label"])) - {""}
-    return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"])))
+    labels = set(lower_case(frame["label"]).unique()) - {""}
+    return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"]).unique()))
 
 
 def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
