@@ -79,6 +79,7 @@ def _conditions(record: AnyRecord, _: Sequence[str], of: Mapping[str, pd.DataFra
                 float(DescrStatsW((read["choice"] == "correct").astype(float)).mean),
                 "statsmodels.DescrStatsW", "mean over verdicts that were read",
             )  # fmt: skip
+        read = _chosen(own)
         counts = pd.crosstab(read["item_id"], read["choice"])
         r = counts.sum(axis=1)
         if kind == "accuracy" or len(read) < len(own) or len(set(r)) != 1 or r.iloc[0] < 2:
@@ -95,6 +96,13 @@ def _conditions(record: AnyRecord, _: Sequence[str], of: Mapping[str, pd.DataFra
                 "statsmodels.anova_lm",
                 "variance between items over all variance, summed over indicators of options",
             )  # fmt: skip
+
+
+def _chosen(own: pd.DataFrame) -> pd.DataFrame:
+    """What was read; letters stand for options that were shown in an order drawn for each item."""
+    if "position" in own and (own["position"] != "").any():
+        own = own.assign(choice=own["position"])
+    return own[own["choice"] != ""]
 
 
 def _vote_shares(read: pd.DataFrame) -> float:
@@ -344,7 +352,7 @@ def _temperatures(frame: pd.DataFrame, results: Results) -> Numbers:
             if record.id not in {f"temperature.{judge}", f"temperature.rise.{judge}"}:
                 continue
             columns = {}
-            for heat, asked in own[own["choice"] != ""].groupby("temperature"):
+            for heat, asked in _chosen(own).groupby("temperature"):
                 counts = pd.crosstab(asked["item_id"], asked["choice"])
                 n = counts.sum(axis=1)
                 pairs = (counts * (counts - 1)).sum(axis=1)

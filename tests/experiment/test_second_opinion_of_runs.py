@@ -18,6 +18,7 @@ SMALL = {"resamples": "99", "report": "none", "replicates": "3", "judges": "sim-
         ("temperature", {"temperatures": "0.3,0.7,1"}),
         ("judges", {"temperatures": "0.5"}),
         ("bias", {"pairs": "12"}),
+        ("omega", {"limit": "8"}),
         ("alignment", {"limit": "12"}),
         ("guidelines", {"limit": "6"}),
         ("reasoning", {"limit": "6"}),
