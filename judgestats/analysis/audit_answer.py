@@ -22,7 +22,7 @@ __all__ = ["audit_headlines", "audit_sentence"]
 _COMPARED = {
     "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
     "shift.all": ("mean_difference", ()),
-    "compare.people": ("mean_difference", ("compare.people.pairs",)),
+    "compare.people": ("rate_difference", ("compare.people.pairs",)),
     "systems": ("corrected_difference", ()),
     "slots": ("choices_place_1", ()),
     "instrument.dif_test": ("dif_log_odds", ()),

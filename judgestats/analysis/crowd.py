@@ -29,6 +29,7 @@ from judgestats.analysis.families import (
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import metrics_of, named
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.strategies import strategy
@@ -285,12 +286,14 @@ def _gain(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
         return []
     names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
     right = judged.by_pair("right", names)
-    shifts = mean_shift(
-        right,
-        conditions=names,
-        cluster=judged.cluster,
-        reference=REFERENCE,
-        level=declared.level,
+    shifts = of_shares(
+        mean_shift(
+            right,
+            conditions=names,
+            cluster=judged.cluster,
+            reference=REFERENCE,
+            level=declared.level,
+        )
     )
     return [
         named(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
-__all__ = ["commonest_share", "in_rotations", "same_after_swap", "same_as_people"]
+from judgestats.stats.inference.result import Comparisons
+
+__all__ = ["commonest_share", "in_rotations", "of_shares", "same_after_swap", "same_as_people"]
 
 
 def in_rotations(frame: pd.DataFrame) -> bool:
@@ -42,3 +45,9 @@ def commonest_share(frame: pd.DataFrame, keys: list[str]) -> float:
     counts = frame.groupby([*keys, "choice"]).size()
     grouped = counts.groupby(level=keys)
     return float((grouped.max() / grouped.sum()).mean()) if len(counts) else math.nan
+
+
+def of_shares(differences: Comparisons) -> Comparisons:
+    """Differences of means of 0 and 1 as what they are: of shares, not of points of a scale."""
+    rows = tuple(replace(row, estimate_name="rate_difference") for row in differences.rows)
+    return replace(differences, rows=rows)

@@ -43,6 +43,7 @@ from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
 from judgestats.analysis.validity_slices import SLICES, slice_results
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.validity_wins import win_results, win_rows
+from judgestats.analysis.verdict_shares import of_shares
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import (
     comparable,
@@ -64,8 +65,9 @@ from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.wilcoxon import pairwise_wilcoxon, wilcoxon_signed_rank
-from judgestats.stats.inference.result import Comparisons, Estimate, Result
+from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
+from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["audit_verdicts", "verdict_plan", "verdicts_needed"]
 
@@ -401,7 +403,6 @@ def _compare(
     table = pd.DataFrame(dict(agreement)).dropna()
     if len(table) < 3:
         return []
-    several: Comparisons | None = None
     cluster_of_item = (
         frame.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[table.index]
     )
@@ -420,9 +421,6 @@ def _compare(
             n_permutations=declared.n_resamples,
             seed=declared.seed,
         )
-        several = pairwise_wilcoxon(
-            table.to_numpy(float), names=names, cluster=cluster, level=declared.level
-        )
     credit = blocked_f_test(
         table.to_numpy(float),
         conditions=names,
@@ -439,9 +437,10 @@ def _compare(
     parts: list[tuple[str, str, Result]] = [
         ("compare.people", "Agreement with people, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
-    ]
-    if several is not None:
-        parts.append(("compare.people.pairs", "Which conditions, paired by item", several))
+        ("compare.people.pairs", "Shares that agree, pair by pair", of_shares(mean_shift(
+            table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
+        ))),
+    ]  # fmt: skip
     return [
         NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
         for identity, title, entry in parts
