@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["drift_command"]
 
+_LONGEST = 88
+"""Letters of a command that a screen of 100 columns shows in one line."""
+
 
 def drift_command(arguments: Given) -> int:
     """Compare two runs and print what has changed.
@@ -88,7 +91,8 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     }
     results = analysis.records(about)
     show(results)
-    following = [f"{_command(arguments, short=True)} --full"]
+    whole = f"{_command(arguments, short=True)} --full"
+    following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
     if arguments.out:
         write_results(Path(arguments.out), results)
         following.append(f"Results: {arguments.out}")
