@@ -390,13 +390,13 @@ def _sentence(table: pd.DataFrame) -> str:
 def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommendation | None:
     """What prompt, unrelated option and places call for, where they were compared."""
 
-    def told(hypothesis: str) -> tuple[list[Headline], int]:
+    def tested(hypothesis: str) -> tuple[list[Headline], int]:
         """Those shown, and how many were tested."""
         own = [h for h in headlines if h.hypothesis == hypothesis and h.claim != "undefined"]
         return [h for h in own if h.claim == "differs"], len(own)
 
     parts = []
-    shown, n = told("position")
+    shown, n = tested("position")
     if shown:
         parts.append(
             f"Places are preferred in {len(shown)} of {n} conditions: show the options "
@@ -407,7 +407,7 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
             "No preference for a place is shown, which does not show that there is none: keep "
             "rotating the options."
         )
-    shown, n = told("prompt")
+    shown, n = tested("prompt")
     if n:
         parts.append(
             f"The judge prompts differ in {len(shown)} of {n} comparisons: prefer those "
@@ -415,7 +415,7 @@ def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommenda
             if shown
             else "No judge prompt is shown to be better than another."
         )
-    shown, n = told("unrelated")
+    shown, n = tested("unrelated")
     if n:
         raised, lowered = (sum(h.direction == d for h in shown) for d in ("higher", "lower"))
         parts.append(

@@ -173,9 +173,9 @@ def _by_item(
             first["label"].map({o: i for i, o in enumerate(names)}).to_numpy(int),
             counts.to_numpy(float),
         ),
-        lambda drawn, said: value(
+        lambda drawn, chosen: value(
             np.einsum(
-                "nv,bnl->bvl", said, (drawn[..., None] == np.arange(len(names))).astype(float)
+                "nv,bnl->bvl", chosen, (drawn[..., None] == np.arange(len(names))).astype(float)
             )
         ),
         cluster=clusters,

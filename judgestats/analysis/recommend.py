@@ -71,7 +71,7 @@ class Spent:
         Examples
         --------
         >>> rows = [{"usd": math.nan, "tokens": 290.0}, {"usd": math.nan, "tokens": 732.0}]
-        >>> Spent.of(rows, USD="usd", tokens="tokens").told(0)
+        >>> Spent.of(rows, USD="usd", tokens="tokens").worded(0)
         '290 tokens'
         """
         known_costs = [
@@ -81,7 +81,7 @@ class Spent:
         usable = (s for s in known_costs if all(math.isfinite(v) and v > 0 for v in s.amounts))
         return next(usable, known_costs[-1])
 
-    def told(self, i: int) -> str:
+    def worded(self, i: int) -> str:
         """What one condition spends, with its unit."""
         amount = self.amounts[i]
         return f"${amount:.4f}" if self.unit == "USD" else f"{amount:,.4g} {self.unit}"
@@ -150,7 +150,7 @@ def recommend_best(
         ), result  # fmt: skip
     i = names.index(best.recommended)
     alike = spent.unit == "judgments" and len(set(spent.amounts)) == 1
-    cheapest = "" if alike else f"the cheapest ({spent.told(i)} {each}) that is "
+    cheapest = "" if alike else f"the cheapest ({spent.worded(i)} {each}) that is "
     if len(tied) == len(names):
         among = f"No condition is told from the best in {what}"
     reason = f"{cheapest}shown to lie at most {apa_number(margin, bounded=True)} below the best"

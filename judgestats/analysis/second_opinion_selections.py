@@ -327,8 +327,8 @@ def _runs(record: AnyRecord, about: Sequence[str], of: Mapping[str, pd.DataFrame
 def _cells(own: pd.DataFrame) -> pd.DataFrame:
     """What a run said: (item, order) x repetitions."""
     column = "score" if "score" in own and own["score"].notna().any() else "choice"
-    read = own.assign(said=own[column].where(own["status"] == "ok"))
-    return read.pivot(index=["item_id", "order"], columns="replicate", values="said")
+    read = own.assign(verdict_read=own[column].where(own["status"] == "ok"))
+    return read.pivot(index=["item_id", "order"], columns="replicate", values="verdict_read")
 
 
 def _apart(first: pd.DataFrame, second: pd.DataFrame) -> float:

@@ -235,7 +235,7 @@ def _extremes(
     """The standard error of one score at a stratum's lowest and highest temperature, in words."""
     ends = {s.name: _of(s, cells).iloc[[0, -1]] for s in strata}
 
-    def told(headline: Headline, spread: SpreadResult) -> str:
+    def extremes(headline: Headline, spread: SpreadResult) -> str:
         del spread  # the rows hold the intervals
         low, high = (row for _, row in ends[headline.about.stratum].iterrows())
         return (
@@ -243,7 +243,7 @@ def _extremes(
             f"{worded_sem(high)} at {heat(high['temperature'])}"
         )
 
-    return told
+    return extremes
 
 
 def _metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:

@@ -27,11 +27,11 @@ _LEAST = 20
 class Diagram(Rows):
     """Reliability diagram: a row a bin of confidences."""
 
-    said: str
+    summary: str
 
     def sentence(self) -> str:
         """Brier's score and the calibration error, beside its null."""
-        return self.said
+        return self.summary
 
 
 def confidence_results(
@@ -89,6 +89,6 @@ def confidence_results(
         (
             "people.reliability_diagram",
             f"Reliability diagram of its confidence {of}",
-            Diagram(table=calibration.diagram, said=calibration.sentence()),
+            Diagram(table=calibration.diagram, summary=calibration.sentence()),
         ),
     ]

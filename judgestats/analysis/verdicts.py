@@ -322,7 +322,7 @@ def _repetition(
         "seed": declared.seed,
     }
 
-    def told(
+    def agreement_of(
         of: Sequence[NDArray[np.object_]], name: Repetition, single: Callable[..., Estimate]
     ) -> Estimate:
         if len(of) > 1:
@@ -331,7 +331,7 @@ def _repetition(
         return alone
 
     results: list[tuple[str, str, Result]] = [
-        (f"reliability.{kind}", f"{title}{where}", told(tables, name, single))
+        (f"reliability.{kind}", f"{title}{where}", agreement_of(tables, name, single))
         for kind, title, name, single in _REPEATED
     ]
     unread = any((t == "").any() for t in tables)
@@ -341,7 +341,7 @@ def _repetition(
             (
                 "reliability.fleiss_kappa_unread",
                 f"Agreement of repetitions{where}, an unread verdict as an option of its own",
-                told(named, "fleiss_kappa", fleiss_kappa),
+                agreement_of(named, "fleiss_kappa", fleiss_kappa),
             )
         )
     return results

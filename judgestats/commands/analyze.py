@@ -35,7 +35,7 @@ class _Judged:
     """What was read and found, whichever way."""
 
     declared: AnalysisPlan
-    found: Analysis
+    analysis: Analysis
     line: str
     reader: str
     judges: tuple[str, ...]
@@ -77,7 +77,7 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
     streamed = _streams(arguments, path)
     with working(f"Reading and analysing {path.name}"):
         judged = (_streamed if streamed else _in_memory)(arguments, path, words)
-    analysis = judged.found
+    analysis = judged.analysis
     console.at_length(judged.line)
     command = _command(arguments)
     facts = _about(arguments, path, judged, command)
@@ -144,7 +144,7 @@ def _write(
     write_json(folder / "plan.json", judged.declared)
     kept = session(command=str(facts["command"]), run_name=name, run_id=run_id)
     write_json(folder / "session.json", kept)
-    write_results(folder, judged.found, facts)
+    write_results(folder, judged.analysis, facts)
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
@@ -158,7 +158,7 @@ def _untracked(
     detail: str,
 ) -> int:
     """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
-    results = judged.found.records(facts)
+    results = judged.analysis.records(facts)
     if not formats:
         finish(results)
         return 0
@@ -235,7 +235,7 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
     return _Judged(
         declared=declared,
-        found=analysis,
+        analysis=analysis,
         line=_read_lines(path, frame),
         reader=str(frame.attrs["reader"]),
         judges=tuple(frame["judge"].unique()),
@@ -296,7 +296,7 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         counts.update(column.statuses)
     return _Judged(
         declared=plan_for_reduced(reduced, **choices),
-        found=analysis,
+        analysis=analysis,
         line=(
             f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
             f"{reduced.n_clusters:,} clusters by {counted(len(judges), 'judge', 'judges')} in one "
@@ -396,7 +396,7 @@ def _about(arguments: Given, path: Path, judged: _Judged, command: str) -> dict[
         ],
         "design": {
             "experiment": "audit",
-            "conditions": list(judged.found.conditions["condition"]),
+            "conditions": list(judged.analysis.conditions["condition"]),
             **judged.design,
             "item_source": path.name,
             "reader": judged.reader,

@@ -34,7 +34,7 @@ def ingest_command(arguments: Given) -> int:
         ingested = ingest(files, journal)
         kept = len(journal)
     console.say(*_lines(ingested, files, f"{path} ({kept:,} answers)"))
-    return 0 if ingested.new or ingested.known or ingested.failed else 1
+    return 0 if ingested.new or ingested.duplicates or ingested.failed else 1
 
 
 def _files(path: Path) -> list[Path]:
@@ -52,8 +52,10 @@ def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
     """What was read, and what was not."""
     new, read = counted(ingested.new, "answer", "answers"), counted(len(files), "file", "files")
     lines = [f"{new} of {read} read into {where}."]
-    if ingested.known:
-        lines.append(f"  {counted(ingested.known, 'answer was', 'answers were')} there already")
+    if ingested.duplicates:
+        lines.append(
+            f"  {counted(ingested.duplicates, 'answer was', 'answers were')} there already"
+        )
     lines += [
         f"  {counted(n, 'request', 'requests')} not answered: {kind} "
         f"({ingested.words[kind] or 'no words'})"

@@ -262,7 +262,7 @@ def _check_prices(prepared: Prepared) -> None:
     from judgestats.judges.prices import default_prices
 
     table = _prices(prepared) or default_prices()
-    unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).known]
+    unknown = [name for name, spec in prepared.asked.items() if not table.price(spec).is_known]
     if unknown and prepared.parameters.max_cost is not None:
         raise unknown_price(unknown)
 

@@ -74,7 +74,7 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
     notes = []
     limit = budget.max_cost
     priced = [
-        endpoint for endpoint in endpoints if endpoint.price.known and not endpoint.price.free
+        endpoint for endpoint in endpoints if endpoint.price.is_known and not endpoint.price.free
     ]
     if limit is not None and account.requests:
         spent = account.charged_usd + account.earlier_cost_usd

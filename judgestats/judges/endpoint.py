@@ -213,7 +213,7 @@ class Endpoint:
         booked_amount, estimated, in_vain = booked
         return Charge(
             line=self.line,
-            known=booked_amount,
+            reported=booked_amount,
             estimated=estimated,
             in_vain=in_vain,
             longest=self.reserve.longest,

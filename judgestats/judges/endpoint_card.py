@@ -227,7 +227,7 @@ async def examined(
         rate_limits=calls.headers,
         latency_s=latencies[len(latencies) // 2],
         calls=len(calls.outcomes),
-        cost_usd=sum(costs) if price.known and not any(map(math.isnan, costs)) else None,
+        cost_usd=sum(costs) if price.is_known and not any(map(math.isnan, costs)) else None,
     )
 
 

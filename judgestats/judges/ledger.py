@@ -36,6 +36,8 @@ _SUMS = ("requests", "known", "estimated", "in_vain", "asked_again")
 _WORST = ("longest", "input_ratio", "output_ratio")
 _COUNTS = ("requests", "asked_again")
 _FIGURES = (*_SUMS, *_WORST)
+_FIELDS = {"known": "reported"}
+"""Columns that are called otherwise in memory: journals of 0.1.0 have them."""
 _SIGNED = ", ".join(("id", "experiment", "base_url", "model", "began", *_FIGURES))
 
 
@@ -57,7 +59,7 @@ class Charge:
     ----------
     line : int
         The line's number.
-    known, estimated, in_vain : float
+    reported, estimated, in_vain : float
         Dollars.
     longest, input_ratio, output_ratio : float
         See `Spend`.
@@ -65,7 +67,7 @@ class Charge:
     """
 
     line: int
-    known: float = 0.0
+    reported: float = 0.0
     estimated: float = 0.0
     in_vain: float = 0.0
     longest: float = 0.0
@@ -81,7 +83,7 @@ class Spend:
     Attributes
     ----------
     requests : int
-    known, estimated, in_vain : float
+    reported, estimated, in_vain : float
         Dollars: by the tokens reported; of answers without reported tokens; of requests without an
         answer.
     asked_again : int
@@ -95,7 +97,7 @@ class Spend:
     """
 
     requests: int = 0
-    known: float = 0.0
+    reported: float = 0.0
     estimated: float = 0.0
     in_vain: float = 0.0
     asked_again: int = 0
@@ -109,10 +111,10 @@ class Spend:
 
         Examples
         --------
-        >>> Spend(known=1.0, in_vain=0.5).total
+        >>> Spend(reported=1.0, in_vain=0.5).total
         1.5
         """
-        return self.known + self.estimated + self.in_vain
+        return self.reported + self.estimated + self.in_vain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +173,7 @@ class Ledger:
         for charge in charges:
             line = totals.setdefault(charge.line, [0.0] * 7)
             line[0] += charge.requests
-            line[1] += charge.known
+            line[1] += charge.reported
             line[2] += charge.estimated
             line[3] += charge.in_vain
             line[4] = max(line[4], charge.longest)
@@ -257,7 +259,8 @@ class Ledger:
     def _spend(self, figures: Sequence[Any]) -> Spend:
         """Figures as they were written: a flipped bit may have made a text of a number."""
         try:
-            named: dict[str, Any] = dict(zip(_FIGURES, map(float, figures), strict=True))
+            names = [_FIELDS.get(column, column) for column in _FIGURES]
+            named: dict[str, Any] = dict(zip(names, map(float, figures), strict=True))
             return Spend(**named | {name: int(named[name]) for name in _COUNTS})
         except (ValueError, TypeError, OverflowError):
             raise self._database.malformed("ledger") from None

@@ -205,7 +205,7 @@ class Ingested:
 
     Attributes
     ----------
-    new, known : int
+    new, duplicates : int
         Answers that the journal did not hold, and those that it did.
     failed : Counter of str
         Requests that ended without an answer, by kind; they are written again.
@@ -216,7 +216,7 @@ class Ingested:
     """
 
     new: int = 0
-    known: int = 0
+    duplicates: int = 0
     failed: Counter[str] = field(default_factory=Counter)
     words: dict[str, str] = field(default_factory=dict)
     foreign: int = 0
@@ -245,7 +245,7 @@ def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Inge
         with file.open("rb") as lines:
             for key, answer in _answers(lines, ingested):
                 if key in waiting or journal.get(key) is not None:
-                    ingested.known += 1
+                    ingested.duplicates += 1
                     continue
                 waiting[key] = answer
                 if len(waiting) >= batch:

@@ -184,7 +184,7 @@ def _sampled(
     tokens = {
         c: sum(p.tokens_in[1] + p.tokens_out[1] for p in by.values()) for c, by in by_cell.items()
     }
-    priced = all(price.known for price in prices.values()) and any(dollars.values())
+    priced = all(price.is_known for price in prices.values()) and any(dollars.values())
     return Sampled(
         pairs=part.pairs,
         all_pairs=stages.pairs,

@@ -46,7 +46,7 @@ class Price:
     source: str = ""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the prices of input and output are known."""
         return not (math.isnan(self.input) or math.isnan(self.output))
 
@@ -128,7 +128,7 @@ class PriceTable:
         >>> key = {"OPENAI_API_KEY": "x"}
         >>> default_prices().price(parse_judge("gpt-4o-mini", environ=key)).input
         0.15
-        >>> default_prices().price(parse_judge("gpt-4o-mini-2024-07-18", environ=key)).known
+        >>> default_prices().price(parse_judge("gpt-4o-mini-2024-07-18", environ=key)).is_known
         False
         >>> default_prices().price(parse_judge("sim-typical", environ={})).output
         0.0

@@ -90,14 +90,14 @@ class Kind:
         For what is no score: `spelling` of a value to the verdict that it stands for.
     scale : (low, high) or None
         Where the values themselves tell it, as ``8/10`` does.
-    said : str
+    description : str
         The kind in a few words, for people.
     """
 
     name: str
     codes: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
-    said: str = ""
+    description: str = ""
 
 
 def spelling(value: object) -> str:
@@ -174,7 +174,7 @@ def kind_of(
 
     Examples
     --------
-    >>> kind_of(pd.Series([1, 0, 1]), column="passed").said
+    >>> kind_of(pd.Series([1, 0, 1]), column="passed").description
     'pass / fail, 1 = pass'
     >>> kind_of(pd.Series(["model_a", "tie"]), column="winner").name
     'preference'
@@ -252,7 +252,9 @@ def _undeclared(
     if read is not None and words and (texts or name in _SCORED or len(words) > 12):
         sample = [str(v) for v in distinct[:200]]
         if sum(read(t) is not None for t in sample) >= _SHARE_READ * len(sample):
-            return Kind(name="score", said=f"a score, read from texts such as {_shown(sample[0])}")
+            return Kind(
+                name="score", description=f"a score, read from texts such as {_shown(sample[0])}"
+            )
     if texts:
         raise InputError(
             f"the column {column!r} holds {len(words):,} different texts, such as "
@@ -292,15 +294,15 @@ def _scores(
         numbers = numbers_of(distinct)
         if len(numbers) and np.isnan(numbers).all():
             if read is not None and any(read(str(v)) is not None for v in distinct[:200]):
-                return Kind(name="score", scale=scale, said="a score, read from texts")
+                return Kind(name="score", scale=scale, description="a score, read from texts")
             first = _shown(str(next(iter(distinct))))
             raise InputError(
                 f"no entry of the column {column!r} is a number (the first is {first}). For "
                 f"verdicts in words: --map choice={column}."
             )
     if own is not None:
-        return Kind(name="score", scale=scale or own, said=f"a score out of {own[1]:g},")
-    return Kind(name="score", scale=scale, said="a score" if what == "numbers" else what)
+        return Kind(name="score", scale=scale or own, description=f"a score out of {own[1]:g},")
+    return Kind(name="score", scale=scale, description="a score" if what == "numbers" else what)
 
 
 def _pass_fail(words: list[str], column: str, passes: Sequence[str]) -> Kind:
@@ -321,7 +323,7 @@ def _pass_fail(words: list[str], column: str, passes: Sequence[str]) -> Kind:
         )
     codes = {w: "pass" if w in wanted else "fail" for w in words}
     return Kind(
-        name="pass-fail", codes=codes, said=f"pass / fail, {'/'.join(sorted(wanted))} = pass"
+        name="pass-fail", codes=codes, description=f"pass / fail, {'/'.join(sorted(wanted))} = pass"
     )
 
 
@@ -346,7 +348,7 @@ def _preference(words: list[str], column: str, codes: Mapping[str, str]) -> Kind
     if any(w in {"c", "[[c]]"} for w in by_name):
         shown += " (--kind choice where C is a third response)"
     return Kind(
-        name="preference", codes=by_name, said=f"a preference{f', {shown}' if shown else ''}"
+        name="preference", codes=by_name, description=f"a preference{f', {shown}' if shown else ''}"
     )
 
 
@@ -357,7 +359,9 @@ def _words(words: list[str], column: str, kind: str) -> Kind:
             "the verdict's column (--map verdict=COLUMN)."
         )
     if not words:
-        return Kind(name=kind, said="no verdict in any row")
+        return Kind(name=kind, description="no verdict in any row")
     article = "a choice" if kind == "choice" else "a category"
     two = "; --pass WORD where one of them is a pass" if len(words) == 2 else ""
-    return Kind(name=kind, said=f"{article} of {len(words)} ({', '.join(sorted(words)[:6])}{two})")
+    return Kind(
+        name=kind, description=f"{article} of {len(words)} ({', '.join(sorted(words)[:6])}{two})"
+    )

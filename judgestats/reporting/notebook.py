@@ -254,7 +254,7 @@ class Compared:
     @property
     def sentence(self) -> str:
         """A sentence for each later run."""
-        return " ".join(pair.told for pair in self.pairs)
+        return " ".join(pair.sentence for pair in self.pairs)
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -274,9 +274,9 @@ class Compared:
     def results(self) -> pd.DataFrame:
         """One row an estimate, test or comparison of a later run with the first."""
         return _beside(
-            (self.names[pair.number - 1], results_frame(pair.found))
+            (self.names[pair.number - 1], results_frame(pair.comparison))
             for pair in self.pairs
-            if pair.found is not None
+            if pair.comparison is not None
         )
 
     @cached_property
@@ -299,7 +299,7 @@ class Compared:
         return public_names(self)
 
     def _tables(self) -> list[Table]:
-        held = [pair.table for pair in self.pairs if pair.found is not None]
+        held = [pair.table for pair in self.pairs if pair.comparison is not None]
         return [t for t in (compare.conditions(self.runs), *held) if t is not None]
 
     def _repr_html_(self) -> str:

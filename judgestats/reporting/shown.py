@@ -173,7 +173,7 @@ class Measured:
         )
 
     @property
-    def known(self) -> bool:
+    def is_finite(self) -> bool:
         """Whether there is a number."""
         return math.isfinite(self.value)
 
@@ -181,7 +181,7 @@ class Measured:
         """The estimate, and its interval in brackets; with the decimals of its column."""
         if math.isinf(self.value):
             return Shown((("not reachable", self.at[0]),))
-        if not self.known:
+        if not self.is_finite:
             return NOTHING
         if self.unit == "USD":
             return Shown(((money(self.value), self.at[0]),))

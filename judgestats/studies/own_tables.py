@@ -26,7 +26,7 @@ _FIVE = ("least", "lower quartile", "median", "upper quartile", "most")
 
 
 def _table(identity: str, title: str, source: str, rows: pd.DataFrame, text: str) -> NamedResult:
-    table = PaperTable(source=source, table=rows, said=text, how="on this run")
+    table = PaperTable(source=source, table=rows, caption=text, how="on this run")
     return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=table)
 
 

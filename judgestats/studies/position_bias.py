@@ -78,13 +78,13 @@ def read_cells(folder: Path) -> list[Cell]:
             "rep": frame["rep"],
             "pair": list(zip(parts[0], low, high, strict=True)),
             "straight": straight,
-            "told": preferred_model.astype(object).where(preferred_model.notna(), None),
+            "preferred": preferred_model.astype(object).where(preferred_model.notna(), None),
         }
     )
     cells = []
     for (bench, judge), own in table.groupby(["bench", "judge"], sort=True):
         orders = [
-            own[own["straight"] == s].pivot(index="pair", columns="rep", values="told")
+            own[own["straight"] == s].pivot(index="pair", columns="rep", values="preferred")
             for s in (True, False)
         ]
         pairs = sorted(set(orders[0].index) & set(orders[1].index))

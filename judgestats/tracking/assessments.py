@@ -82,12 +82,12 @@ def stored_assessments(words: Sequence[str], *, judge: str = "") -> pd.DataFrame
                 experiment, run = _home_of(store, word, named.group(1)), named.group(1)
             else:
                 experiment, run, whole = _experiment_id(store, word), "", True
-            found = _traces(store.client, experiment, run)
-            if not found:
+            read_now = _traces(store.client, experiment, run)
+            if not read_now:
                 raise InputError(_no_traces(word, run))
             homes.add(experiment)
-            runs |= {run, *(_source_run(t) for t in found)} if not run else {run}
-            traces |= {str(t["info"].get("trace_id")): t for t in found}
+            runs |= {run, *(_source_run(t) for t in read_now)} if not run else {run}
+            traces |= {str(t["info"].get("trace_id")): t for t in read_now}
     listed = list(traces.values()) if whole else [_said_in(t, runs) for t in traces.values()]
     frame = trace_frame(listed, path=Path(", ".join(words)), judge=judge)
     attrs = dict(frame.attrs)

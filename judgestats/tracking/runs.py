@@ -44,7 +44,7 @@ def key(text: str) -> str:
     'spread/p_value/my-model_localhost:8000_v1'
     """
     flat = _ADDRESS.sub(
-        lambda found: found[0].split("://", 1)[1].strip("/").replace("/", "_"), text
+        lambda match: match[0].split("://", 1)[1].strip("/").replace("/", "_"), text
     )
     parts = _NOT_ALLOWED.sub("_", flat)[:250].split("/")
     return "/".join(p for p in parts if p.strip(".")) or "_"

@@ -512,7 +512,7 @@ def test_a_damaged_line_of_the_ledger_is_named(tmp_path, capsys):
     with Journal(path) as journal:
         first = journal.ledger.line("a", "http://x", "m")
         other = journal.ledger.line("b", "http://x", "m")
-        journal.ledger.charge([Charge(line=first, known=0.25), Charge(line=other, known=0.5)])
+        journal.ledger.charge([Charge(line=first, reported=0.25), Charge(line=other, reported=0.5)])
         journal.ledger.charge_again(other, 2)
         assert journal.damaged() == []
     db = sqlite3.connect(path)

@@ -55,7 +55,7 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
         assert journal.was_lost([KEY]) == 1
         line = journal.ledger.line("e", "u", "m")
         journal.ledger.charge_again(line, 1)
-        journal.ledger.charge([Charge(line=line, known=1.0, longest=7.0)])
+        journal.ledger.charge([Charge(line=line, reported=1.0, longest=7.0)])
         spend = journal.ledger.spent("e", "u", "m")
         assert (spend.total, spend.asked_again, spend.longest) == (1.25, 1, 7.0)
         assert journal.ledger.spent("other", "u", "m").total == 0

@@ -189,16 +189,16 @@ def test_prices_by_model_endpoint_and_date(tmp_path):
     listed = table.price(parse_judge("gpt-4o", environ=KEY))
     assert (listed.input, listed.cached, listed.as_of) == (2.5, 1.25, "2025-07-04")
     snapshot = table.price(parse_judge("gpt-4-turbo-2024-04-09", environ=KEY))
-    assert not snapshot.known  # nor is one of a model that is listed: its price may be another
-    assert not table.price(parse_judge("gpt-4o-2024-08-06", environ=KEY)).known
-    assert not table.price(parse_judge("gpt-4o@http://localhost:1/v1", environ={})).known
+    assert not snapshot.is_known  # nor is one of a model that is listed: its price may be another
+    assert not table.price(parse_judge("gpt-4o-2024-08-06", environ=KEY)).is_known
+    assert not table.price(parse_judge("gpt-4o@http://localhost:1/v1", environ={})).is_known
     simulated = table.price(parse_judge("sim-typical", environ={}))
     assert simulated.cost(None, None) == 0.0
     own = tmp_path / "prices.yaml"
     own.write_text("as_of: 2026-01-01\nendpoints: {'localhost:1': {m: {input: 1, output: 2}}}")
     price = load_prices(own).price(parse_judge("m@http://localhost:1/v1", environ={}))
     assert price.cost(1e6, 1e6) == 3.0
-    assert load_prices(own).price(parse_judge("gpt-4o", environ=KEY)).known
+    assert load_prices(own).price(parse_judge("gpt-4o", environ=KEY)).is_known
 
 
 def test_every_bundled_price_has_its_date_and_source():
@@ -220,8 +220,8 @@ def test_an_old_price_is_said_to_be_old_and_steps_end_what_is_known():
 def test_unknown_costs_unknown_never_nothing():
     price = default_prices().price(parse_judge("gpt-99", environ=KEY))
     assert math.isnan(price.cost(10, 10))
-    known = default_prices().price(parse_judge("gpt-4o", environ=KEY))
-    assert math.isnan(known.cost(None, 10))
+    is_known = default_prices().price(parse_judge("gpt-4o", environ=KEY))
+    assert math.isnan(is_known.cost(None, 10))
 
 
 def test_old_prices_are_told_before_and_after_anything_is_asked(

@@ -109,7 +109,7 @@ def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
         "sim-typical, T=0", "sim-typical, T=0.5", "sim-typical, T=1",
     ]  # fmt: skip
     assert str(table.rows[0]["spread"]) == "–"  # no spread at T = 0: undefined, not 0
-    found = held[0].found
+    found = held[0].comparison
     assert found is not None
     for row in table.rows:
         where = row["shift_p"].parts[0][1]

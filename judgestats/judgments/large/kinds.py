@@ -31,7 +31,7 @@ class VerdictCode:
     def __init__(self, is_score: bool, verdicts: Mapping[Any, Any], text: str) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
-        self.said = text
+        self.description = text
 
 
 def read_kind(

@@ -324,7 +324,7 @@ class _Pass:
             n_files=self.opened.n_files,
             columns_read=self.names,
             understood=(
-                f"{self.coder.code.said}.",
+                f"{self.coder.code.description}.",
                 f"{'; '.join([*self.parts(), *unused])}.",
                 *(f"Note: {note}" for note in self.repeated),
             ),

@@ -44,7 +44,7 @@ def with_labels(path: Path, frame: pd.DataFrame, labels: Any) -> pd.DataFrame:
     scored = bool(frame["score"].notna().any())
     kind = Kind(name="score") if scored else kind_of(frame["choice"].replace("", None), column="")
     read = Read(score=frame["score"], choice=frame["choice"], reason=frame["reason"],
-                kinds={"": kind}, said="", scale=None)  # fmt: skip
+                kinds={"": kind}, description="", scale=None)  # fmt: skip
     attrs = dict(frame.attrs)
     try:
         out, notes = joined_labels(path, frame, labels, read, ("item_id",))
@@ -251,9 +251,9 @@ def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
     """Columns named as people are, and those that hold the same labels as one of these."""
     stems = {c: folded(c).rstrip("0123456789") for c in rest}
     named = [c for c, stem in stems.items() if stem == "h" or stem.startswith((*_PEOPLE, "ann"))]
-    said = {c: set(map(spelling, table[c].dropna())) - {""} for c in rest}
-    words = set().union(*(said[c] for c in named))
-    return [c for c in rest if c in named or (said[c] and said[c] <= words)]
+    spellings = {c: set(map(spelling, table[c].dropna())) - {""} for c in rest}
+    words = set().union(*(spellings[c] for c in named))
+    return [c for c in rest if c in named or (spellings[c] and spellings[c] <= words)]
 
 
 def _once(where: Path | str, ids: pd.Series) -> None:

@@ -168,7 +168,7 @@ def read_frame(
     )
     shapes += [f"systems = {column}" for column in systems]
     sentence = "; ".join([*shapes, _sentence(frame, names, understanding, options)])
-    frame.attrs["understood"] = [f"{read.said}.", f"{sentence}."]
+    frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
     frame.attrs["unused"] = dict(understanding.unused)
     frame.attrs["parts"] = {
         **served,

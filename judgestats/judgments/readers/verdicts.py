@@ -32,15 +32,15 @@ _WIDE = Scale(-(10**6), 10**6)
 class Read:
     """Verdicts as they were read.
 
-    `kinds` has the kind of each criterion (the empty name where there is one); `said` is the line
-    for people; `scale` is stated or told by the values, never assumed.
+    `kinds` has the kind of each criterion (the empty name where there is one); `description` is the
+    line for people; `scale` is stated or told by the values, never assumed.
     """
 
     score: pd.Series
     choice: pd.Series
     reason: pd.Series
     kinds: Mapping[str, Kind]
-    said: str
+    description: str
     scale: tuple[float, float] | None
     notes: tuple[str, ...] = ()
 
@@ -94,7 +94,7 @@ def read_verdicts(
             score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
             choice.loc[rows] = words.where(words != "", choice.loc[rows])
             reason.loc[rows] = why
-            shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.said}"
+            shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
             if kind.name == "score":
                 scale_words, assumed = _scale_said(numbers, options.scale, kind.scale)
                 shown += f" {scale_words}"
@@ -108,7 +108,7 @@ def read_verdicts(
         choice=choice,
         reason=reason,
         kinds=kinds,
-        said="; ".join(lines) or "verdict: none read",
+        description="; ".join(lines) or "verdict: none read",
         scale=scale,
         notes=tuple(notes),
     )
@@ -135,7 +135,7 @@ def kind_of_column(
 
 def kind_line(values: pd.Series, column: str, kind: Kind, options: TableOptions) -> str:
     """What a column was taken for, in the words that are printed before any number."""
-    line = f"verdict = `{column}`: {kind.said}"
+    line = f"verdict = `{column}`: {kind.description}"
     if kind.name != "score":
         return line
     return f"{line} {_scale_said(coded(values, kind)[0], options.scale, kind.scale)[0]}"
@@ -170,7 +170,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     spelled = [spelling(v) for v in distinct]
     if kind.name == "score":
         read = numbers_of(pd.Series(distinct))
-        if "read from texts" in kind.said:
+        if "read from texts" in kind.description:
             read = np.array(
                 [n if not np.isnan(n) else (_score_in(str(v)) if s else None)
                  for n, v, s in zip(read, distinct, spelled, strict=True)], dtype=float,
@@ -222,21 +222,21 @@ def _scale_said(
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
-    said = (
+    range_text = (
         f"on the scale {fits[0]:g}-{fits[1]:g}, assumed from {low:g} to {high:g} (--scale states "
         "it)"
         if fits
         else f"from {low:g} to {high:g} (--scale states the scale)"
     )
     if alone.empty:
-        return said, ()
+        return range_text, ()
     rows = ", ".join(f"{v:g} in row {i}" for i, v in alone.head(3).items())
     lone = (
         f"{len(alone)} of {len(kept):,} scores lie far outside the others ({low:g} to {high:g}): "
         f"{rows}. If that is a mistake, correct the file; state the scale (--scale "
         f"{_scale_text(fits, low, high)}) to have such scores refused."
     )
-    return said, (lone,)
+    return range_text, (lone,)
 
 
 def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:

@@ -73,7 +73,7 @@ def _distracted(shown: Judged) -> Judged:
 
 _FINAL = re.compile(
     r"(?:^|\n)(?:####|(?:\*\*)?(?:final answer|answer|therefore, the answer is)\s*:?\s*(?:\*\*)?)"
-    r"\s*(?P<said>[^\n]+)\s*\Z",
+    r"\s*(?P<answer>[^\n]+)\s*\Z",
     re.IGNORECASE,
 )
 
@@ -83,7 +83,7 @@ def _without_reasoning(shown: Judged) -> Judged | None:
     final = _FINAL.search(shown.answer.rstrip())
     if final is None or not shown.answer[: final.start()].strip():
         return None
-    return replace(shown, answer=f"{ALONE}{final['said'].strip()}")
+    return replace(shown, answer=f"{ALONE}{final['answer'].strip()}")
 
 
 PROBES = (

@@ -44,7 +44,7 @@ class EvalPlan(Worded):
         about = Unit(
             item_id=item.id, cluster=unit.cluster, item=item, shown=(), category=unit.category
         )
-        more = {"aspects": self.wording.told(unit)}
+        more = {"aspects": self.wording.aspects_of(unit)}
         build = partial(self.wording.writing("plan").prompt, about, more=more)
         return Call(stage="plan", unit=about, build=build)
 

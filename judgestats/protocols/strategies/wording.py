@@ -134,10 +134,10 @@ class Wording:
     def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) in their place."""
         return self.comparison(prompt).prompt(
-            unit, mode, more={"aspects": self.told(unit), "judgments": judgments}
+            unit, mode, more={"aspects": self.aspects_of(unit), "judgments": judgments}
         )
 
-    def told(self, unit: Unit) -> str:
+    def aspects_of(self, unit: Unit) -> str:
         """What a judge of a pair is told to consider: the aspects of its set."""
         return self.aspects.get(unit.category.lower(), _USUAL)
 

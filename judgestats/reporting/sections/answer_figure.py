@@ -84,7 +84,7 @@ def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
     """The figure in words, from the records."""
     parts = []
     for what, points in panels:
-        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.known)
+        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.is_finite)
         parts.append(f"{what}: {listed}")
     return ". ".join(parts) + "."
 
@@ -109,7 +109,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
             given = own.get(drawing.over, row.get(drawing.over))
             x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
             m = measured(run, i, key)
-            if not (math.isfinite(x) and m.known):
+            if not (math.isfinite(x) and m.is_finite):
                 continue
             by = [str(own.get(f, row.get(f, ""))) for f in drawing.by]
             name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
@@ -154,7 +154,7 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
 
 def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     rows, keys = _declared_rows(run, drawing)
-    if sum(value.known for row in rows for value in row.values) < _FEWEST:
+    if sum(value.is_finite for row in rows for value in row.values) < _FEWEST:
         return None
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
@@ -214,7 +214,7 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     for i, row in enumerate(run.table(CONDITIONS)):
         name = str(row.get("condition"))
         values = tuple(measured(run, i, key) for key in keys)
-        if name in compared and is_drawn(row, drawing) and any(v.known for v in values):
+        if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
             rows.append(
                 _Row(name=full_condition(row, run), stratum=strata.get(name, ""), values=values)
             )

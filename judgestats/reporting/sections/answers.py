@@ -13,7 +13,7 @@ from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import adjusted_p
 
-__all__ = ["answers", "told"]
+__all__ = ["answers", "sentences"]
 
 _MOST = 4
 """Answers that page one has room for: the tables tell all."""
@@ -21,11 +21,11 @@ _MOST = 4
 
 def answers(run: Run) -> Markdown:
     """The answer in a sentence a claim, as the screen says it; else the run's own sentence."""
-    texts = told(run.records) or [words(run.records, "#answer")]
+    texts = sentences(run.records) or [words(run.records, "#answer")]
     return Markdown("::: {.answer}\n\n" + "\n\n".join(texts) + "\n\n:::")
 
 
-def told(results: Results, file: str = "") -> list[str]:
+def sentences(results: Results, file: str = "") -> list[str]:
     """What is claimed, a sentence each, as Markdown.
 
     Parameters

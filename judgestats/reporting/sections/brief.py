@@ -145,7 +145,7 @@ def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
 def _stands_above(run: Run, key: str, names: set[str]) -> bool:
     """Whether page one shows these numbers, of the conditions that it has room for."""
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
-    return any({m.at[0], str(m.shown())} & names for m in numbers if m.known)
+    return any({m.at[0], str(m.shown())} & names for m in numbers if m.is_finite)
 
 
 def results(run: Run) -> list[Showable]:
@@ -291,7 +291,7 @@ def _values_above(run: Run) -> set[tuple[float, str]]:
         for key in keys:
             if key in row:
                 m = measured(run, i, key)
-                if m.known:
+                if m.is_finite:
                     out.add((round(m.value, 12), str(row.get("condition"))))
     return out
 

@@ -233,7 +233,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
 def _lost(run: Run, row: int, key: str) -> Shown:
     """The share of judgments of a condition that were not read, or not answered."""
     measure = measured(run, row, key)
-    return label(run.records, measure.at[0], share=True) if measure.known else NOTHING
+    return label(run.records, measure.at[0], share=True) if measure.is_finite else NOTHING
 
 
 def _of_row(row: Mapping[str, Any], line: Line) -> Measured:

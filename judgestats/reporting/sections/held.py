@@ -11,7 +11,7 @@ from judgestats.analysis.drift import drift
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.answers import told
+from judgestats.reporting.sections.answers import sentences
 from judgestats.reporting.sections.changes import changes, number_at
 from judgestats.reporting.sections.comparability import refusals
 from judgestats.reporting.show import Captioned, Markdown, Showable
@@ -34,12 +34,12 @@ class Pair:
         Of the later run, from 2.
     refused : str
         Why nothing was tested; then there are no records.
-    found : Results or None
+    comparison : Results or None
     """
 
     number: int
     refused: str = ""
-    found: Results | None = None
+    comparison: Results | None = None
 
     @property
     def title(self) -> str:
@@ -52,18 +52,18 @@ class Pair:
         return f"run-{self.number}-against-run-1"
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The comparison in words."""
-        if self.found is None:
+        if self.comparison is None:
             return f"Not tested: {self.refused.rstrip('.')}."
-        return f"{self.title}: {self.found.answer}"
+        return f"{self.title}: {self.comparison.answer}"
 
     @property
     def table(self) -> Table:
         """The comparison, a row a condition."""
-        if self.found is None:
+        if self.comparison is None:
             raise InputError(f"{self.title} has no table: {self.refused}")
-        return changes(self.found, first="Run 1", second=f"Run {self.number}", file=self.file)
+        return changes(self.comparison, first="Run 1", second=f"Run {self.number}", file=self.file)
 
 
 def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Pair]:
@@ -91,7 +91,7 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
         except InputError as error:
             held.append(Pair(number=number, refused=str(error)))
             continue
-        held.append(Pair(number=number, found=change.records({"kind": "comparison"})))
+        held.append(Pair(number=number, comparison=change.records({"kind": "comparison"})))
     return held
 
 
@@ -100,29 +100,28 @@ def in_short(held: Sequence[Pair]) -> list[Showable]:
     parts = []
     for pair in held:
         named_ = f"**{named(f'{pair.title}.')}**"
-        if pair.found is None:
-            parts.append(f"{named_} {named(pair.told)}")
+        if pair.comparison is None:
+            parts.append(f"{named_} {named(pair.sentence)}")
             continue
-        parts += [
-            f"{named_} {_items(pair.found).within(pair.file).markdown} items were judged by both."
-        ]
-        parts += told(pair.found, pair.file)
+        both = _items(pair.comparison).within(pair.file).markdown
+        parts += [f"{named_} {both} items were judged by both."]
+        parts += sentences(pair.comparison, pair.file)
     text = "::: {.answer}\n\n" + "\n\n".join(parts) + "\n\n:::"
     return [Markdown(text), shifts(held)]
 
 
 def paired(held: Sequence[Pair]) -> list[Showable]:
     """Every later run against the first as `pairs` found it: a table each."""
-    return [pair.table for pair in held if pair.found is not None]
+    return [pair.table for pair in held if pair.comparison is not None]
 
 
 def files(held: Sequence[Pair]) -> Markdown:
     """The records of each comparison as a results file beside the page, with links."""
-    made = [f"tables/{pair.file}.json" for pair in held if pair.found is not None]
+    made = [f"tables/{pair.file}.json" for pair in held if pair.comparison is not None]
     for pair in held:
-        if pair.found is not None:
+        if pair.comparison is not None:
             Path("tables").mkdir(exist_ok=True)
-            write_results(Path("tables", f"{pair.file}.json"), pair.found)
+            write_results(Path("tables", f"{pair.file}.json"), pair.comparison)
     lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
     return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 
@@ -162,7 +161,7 @@ def _verdict(results: Results, test: str) -> plots.Verdict:
 
 
 def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
-    analysis = pair.found
+    analysis = pair.comparison
     if analysis is None:
         return []
     moved = [row.cells for row in analysis.rows if row.key == "shift"]
@@ -173,5 +172,5 @@ def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
             verdict=_verdict(analysis, f"shift.{name}"),
         )
         for name, m in numbers
-        if m.known
+        if m.is_finite
     ]  # fmt: skip

@@ -92,7 +92,7 @@ def measured(run: Run, row: int, key: str) -> Measured:
 def measures(run: Run, keys: Sequence[str]) -> list[str]:
     """Those of the columns that hold any number, in order."""
     rows = run.table(CONDITIONS)
-    return [k for k in keys if any(measured(run, i, k).known for i in range(len(rows)))]
+    return [k for k in keys if any(measured(run, i, k).is_finite for i in range(len(rows)))]
 
 
 def _columns(run: Run) -> tuple[Column, ...]:

@@ -184,7 +184,7 @@ def _of_row(run: Run, row: Row, condition: str) -> Measured:
 def _add(
     columns: list[Column], cells: list[dict[str, Any]], label: str, values: list[Measured]
 ) -> None:
-    if any(v.known or math.isinf(v.value) for v in values):
+    if any(v.is_finite or math.isinf(v.value) for v in values):
         key = f"c{len(columns)}"
         columns.append(Column(key=key, label=label, align="right"))
         for row, text in zip(cells, column(values), strict=True):
@@ -205,5 +205,5 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
         where = address("repeats", f"rows.{place}.tokens")
         value = number_of(resolve(records, where)) if place is not None else math.nan
         shown = Measured(value=value, unit="tokens", at=(where, "", "", ""))
-        out.append(Shown(((f"{value:,.0f}", where),)) if shown.known else NOTHING)
+        out.append(Shown(((f"{value:,.0f}", where),)) if shown.is_finite else NOTHING)
     return (out, "tokens a judgment") if any(s is not NOTHING for s in out) else ([], "")

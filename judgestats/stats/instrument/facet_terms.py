@@ -33,7 +33,7 @@ class _Terms:
         self, ratings: Ratings, design: FloatArray, at: Mapping[str, slice], fit: Fitted, *,
         level: float,
     ) -> None:  # fmt: skip
-        self.ratings, self.design, self.at, self.found = ratings, design, at, fit
+        self.ratings, self.design, self.at, self.fitted = ratings, design, at, fit
         self.level, self.df = level, cluster_df(ratings.cluster)
         n_clusters = int(np.unique(ratings.cluster).size)
         self.sample = Sample(
@@ -46,18 +46,18 @@ class _Terms:
         self.few = n_clusters if n_clusters < FEW_CLUSTERS else 0
 
     def term(self, name: str, label: str, value: float, row: FloatArray) -> Estimate:
-        se = math.sqrt(max(float(row @ self.found.covariance @ row), 0.0))
+        se = math.sqrt(max(float(row @ self.fitted.covariance @ row), 0.0))
         interval = wald_interval(
-            value, se, df=self.df, level=self.level, sandwich=self.found.sandwich
+            value, se, df=self.df, level=self.level, sandwich=self.fitted.sandwich
         )
         return Estimate(
             name=name, label=label, estimate=value, std_error=se, sample=self.sample,
-            interval=interval, estimator=self.found.method,
+            interval=interval, estimator=self.fitted.method,
         )  # fmt: skip
 
     def rows(self, name: str, matrix: FloatArray) -> FloatArray:
         """A matrix of one block's parameters as one of all parameters."""
-        out = np.zeros((matrix.shape[0], self.found.beta.size))
+        out = np.zeros((matrix.shape[0], self.fitted.beta.size))
         out[:, self.at[name]] = matrix
         return out
 
@@ -78,7 +78,7 @@ class _Terms:
                 out[i] = self.weight @ score / self.weight.sum()
             return np.asarray(out - out.mean())
 
-        beta = self.found.beta
+        beta = self.fitted.beta
         centre = mean(beta)
         slope = np.zeros((centre.size, beta.size))
         for i in range(beta.size):
@@ -93,7 +93,7 @@ class _Terms:
             key: np.asarray(
                 np.bincount(facet.of_cell, weights=v, minlength=len(facet.levels)), dtype=float
             )
-            for key, v in self.found.tables.items()
+            for key, v in self.fitted.tables.items()
         }
         with np.errstate(invalid="ignore", divide="ignore"):
             return by["squares"] / by["variance"], by["standardised"] / by["n"], by["n"]
@@ -171,7 +171,7 @@ def _levels(
     terms: _Terms, block: str, facet: str, of: Facets, matrix: FloatArray
 ) -> tuple[FacetLevel, ...]:
     rows = terms.rows(block, matrix)
-    value = rows @ terms.found.beta
+    value = rows @ terms.fitted.beta
     whole = np.eye(len(of.levels)) if block == "mean" else matrix
     centre, slope = terms.points(block, of, whole)
     infit, outfit, n = terms.fit(of)
@@ -194,7 +194,7 @@ def _levels(
 
 def _steps(terms: _Terms, *, own_steps: bool) -> tuple[tuple[Estimate, ...], list[Note]]:
     """Thresholds; of a partial-credit model those of each level, its severity included."""
-    levels, fitted = terms.ratings.levels, terms.found
+    levels, fitted = terms.ratings.levels, terms.fitted
     k = levels.size
     if k == 2:
         return (), []
@@ -224,7 +224,7 @@ def _steps(terms: _Terms, *, own_steps: bool) -> tuple[tuple[Estimate, ...], lis
 
 def _information(terms: _Terms) -> dict[str, tuple[float, ...]]:
     """Fisher information of one rating by each level of the first facet along quality."""
-    beta = terms.found.beta[:-1].copy()
+    beta = terms.fitted.beta[:-1].copy()
     beta[terms.at["mean"]] = 0.0
     steps = np.arange(terms.ratings.levels.size, dtype=float)
     p = level_probability(terms.design @ beta, AT)
@@ -255,12 +255,12 @@ def _notes(terms: _Terms) -> list[Note]:
         message = (
             f"{ratings.extreme} of {len(ratings.answers)} answers lie at the floor or ceiling "
             "throughout: their quality rests on the assumption of normal qualities."
-            if terms.found.sandwich == "CR1"
+            if terms.fitted.sandwich == "CR1"
             else f"{ratings.extreme} answers at the floor or ceiling throughout have no finite "
             "quality and are left out."
         )
         notes.append(Note(code="extreme", message=message))
-    if terms.found.sandwich != "CR1":
+    if terms.fitted.sandwich != "CR1":
         message = (
             "Joint maximum likelihood spreads severities (by 1.61, 1.24, 1.11 for 3, 5, 10 "
             "judges), and its errors are the model's, not over clusters: report method='mml'."

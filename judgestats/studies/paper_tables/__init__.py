@@ -32,7 +32,7 @@ class PaperTable(Result):
         The paper and its tables.
     table : DataFrame
         As printed, with columns of ours after those of the paper.
-    said : str
+    caption : str
         One sentence.
     how : str
         Whose numbers: those printed, or a run's own by the paper's procedure.
@@ -40,7 +40,7 @@ class PaperTable(Result):
 
     source: str
     table: pd.DataFrame
-    said: str
+    caption: str
     how: str = "as printed"
 
     def tidy(self) -> pd.DataFrame:
@@ -53,12 +53,11 @@ class PaperTable(Result):
 
     def sentence(self) -> str:
         """What can be said of it."""
-        return self.said
+        return self.caption
 
     def __str__(self) -> str:
-        return (
-            f"\n\t{self.source}, {self.how}\n\n{self.table.to_string(index=False)}\n\n{self.said}"
-        )
+        table = self.table.to_string(index=False)
+        return f"\n\t{self.source}, {self.how}\n\n{table}\n\n{self.caption}"
 
 
 def read_printed(name: str) -> pd.DataFrame:
@@ -103,7 +102,7 @@ def head_to_tail_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2412.12509, Tables 5 and 6",
         table=own,
-        said=(
+        caption=(
             "The paper prints an accuracy as judged of .0395 to .0396 with standard errors across "
             "replications of .0003 to .0004, and omegas of about .99; the experiment "
             "replicate (study=schroeder2024) tells what such an omega is worth."
@@ -161,7 +160,7 @@ def grade_score_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2406.12043, Tables 1-3",
         table=wide,
-        said=(
+        caption=(
             f"Of {len(wide)} printed cells {bad} exceed the harmonic mean of their printed parts, "
             "so they cannot be averages of per-item Grade Scores. The printed Grade Score is "
             f"higher with the random option in {raised} of {len(by_option)} cells; an option more "
@@ -223,5 +222,5 @@ def crowd_table(number: int) -> PaperTable:
     return PaperTable(
         source=f"arXiv 2502.12501, Table {number}",
         table=wide,
-        said=f"Table {number}: {_CROWD_SAID[number]}{note}",
+        caption=f"Table {number}: {_CROWD_SAID[number]}{note}",
     )

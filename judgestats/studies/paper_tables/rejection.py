@@ -32,7 +32,7 @@ def rejection_table() -> PaperTable:
     return PaperTable(
         source="arXiv 2502.12501, Table 3",
         table=wide,
-        said=(
+        caption=(
             "The paper trains two base models on responses chosen in three ways and prints scores "
             "of the trained models: crowd rejection sampling stands above vanilla in "
             f"{int((crowd > vanilla).sum())} and vanilla above random in "

@@ -182,7 +182,7 @@ def _cell_table(cells: Sequence[Cell], printed_cells: Sequence[Cell], text: str)
     return PaperTable(
         source="arXiv 2412.12509, Table 2",
         table=pd.DataFrame(rows),
-        said=(
+        caption=(
             "Printed and computed omegas, what the same procedure gives when replications are "
             f"shuffled, and label-free reliabilities of the same verdicts. {end}"
         ),
