@@ -26,6 +26,7 @@ from judgestats.judgments.schemas import BECAME
 from judgestats.protocols.base import NO_REPLY
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
+from judgestats.tracking.blank_store import begin
 
 __all__ = ["analyze_command"]
 
@@ -69,6 +70,8 @@ def analyze_command(arguments: Given) -> int:
             f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name one, or "
             "the folder that holds one tool's logs. Several MLflow runs may be named."
         )
+    if arguments.track != "none":
+        begin()
     with console.showing(console.asked_for(arguments)):
         return _analyze(arguments, path, words, formats)
 

@@ -18,6 +18,7 @@ from judgestats.experiment.design import (
 )
 from judgestats.experiment.parameters import split_arguments
 from judgestats.spelling import MLFLOW, OPTIONS, spelled_for
+from judgestats.tracking.blank_store import begin
 
 __all__ = ["completions", "run_command"]
 
@@ -44,6 +45,8 @@ def run_command(arguments: Given) -> int:
         if not help_asked:
             raise InputError(f"run: name an experiment: {', '.join(experiment_names())}.")
         return 0
+    if name in experiment_names() and "--dry-run" not in rest:
+        begin()
     design = load_design(name)
     names = {p.name: p for p in design.all_parameters}
     # Under MLflow the user wrote -P name=value, whatever MLflow makes of it for us.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from judgestats.errors import JudgestatsError, StoreError
 from judgestats.secrecy import keep_secrets_of
+from judgestats.tracking.blank_store import make_blank
 from judgestats.tracking.project_env import EXPERIMENT_NAME
 
 __all__ = ["Store", "beside", "open_store"]
@@ -130,15 +130,10 @@ def _make(uri: str) -> None:
     file = _sqlite_file(uri)
     if file is None or file.exists():
         return
-    from mlflow import MlflowClient
-
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".judgestats-", dir=file.parent) as beside:
         made = Path(beside) / file.name
-        MlflowClient(tracking_uri=f"sqlite:///{made}").search_experiments()
-        db = sqlite3.connect(made)
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # all of it in the one file
-        db.close()
+        make_blank(made)
         with contextlib.suppress(FileExistsError):  # another process made one meanwhile: it stays
             os.link(made, file)
 

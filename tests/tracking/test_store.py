@@ -123,6 +123,7 @@ def test_a_store_whose_making_was_interrupted_is_made_anew(tmp_path, monkeypatch
     import mlflow
     import mlflow.store.db.utils as making
 
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file, before = tmp_path / "new" / "runs.db", mlflow.get_tracking_uri()
 
     def interrupted(_: object) -> None:

@@ -1,0 +1,108 @@
+"""The tables of a new sqlite store: made by MLflow once a machine, copied from then on.
+
+MLflow makes the tables of its first version and then alters them some sixty times, which takes
+seconds at every new store. What it made is kept in the user's cache, under a name that changes with
+MLflow's alterations. A process of its own can make it while this one imports and asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["begin", "make_blank"]
+
+_MAKES = "from judgestats.tracking.blank_store import keep_blank; keep_blank()"
+_PATIENCE_S = 60
+_begun: subprocess.Popen[bytes] | None = None
+
+
+def kept_blank() -> Path | None:
+    """Where the tables of the installed MLflow are or will be kept; None where it is not known."""
+    mlflow = find_spec("mlflow")
+    alterations = Path((mlflow and mlflow.origin) or "").parent / "store/db_migrations/versions"
+    names = sorted(p.name for p in alterations.glob("*.py"))
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    if not names or not cache.is_absolute():
+        return None
+    digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
+    return cache / "judgestats" / f"mlflow-{digest[:16]}.db"
+
+
+def begin() -> None:
+    """Let a process of its own make the tables where this folder is about to get its first store.
+
+    A guess by the settings alone, before anything heavy is imported: where it is wrong, the tables
+    are there for the next store.
+    """
+    global _begun
+    kept = kept_blank()
+    uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
+    if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
+        return
+    if Path(uri.removeprefix("sqlite:///")).exists() or _begun is not None:
+        return
+    _begun = subprocess.Popen(
+        [sys.executable, "-c", _MAKES],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def make_blank(file: Path) -> None:
+    """Make a store of tables without rows at `file`, by a copy where there is one to copy."""
+    global _begun
+    if _begun is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):  # then it is made here
+            _begun.wait(_PATIENCE_S)
+        _begun = None
+    kept = kept_blank()
+    if kept is not None and kept.is_file():
+        shutil.copyfile(kept, file)
+        return
+    _make(file)
+    if kept is not None:
+        _keep(file, kept)
+
+
+def keep_blank() -> None:
+    """Make the tables and keep them for later stores."""
+    kept = kept_blank()
+    if kept is None:
+        return
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as folder:
+        made = Path(folder) / kept.name
+        _make(made)
+        _keep(made, kept)
+
+
+def _make(file: Path) -> None:
+    """Let MLflow make the tables in memory, without a write to the disk for each alteration."""
+    import sqlalchemy
+    from mlflow.store.db import utils
+
+    engine = sqlalchemy.create_engine("sqlite://", poolclass=sqlalchemy.pool.StaticPool)
+    try:
+        utils._initialize_tables(engine)
+        with contextlib.closing(sqlite3.connect(file)) as target:
+            engine.raw_connection().driver_connection.backup(target)  # type: ignore[union-attr]
+    finally:
+        engine.dispose()
+
+
+def _keep(made: Path, kept: Path) -> None:
+    """Put a copy where later stores look; a cache that cannot be written costs seconds only."""
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        beside = kept.with_name(f".{kept.name}.{os.getpid()}")
+        shutil.copyfile(made, beside)
+        beside.replace(kept)  # whole at once, whoever else does the same
