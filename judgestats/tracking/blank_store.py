@@ -22,7 +22,8 @@ __all__ = ["begin", "make_blank"]
 
 _MAKES = "from judgestats.tracking.blank_store import keep_blank; keep_blank()"
 _PATIENCE_S = 60
-_begun: subprocess.Popen[bytes] | None = None
+_begun: list[subprocess.Popen[bytes]] = []
+"""The process that makes the tables, while there is one."""
 
 
 def kept_blank() -> Path | None:
@@ -43,28 +44,26 @@ def begin() -> None:
     A guess by the settings alone, before anything heavy is imported: where it is wrong, the tables
     are there for the next store.
     """
-    global _begun
     kept = kept_blank()
     uri = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
     if kept is None or kept.exists() or not uri.startswith("sqlite:///"):
         return
-    if Path(uri.removeprefix("sqlite:///")).exists() or _begun is not None:
+    if Path(uri.removeprefix("sqlite:///")).exists() or _begun:
         return
-    _begun = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", _MAKES],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    _begun.append(process)
 
 
 def make_blank(file: Path) -> None:
     """Make a store of tables without rows at `file`, by a copy where there is one to copy."""
-    global _begun
-    if _begun is not None:
+    while _begun:
         with contextlib.suppress(subprocess.TimeoutExpired):  # then it is made here
-            _begun.wait(_PATIENCE_S)
-        _begun = None
+            _begun.pop().wait(_PATIENCE_S)
     kept = kept_blank()
     if kept is not None and kept.is_file():
         shutil.copyfile(kept, file)
@@ -92,7 +91,7 @@ def _make(file: Path) -> None:
 
     engine = sqlalchemy.create_engine("sqlite://", poolclass=sqlalchemy.pool.StaticPool)
     try:
-        utils._initialize_tables(engine)
+        utils._initialize_tables(engine)  # type: ignore[no-untyped-call]
         with contextlib.closing(sqlite3.connect(file)) as target:
             engine.raw_connection().driver_connection.backup(target)  # type: ignore[union-attr]
     finally:

@@ -14,7 +14,7 @@ from judgestats.tracking.blank_store import begin, kept_blank, make_blank
 @pytest.fixture
 def cache(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(blank_store, "_begun", None)
+    monkeypatch.setattr(blank_store, "_begun", [])
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "cache"
@@ -52,15 +52,14 @@ def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its
 
 def test_tables_begun_by_another_process_are_the_ones_that_are_copied(tmp_path, cache) -> None:
     begin()
-    process = blank_store._begun
-    assert process is not None
+    (process,) = blank_store._begun
     make_blank(tmp_path / "a.db")
     assert process.returncode == 0
     kept = kept_blank()
     assert kept is not None
     assert (tmp_path / "a.db").read_bytes() == kept.read_bytes()
     begin()
-    assert blank_store._begun is None  # they are kept: there is nothing to begin
+    assert blank_store._begun == []  # they are kept: there is nothing to begin
 
 
 def test_nothing_is_begun_for_a_store_that_is_there_or_is_a_server(
@@ -71,7 +70,7 @@ def test_nothing_is_begun_for_a_store_that_is_there_or_is_a_server(
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     (tmp_path / "mlflow.db").touch()
     begin()
-    assert blank_store._begun is None
+    assert blank_store._begun == []
 
 
 def test_a_cache_that_cannot_be_written_costs_no_store(tmp_path, cache) -> None:
