@@ -18,6 +18,7 @@ from judgestats.judges.plan import price_plan
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.simulated.app import SimulatedServer
+from judgestats.judges.simulated.batch_api import _Batch
 from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.server import serving
 from judgestats.judges.simulated.wire import send_json
@@ -134,7 +135,7 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     ("fault", "kind"),
     [
         ("batch_error", "server_error"),
-        ("batch_missing", "missing_from_batch"),
+        ("batch_malformed", "missing_from_batch"),
         ("batch_expired", "batch_expired"),
     ],
 )
@@ -382,6 +383,57 @@ def test_a_cancelled_batch_keeps_what_it_answered_and_is_not_handed_in_again(
     assert len(app.batch_api.batches) == 1
     rest = in_batches(plan(url=url), tmp_path / "j.db")
     assert (rest.account.cached, rest.account.answered) == (11, 9)
+
+
+@pytest.mark.parametrize("loss", ["unnamed", "deleted"])
+def test_a_completed_batch_without_its_results_is_an_error_and_not_asked_again(
+    plan, tmp_path, monkeypatch, loss
+):
+    app, about = SimulatedServer(), _Batch.about
+
+    def loses(batch):
+        told = about(batch)
+        if loss == "unnamed":
+            return told | {"output_file_id": None}
+        app.batch_api._files.pop(str(batch.output_file_id), None)
+        return told
+
+    with monkeypatch.context() as losing:
+        losing.setattr(_Batch, "about", loses)
+        with pytest.raises(JudgeError, match="no file of its results") as failure:
+            in_batches(plan(), tmp_path / "j.db", simulated_app=app, prices=TEN)
+    assert "20 of 20 requests are without an answer and were probably billed" in str(failure.value)
+    assert ("names no output file" if loss == "unnamed" else "HTTP 404") in str(failure.value)
+    assert len(app.batch_api.batches) == 1
+    again = in_batches(plan(), tmp_path / "j.db", simulated_app=app, prices=TEN)
+    assert again.account.answered == 20
+    assert again.account.earlier_cost_usd > 0, "what was lost is booked"
+
+
+@pytest.mark.parametrize("word", ["COMPLETED", "Completed"])
+def test_the_end_of_a_batch_is_seen_in_any_case(plan, tmp_path, monkeypatch, word):
+    about = _Batch.about
+
+    def shouts(batch):
+        told = about(batch)
+        return told | {"status": word if told["status"] == "completed" else told["status"].upper()}
+
+    monkeypatch.setattr(_Batch, "about", shouts)
+    assert in_batches(plan(), tmp_path / "j.db").account.answered == 20
+
+
+def test_an_output_file_may_be_named_late(plan, tmp_path, monkeypatch):
+    about, looks = _Batch.about, []
+
+    def late(batch):
+        told = about(batch)
+        looks.append(told["status"])
+        few = looks.count("completed") < 4
+        return told | ({"output_file_id": None} if few else {})
+
+    monkeypatch.setattr(_Batch, "about", late)
+    batch = in_batches(plan(), tmp_path / "j.db")
+    assert (batch.account.answered, batch.account.requests) == (20, 20)
 
 
 def test_what_follows_from_answers_goes_into_batches_of_its_own(plan, tmp_path):

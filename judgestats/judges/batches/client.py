@@ -52,6 +52,7 @@ class BatchState:
     id: str
     status: str
     files: tuple[str, ...]
+    has_output: bool
     done: int
     total: int
     codes: tuple[str, ...]
@@ -62,6 +63,11 @@ class BatchState:
     def ended(self) -> bool:
         """Whether nothing more will come."""
         return self.status in _ENDED
+
+    @property
+    def ran(self) -> bool:
+        """Whether requests were run, so that the server owes a file of their results."""
+        return self.status == "completed" or self.done > 0
 
 
 class BatchClient:
@@ -308,8 +314,10 @@ def _state(value: dict[str, Any]) -> BatchState:
     name = metadata.get(MARK) if isinstance(metadata, dict) else None
     return BatchState(
         id=_id(value),
-        status=one_line(status),
+        # Together writes COMPLETED, others canceled: an end that is not seen is waited for for ever.
+        status=one_line(status).casefold().replace("canceled", "cancelled"),
         files=tuple(_id({"id": f}) for f in files if isinstance(f, str) and f),
+        has_output=isinstance(files[0], str) and bool(files[0]),
         done=_count(counts.get("completed")) + _count(counts.get("failed")),
         total=_count(counts.get("total")),
         codes=tuple(one_line(str(e.get("code"))) for e in data[:20]),

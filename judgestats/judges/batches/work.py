@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -42,6 +43,8 @@ _REFUSALS = {
     Kind.WRONG_PATH,
     Kind.UNKNOWN_MODEL,
 }
+_FILE_LOOKS = 5
+"""Looks at an ended batch whose files the server does not name yet: some name them seconds later."""
 _TOO_MANY = "token_limit_exceeded"
 """The code of a batch refused because too many tokens wait already."""
 
@@ -221,6 +224,7 @@ class BatchWork:
         # A simulated judge in this process moves on when it is looked at, and at no other time.
         pause = 0.01 if self._endpoint.spec.in_process else shared.limits.first_s
         seen: dict[str, tuple[str, int]] = {}
+        without_file: Counter[str] = Counter()
         silent = 0
         while left and not shared.halt.called.is_set():
             await shared.sleep(pause)
@@ -241,6 +245,9 @@ class BatchWork:
                     self._accounting.note(f"batch {record.batch_id} is gone from the server")
                     self._end(record, {})
                 elif state.ended:
+                    if state.ran and not state.files and without_file[record.name] < _FILE_LOOKS:
+                        without_file[record.name] += 1
+                        continue
                     await self._fetch(record, state)
                 else:
                     if seen.get(record.name) != (state.status, state.done):
@@ -273,14 +280,15 @@ class BatchWork:
             self._invalid(record, state)
             return
         contents = [await self._content(file_id) for file_id in state.files]
-        results = read_results(contents, requests)
+        gone = state.ran and (not state.has_output or None in contents)
+        results = read_results((c for c in contents if c is not None), requests)
         if results.oddities:
             self._accounting.note(f"batch {state.id}: lines left out: {results.oddities}")
         answers: dict[bytes, Answer] = {}
         costs: dict[str, float] = {}
         left: list[tuple[BatchRequest, Outcome]] = []
         for request in requests.values():
-            outcome = results.outcomes.get(request.custom_id) or _unmentioned(state)
+            outcome = results.outcomes.get(request.custom_id) or _unmentioned(state, gone=gone)
             if outcome.kind is Kind.ANSWERED:
                 cost = endpoint.price.cost(*outcome.usage)
                 endpoint.reserve.saw(
@@ -316,15 +324,24 @@ class BatchWork:
                 f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
                 "and the key; what was answered is in the journal."
             )
+        if gone and any(outcome.kind is Kind.MISSING for _, outcome in left):
+            raise JudgeError(
+                f"judge {endpoint.spec.name!r}: batch {state.id} is {state.status}, and the server "
+                f"has no file of its results ({_files(state, contents)}): {len(left):,} of "
+                f"{len(requests):,} requests are without an answer and were probably billed. Look "
+                "for the batch on the provider's page; the same command asks them again, and pays "
+                "again."
+            )
 
-    async def _content(self, file_id: str) -> bytes:
+    async def _content(self, file_id: str) -> bytes | None:
+        """A file's content; None where the server has no such file."""
         try:
             return await self._client.content(file_id)
         except BatchCallError as error:
             if error.outcome.status != 404:
                 raise
         self._accounting.note(f"file {file_id} is gone from the server")
-        return b""
+        return None
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
         """A batch that failed validation: nothing of it was run, nothing is billed."""
@@ -347,8 +364,16 @@ def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:
     return {key for request in requests for key in request.keys}
 
 
-def _unmentioned(state: BatchState) -> Outcome:
+def _unmentioned(state: BatchState, *, gone: bool) -> Outcome:
     """What it means that a batch's files say nothing of a request."""
     kinds = {"expired": Kind.EXPIRED, "cancelled": Kind.CANCELLED}
-    kind = kinds.get(state.status, Kind.MISSING)
+    kind = Kind.MISSING if gone else kinds.get(state.status, Kind.MISSING)
     return Outcome(kind=kind, detail=f"the batch is {state.status}, without a result")
+
+
+def _files(state: BatchState, contents: Sequence[bytes | None]) -> str:
+    """Which of a batch's files there are not."""
+    lost = [f for f, content in zip(state.files, contents, strict=True) if content is None]
+    if not lost:
+        return "it names no output file"
+    return f"{' and '.join(lost)}: HTTP 404"
