@@ -314,7 +314,7 @@ def _state(value: dict[str, Any]) -> BatchState:
     name = metadata.get(MARK) if isinstance(metadata, dict) else None
     return BatchState(
         id=_id(value),
-        # Together writes COMPLETED, others canceled: an end that is not seen is waited for for ever.
+        # Others write COMPLETED or canceled: an end that is not seen is waited for without end.
         status=one_line(status).casefold().replace("canceled", "cancelled"),
         files=tuple(_id({"id": f}) for f in files if isinstance(f, str) and f),
         has_output=isinstance(files[0], str) and bool(files[0]),

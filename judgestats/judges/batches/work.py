@@ -44,7 +44,7 @@ _REFUSALS = {
     Kind.UNKNOWN_MODEL,
 }
 _FILE_LOOKS = 5
-"""Looks at an ended batch whose files the server does not name yet: some name them seconds later."""
+"""Looks at an ended batch that names no file yet: some servers name it seconds later."""
 _TOO_MANY = "token_limit_exceeded"
 """The code of a batch refused because too many tokens wait already."""
 
