@@ -17,8 +17,9 @@ from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
+from judgestats.analysis.verdict_plan import verdict_plan
 from judgestats.analysis.verdict_words import outcomes
-from judgestats.analysis.verdicts import audit_verdicts, verdict_plan
+from judgestats.analysis.verdicts import audit_verdicts
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import score_array
 from judgestats.results import About, Drawing, Row

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgestats.analysis.audit import plan
+from judgestats.analysis.audit_plan import plan
 from judgestats.analysis.large_scores import audit_scores
 from judgestats.analysis.large_verdicts import audit_verdicts
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan, with_omega_model
-from judgestats.analysis.verdicts import verdict_plan
+from judgestats.analysis.verdict_plan import verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
 

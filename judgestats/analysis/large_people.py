@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import people_rows, true_rows
-from judgestats.analysis.audit import audit_read, plan_for
+from judgestats.analysis.audit import audit_read
+from judgestats.analysis.audit_plan import plan_for
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import FAIL, PASS, is_pass_fail, with_known_labels
 from judgestats.analysis.plan import AnalysisPlan

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import score_rows
-from judgestats.analysis.audit import comparison_results
 from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
@@ -20,6 +19,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.scale_use import mean_deviations
+from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
     OMEGA_TITLE,
     condition_metrics,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.advice import repeats_needed
 from judgestats.analysis.asked_rows import people_rows, share_rows, true_rows, verdict_rows
@@ -15,7 +14,7 @@ from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.beside_verdicts import slot_results
 from judgestats.analysis.drawings import DRAWN, DRAWN_VERDICTS, ranked
 from judgestats.analysis.drawn import drawn_as
-from judgestats.analysis.leaderboard import STRENGTH, strength_results, strength_rows
+from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import (
@@ -25,9 +24,7 @@ from judgestats.analysis.pass_fail import (
     told_strange,
     with_known_labels,
 )
-from judgestats.analysis.people import people_results
-from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.scores import affordable
+from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetition
 from judgestats.analysis.single_shot_verdicts import (
     judges_of_verdicts,
@@ -39,106 +36,29 @@ from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_elsewhere import check_rates
 from judgestats.analysis.validity_k import recommend_by_labels
 from judgestats.analysis.validity_labels import texts_in
-from judgestats.analysis.validity_panel import PANEL, panel_of_verdicts
-from judgestats.analysis.validity_slices import SLICES, slice_results
-from judgestats.analysis.validity_systems import SYSTEMS, system_results
+from judgestats.analysis.validity_panel import panel_of_verdicts
+from judgestats.analysis.validity_slices import slice_results
+from judgestats.analysis.validity_systems import system_results
 from judgestats.analysis.validity_wins import win_results, win_rows
+from judgestats.analysis.verdict_consistency import condition_results
 from judgestats.analysis.verdict_shares import of_shares
 from judgestats.analysis.verdict_table import verdict_metrics, verdict_row, verdict_sentence
 from judgestats.analysis.verdict_words import (
     comparable,
     in_same_words,
     lower_case,
-    orders_shown,
     outcomes,
 )
 from judgestats.judgments.shapes import status_table
 from judgestats.results import About
 from judgestats.stats.agreement.alignment import alignment_credit
-from judgestats.stats.agreement.gwet import gwet_ac1
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.over_orders import Repetition, repetition_over_orders
-from judgestats.stats.agreement.position_noise import position_and_noise
-from judgestats.stats.agreement.position_preference import first_position_preference
-from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.agreement.swap import swap_consistency
-from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["audit_verdicts", "verdict_plan", "verdicts_needed"]
-
-_QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
-
-
-def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
-    """What an audit of verdicts asks, whatever the data say.
-
-    Parameters
-    ----------
-    n_resamples, seed : int
-    level : float
-
-    Returns
-    -------
-    AnalysisPlan
-    """
-    return AnalysisPlan(
-        experiment="audit",
-        question=_QUESTION,
-        blocks="The item (for pairs: the pair of responses) is the block; intervals keep the items "
-        "of a cluster together.",
-        missing="A judgment without a verdict has a status and no verdict; the rates are reported "
-        "by condition.",
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        hypotheses=(
-            Hypothesis(
-                id="reliability",
-                role="primary",
-                question="Would the same judge say the same again?",
-                test="Fleiss' kappa, AC1, vote-share reliability and flip rate, beside their null",
-            ),
-            Hypothesis(
-                id="order",
-                role="primary",
-                question="Does the verdict follow the response or the place where it stands?",
-                test="swap consistency, first-position preference, position apart from repetition",
-            ),
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="Do the verdicts agree with people?",
-                test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
-                "kappa; the null shuffles people's labels over items. With several people their "
-                "own agreement, and the alternative annotator test (epsilon .1), beside",
-            ),
-            Hypothesis(
-                id="slots",
-                role="secondary",
-                question="Do choices follow the place where an option stands?",
-                test="accuracy by the place of the right option, else the places chosen; places "
-                "exchanged within items; adjusted with the comparisons of conditions",
-            ),
-            PANEL,
-            SYSTEMS,
-            STRENGTH,
-            SLICES,
-            Hypothesis(
-                id="compare",
-                role="secondary",
-                question="Which condition agrees more with people?",
-                test="blocked F test on the scores, p by exchanging conditions within items; "
-                "Friedman (Wilcoxon for two) beside it",
-                family="all pairs of conditions, on the items that all of them judged",
-                adjustment="holm",
-            ),
-        ),
-    )
+__all__ = ["audit_verdicts", "verdicts_needed"]
 
 
 def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -184,7 +104,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        named = _condition_results(asked, declared)
+        named = condition_results(asked, declared)
         if is_pass_fail(asked):
             own = pass_fail_results(asked, declared)
             kinds = {kind for kind, _, _ in own}
@@ -268,121 +188,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             str(r["condition"]): verdict_metrics(r) | validity[str(r["condition"])] for r in rows
         },
     )
-
-
-def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
-    """Items x replications of choices: empty text was asked and not read, None never asked."""
-    table = asked.pivot(index="item_id", columns="replicate", values="choice").reindex(items)
-    return table.astype(object).where(table.notna(), None).to_numpy(object)
-
-
-def _condition_results(
-    asked: pd.DataFrame, declared: AnalysisPlan
-) -> list[tuple[str, str, Result]]:
-    items = pd.Index(asked["item_id"].unique())
-    clusters = asked.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[items]
-    cluster = clusters.to_numpy(object) if clusters.nunique() < len(items) else None
-    orders = orders_shown(asked)
-    by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
-    results = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
-    if len(orders) == 2 and set(asked["choice"].unique()) <= {"a", "b", "tie", ""}:
-        results += _order_results(by_order, orders, cluster, declared)
-    if "label" in asked and (asked["label"] != "").any():
-        results += people_results(asked, declared)
-    return results
-
-
-_REPEATED: tuple[tuple[str, str, Repetition, Callable[..., Estimate]], ...] = (
-    ("fleiss_kappa", "Agreement of repetitions", "fleiss_kappa", fleiss_kappa),
-    ("ac1", "Agreement of repetitions, AC1", "gwet_ac1", gwet_ac1),
-    (
-        "vote_share",
-        "Reliability of one verdict",
-        "vote_share_reliability",
-        vote_share_reliability,
-    ),
-    ("flip_rate", "How often asking again changes the verdict", "flip_rate", flip_rate),
-)
-
-
-def _repetition(
-    repeated: Mapping[str, NDArray[np.object_]],
-    cluster: NDArray[np.object_] | None,
-    declared: AnalysisPlan,
-) -> list[tuple[str, str, Result]]:
-    """Repetitions of the same order compared, over every order that was repeated."""
-    if not repeated:
-        return []
-    tables = list(repeated.values())
-    where = ", within orders" if len(tables) > 1 else ""
-    common: dict[str, Any] = {
-        "cluster": cluster,
-        "level": declared.level,
-        "n_permutations": affordable(declared.n_resamples, sum(t.size for t in tables)),
-        "seed": declared.seed,
-    }
-
-    def agreement_of(
-        of: Sequence[NDArray[np.object_]], name: Repetition, single: Callable[..., Estimate]
-    ) -> Estimate:
-        if len(of) > 1:
-            return repetition_over_orders(of, coefficient=name, **common)
-        alone: Estimate = single(of[0], **common)
-        return alone
-
-    results: list[tuple[str, str, Result]] = [
-        (f"reliability.{kind}", f"{title}{where}", agreement_of(tables, name, single))
-        for kind, title, name, single in _REPEATED
-    ]
-    unread = any((t == "").any() for t in tables)
-    if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
-        named = [np.where(t == "", "(unread)", t) for t in tables]
-        results.append(
-            (
-                "reliability.fleiss_kappa_unread",
-                f"Agreement of repetitions{where}, an unread verdict as an option of its own",
-                agreement_of(named, "fleiss_kappa", fleiss_kappa),
-            )
-        )
-    return results
-
-
-def _order_results(
-    by_order: Mapping[str, NDArray[np.object_]],
-    orders: list[str],
-    cluster: NDArray[np.object_] | None,
-    declared: AnalysisPlan,
-) -> list[tuple[str, str, Result]]:
-    ab, ba = orders
-    first, second = by_order[ab], by_order[ba]
-    results: list[tuple[str, str, Result]] = [
-        (
-            "order.swap_consistency",
-            "Same response preferred after a swap",
-            swap_consistency(first, second, cluster=cluster, level=declared.level),
-        ),
-        (
-            "order.first_position",
-            "Preference for the response shown first",
-            first_position_preference(first, second, cluster=cluster, level=declared.level),
-        ),
-    ]
-    if first.shape[1] > 1 and second.shape[1] > 1:
-        results.append(
-            (
-                "order.noise",
-                "Position apart from repetition",
-                position_and_noise(
-                    first,
-                    second,
-                    cluster=cluster,
-                    level=declared.level,
-                    n_permutations=declared.n_resamples,
-                    seed=declared.seed,
-                ),
-            )
-        )
-    return results
 
 
 def _credits(asked: pd.DataFrame) -> pd.Series:

@@ -212,7 +212,8 @@ def _streams(arguments: Given, path: Path) -> bool:
 
 
 def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
-    from judgestats.analysis.audit import audit_read, plan_for
+    from judgestats.analysis.audit import audit_read
+    from judgestats.analysis.audit_plan import plan_for
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity_disagreements import with_disagreements
     from judgestats.analysis.validity_labels import texts_in

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis.audit import plan_for
+from judgestats.analysis.audit_plan import plan_for
 from judgestats.analysis.validity_wins import win_results
 
 TRUE = 0.35

@@ -1,0 +1,268 @@
+"""The audit of scores: consistency, reliability, comparison of conditions, people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
+from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
+from judgestats.analysis.drawn import drawn_as
+from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
+from judgestats.analysis.item_names import with_items
+from judgestats.analysis.limits import common_limits, limits_of_conditions
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.recommend import recommend_reliable
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.single_shot import (
+    NOT_REPEATED,
+    constant_limits,
+    described_once,
+    label_limits,
+    other_results,
+    repeat_limits,
+    repetition,
+    single_shot_conditions,
+    single_shot_sentence,
+    with_people,
+)
+from judgestats.analysis.validity import validity_metrics
+from judgestats.analysis.validity_elsewhere import check_rates
+from judgestats.analysis.validity_k import recommend_by_labels
+from judgestats.judgments.shapes import ScoreArray, score_array
+from judgestats.stats.inference.result import Comparisons, Result
+from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
+
+__all__ = ["audit_scores", "comparison_results"]
+
+
+_MOST_CONDITIONS = 12
+
+
+def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    """Audit scores, as `declared` asks; a frame of single shots is audited without consistency."""
+    check_rates(frame, declared)
+    n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
+    array = score_array(frame)
+    described = score_conditions(
+        frame, array, level=level, n_permutations=n_resamples, seed=seed,
+        omega_model=declared.options.get("omega_model", "parallel"),
+    )  # fmt: skip
+    once = single_shot_conditions(frame)
+    others = other_results(frame, array, declared)
+    if all(once.values()):
+        return _audit_once(frame, array, described, others, declared)
+    results = [_primary(r) for r in described.results if not once[r.id.split(".", 2)[2]]]
+    results += others
+    cells = with_people(described.table, others)
+    compared, shifts = _compare(array, cells, declared)
+    results += comparison_results(compared, shifts)
+    headlines = audit_headlines(results)
+    advice, rests_on = recommend_reliable(cells, array)
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
+        sentence=audit_sentence(cells, headlines, results),
+        headlines=headlines,
+        conditions=cells,
+        results=(*results, *rests_on),
+        limitations=(
+            *common_limits(frame, cells, array),
+            *repeat_limits(frame),
+            *label_limits(frame),
+            *instrument_limits(frame, declared, results),
+        ),
+        recommendation=recommend_by_labels(results, frame) or advice,
+        described=described.estimates,
+        condition_records=described.conditions,
+        rows=(
+            *score_rows(cells["condition"]),
+            *people_rows(
+                cells["condition"],
+                *true_rows(cells["condition"], "greg", labels_drawn=drawn_as(declared)),
+                labels_drawn=drawn_as(declared),
+            ),
+            *instrument_rows(frame, results),
+        ),
+        metrics=_metrics(described, compared),
+        condition_metrics=_and_people(described.metrics, cells, others),
+        arrays=cell_arrays(array),
+    )
+
+
+def _audit_once(
+    frame: pd.DataFrame,
+    array: ScoreArray,
+    described: ScoreConditions,
+    results: list[NamedResult],
+    declared: AnalysisPlan,
+) -> Analysis:
+    """The audit of scores of which none was repeated: all but consistency."""
+    table = described_once(described.table, frame, results)
+    limits = limits_of_conditions(
+        described.table, n_clusters=len(set(array.clusters)), sizes=np.zeros(0, dtype=np.int64)
+    )
+    metrics = {
+        name: {k: v for k, v in values.items() if k in _ONCE_METRICS}
+        for name, values in described.metrics.items()
+    }
+    return Analysis(
+        experiment="audit",
+        question=declared.question,
+        drawing=ranked(*DRAWN_SCORES, caption=DRAWN),
+        sentence=single_shot_sentence(table, results),
+        headlines=audit_headlines(results),
+        conditions=table,
+        results=tuple(results),
+        limitations=(
+            NOT_REPEATED,
+            *constant_limits(table),
+            *limits,
+            *label_limits(frame),
+            *instrument_limits(frame, declared, results),
+        ),
+        recommendation=repetition(frame, seed=declared.seed),
+        described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
+        rows=(
+            score_rows(table["condition"])[-1],
+            *people_rows(
+                table["condition"],
+                *true_rows(table["condition"], "greg", labels_drawn=drawn_as(declared)),
+                labels_drawn=drawn_as(declared),
+            ),
+            *instrument_rows(frame, results),
+        ),
+        condition_metrics=_and_people(metrics, table, results),
+    )
+
+
+def _and_people(
+    metrics: Mapping[str, Mapping[str, float]], table: pd.DataFrame, results: list[NamedResult]
+) -> dict[str, dict[str, float]]:
+    """Each condition's metrics with what people's ratings say of it, where there are some."""
+    out = {
+        name: dict(values)
+        | validity_metrics(
+            (r.id.removesuffix(f".{name}"), r.title, r.result)
+            for r in results
+            if r.id.endswith(f".{name}")
+        )
+        | instrument_metrics(results, name)
+        for name, values in metrics.items()
+    }
+    for row in table.to_dict("records"):
+        if not math.isnan(row.get("pearson", math.nan)):
+            out[str(row["condition"])]["people/pearson"] = row["pearson"]
+    return out
+
+
+_ONCE_METRICS = frozenset(
+    {
+        "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share",
+        "quality/unanswered_share", "cost/usd", "cost/latency_s", "cost/tokens_out",
+    }
+)  # fmt: skip
+
+
+def _primary(named: NamedResult) -> NamedResult:
+    """Of one judgment and of the mean; an omega of another model stands beside."""
+    is_reliability = named.id.split(".")[1] in {"icc1", "omega"}
+    return replace(
+        named, role="primary" if is_reliability else "secondary", headline=is_reliability
+    )
+
+
+def _compare(
+    array: ScoreArray, cells: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[SpreadResult | None, Comparisons | None]:
+    """The paired comparisons of conditions that share items: of spread, and of means.
+
+    At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
+    """
+    counted = np.sum(~np.isnan(array.scores), axis=2)
+    cold = set(cells.loc[cells["temperature"] == 0, "condition"])
+    warm = [i for i, name in enumerate(array.conditions) if name not in cold]
+
+    def shared(columns: Sequence[int]) -> bool:
+        """Whether at least three items have two scores in each of several conditions."""
+        enough = int(np.all(counted[:, columns] >= 2, axis=1).sum()) >= 3
+        return 2 <= len(columns) <= _MOST_CONDITIONS and enough
+
+    everything = range(len(array.conditions))
+    spread, shifts = None, None
+    if shared(warm):
+        spread = with_items(
+            spread_test(
+                array.scores[:, warm],
+                conditions=[array.conditions[i] for i in warm],
+                cluster=array.clusters,
+                level=declared.level,
+                n_permutations=declared.n_resamples,
+                n_resamples=declared.n_resamples,
+                seed=declared.seed,
+            ),
+            array.items,
+        )
+        shifts = spread.shifts
+    if cold and shared(everything):
+        shifts = mean_shift(
+            array.scores,
+            conditions=array.conditions,
+            cluster=array.clusters,
+            level=declared.level,
+        )
+    return spread, shifts
+
+
+def comparison_results(
+    spread: SpreadResult | None, shifts: Comparisons | None
+) -> list[NamedResult]:
+    """The results of a comparison of all conditions, named and with their role."""
+    listed: list[tuple[str, str, Result]] = []
+    if spread is not None:
+        listed += [
+            ("spread.all", "Spread of all conditions", spread.blocked_f),
+            ("ranks.all", "Ranks of spread", spread.rank_test),
+            *((f"posthoc.{f.name}", "Which conditions", f) for f in spread.post_hoc),
+            *(
+                [("distance.all", "Ratios of mean distances", spread.distance_ratios)]
+                if spread.distance_ratios is not None
+                else []
+            ),
+            ("ratio.all", "Ratios of variances", spread.ratios),
+        ]
+    if shifts is not None:
+        listed.append(("shift.all", "Differences of mean scores", shifts))
+    return [
+        NamedResult(
+            id=identity,
+            title=title,
+            role="secondary",
+            result=result,
+            headline=True,
+            hypothesis=_ANSWERS.get(identity.partition(".")[0], ""),
+        )
+        for identity, title, result in listed
+    ]
+
+
+_ANSWERS = {"ranks": "spread", "posthoc": "spread", "distance": "ratio"}
+"""Hypotheses of results whose ids do not begin with them."""
+
+
+def _metrics(described: ScoreConditions, compared: SpreadResult | None) -> dict[str, float]:
+    table = described.table
+    out: dict[str, float] = {}
+    if len(table) == 1:
+        out |= described.metrics[table["condition"].iloc[0]]
+    if compared is not None:
+        out["spread/p_value"] = compared.blocked_f.p_value
+    return out
