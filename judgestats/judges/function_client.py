@@ -15,6 +15,7 @@ from typing import Any
 
 from judgestats.judges.functions import FunctionName, accepted_by
 from judgestats.judges.outcomes import Choice, Kind, Outcome, Parameter, one_line, storable
+from judgestats.judges.own_loop import OwnLoop
 from judgestats.judges.replies import MAX_TEXT_CHARS
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
@@ -56,7 +57,8 @@ class FunctionClient:
     A function that is no coroutine runs in a thread of its own, so that one that waits holds
     nobody back: it must bear several calls at a time (``concurrency=1`` makes them one by one).
     One that is still busy past its time limit is left alone and does not keep the process from
-    ending; a coroutine that blocks without awaiting holds everything back.
+    ending. Coroutines share a loop in a thread beside this one: one that blocks without awaiting
+    fails at its limit too, with those that wait in the same loop meanwhile.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ class FunctionClient:
         self._takes = accepted_by(self._function, self._name)
         self._timeout_s = timeout_s
         self._threads = asyncio.Semaphore(_THREADS)
+        self._loop = OwnLoop()
 
     async def __aenter__(self) -> FunctionClient:
         return self
@@ -81,7 +84,7 @@ class FunctionClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        return None
+        self._loop.close()
 
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
@@ -95,7 +98,7 @@ class FunctionClient:
         started = time.perf_counter()
         try:
             texts = [
-                _as_reply(await asyncio.wait_for(self._called(offered), self._timeout_s), words)
+                _as_reply(await self._called(offered), words)
                 for _ in range(int(request.get("n") or 1))
             ]
         except TimeoutError:
@@ -121,9 +124,9 @@ class FunctionClient:
         placed = [offered[n] for n, keyword in self._takes.items() if not keyword]
         call = functools.partial(self._function, *placed, **named)
         if inspect.iscoroutinefunction(self._function):
-            return await call()
-        value = await self._in_thread(call)
-        return await value if inspect.isawaitable(value) else value
+            return await self._loop.run(call(), self._timeout_s)
+        value = await asyncio.wait_for(self._in_thread(call), self._timeout_s)
+        return await self._loop.run(value, self._timeout_s) if inspect.isawaitable(value) else value
 
     async def _in_thread(self, call: Callable[[], Any]) -> Any:
         """Call in a daemon thread, which holds its place until the function returns.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from judgestats.items.schema import Item, Response
 from judgestats.judges.ask import Ask
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.functions import accepted_by, function_named
+from judgestats.judges.own_loop import OwnLoop
 from judgestats.judges.spec import parse_judge
 from judgestats.judgments.design import Condition, Task
 from judgestats.protocols.base import prompted_in
@@ -50,6 +53,9 @@ MODULE = """
         return None
 
     def ends(prompt):
+        sys.exit("no more")
+
+    async def ends_awaited(prompt):
         sys.exit("no more")
 
     def strange(prompt, weather):
@@ -117,6 +123,7 @@ def test_yes_and_no_become_the_words_that_are_asked_for(mine):
         ("raises", "no verdict"),
         ("nothing", "a number"),
         ("ends", "SystemExit: no more"),
+        ("ends_awaited", "SystemExit: no more"),
     ],
 )
 def test_what_a_function_raises_is_that_judgments_failure(mine, function, words):
@@ -128,6 +135,7 @@ def test_what_a_function_raises_is_that_judgments_failure(mine, function, words)
 
 
 HANGS = """
+import sys
 import threading
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.retry import RetryPolicy
@@ -137,9 +145,12 @@ from judgestats.protocols.base import Prompted
 def hangs(prompt):
     threading.Event().wait()
 
+async def blocks(prompt):
+    threading.Event().wait()
+
 if __name__ == "__main__":
     task = Task(
-        condition=Condition(judge="hangs_for_tests:hangs", temperature=0.5),
+        condition=Condition(judge=f"hangs_for_tests:{sys.argv[1]}", temperature=0.5),
         item_id="q", cluster="q", replicate=0,
         build=lambda mode: Prompted(
             messages=({"role": "user", "content": "?"},), mode=mode, prompt_sha="0" * 12
@@ -151,14 +162,35 @@ if __name__ == "__main__":
 """
 
 
-def test_a_function_that_hangs_does_not_keep_the_process_from_ending(tmp_path):
+@pytest.mark.parametrize("function", ["hangs", "blocks"])
+def test_a_function_that_hangs_does_not_keep_the_process_from_ending(tmp_path, function):
     (tmp_path / "hangs_for_tests.py").write_text(HANGS)
     done = subprocess.run(
-        [sys.executable, "hangs_for_tests.py"],
+        [sys.executable, "hangs_for_tests.py", function],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "{'timed_out': 1}\n"), done.stderr
+
+
+def test_a_coroutine_that_blocks_fails_alone():
+    async def judge(blocks):
+        if blocks:
+            free.wait()
+        return 7
+
+    async def ask_both():
+        loop = OwnLoop()
+        try:
+            with pytest.raises(TimeoutError):
+                await loop.run(judge(True), 0.05)
+            return await loop.run(judge(False), 60.0)
+        finally:
+            free.set()
+            loop.close()
+
+    free = threading.Event()
+    assert asyncio.run(ask_both()) == 7
 
 
 def test_two_functions_of_one_file_are_two_judges(mine):
