@@ -77,7 +77,8 @@ class _LoopThread:
         await self._stopped.wait()
 
     def submit(self, awaitable: Awaitable[Any]) -> asyncio.Future[Any]:
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(awaitable), self._loop))
+        running = asyncio.run_coroutine_threadsafe(_awaited(awaitable), self._loop)
+        return asyncio.wrap_future(running)
 
     async def responds(self, timeout_s: float) -> bool:
         try:
