@@ -26,7 +26,7 @@ from judgestats.results import About, Drawing, Row
 from judgestats.results.records import Role
 from judgestats.stats import adjust_family, run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
-from judgestats.stats.inference.permutation import ENOUGH, permutations_needed
+from judgestats.stats.inference.permutation_summary import ENOUGH, permutations_needed
 from judgestats.stats.inference.result import Result, TestResult
 
 __all__ = ["drift", "match_conditions"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,26 @@ from numpy.typing import NDArray
 from judgestats.analysis.aggregates import Aggregated, Answers, described
 from judgestats.analysis.asked_rows import aligned_rows, asked_row
 from judgestats.analysis.drawings import against
-from judgestats.analysis.families import claim_of, one_family
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.families import one_family
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pair_description import reference_results
 from judgestats.analysis.pair_methods import fewer_pairs, judged_pairs, pairs_asked
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import condition_row, metrics_of, named, selection_limits
+from judgestats.analysis.self_consistency_answer import (
+    Averaged,
+    headlines_of,
+    recommend,
+    sentence_of,
+)
 from judgestats.analysis.unread import lost_shares_of
 from judgestats.analysis.weighted_scores import first_weighted, weighted_limitations
-from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.judgments.settings import heat
-from judgestats.results import About, Claim, Headline, Row
+from judgestats.results import Row
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
@@ -151,30 +154,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return declared
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """One judge at one temperature, with everything made of its judgments."""
-
-    where: str
-    judge: str
-    temperature: float
-    base: Mapping[str, Any]
-    scores: Floats
-    made: Mapping[tuple[str, int], Aggregated]
-    weighted: Aggregated | None
-
-    @property
-    def sizes(self) -> list[int]:
-        return [k for how, k in self.made if how == "mean"]
-
-    def credit(self, k: int, how: str = "mean") -> Floats:
-        return self.made[how, k].credit
-
-    def credited(self, k: int) -> str:
-        """The label of the mean of k."""
-        return self.made["mean", k].name
-
-
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
     """Answer the plan's hypotheses.
 
@@ -207,12 +186,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += [r for one in [*every, *beside] for r in one.results]
     results += [r for one in asked for r in _omega(one, answers, declared)]
     results += reference_results(pairs, declared)
-    recommended, best = _recommend(every, questions, declared)
+    recommended, best = recommend(every, questions, declared)
     results += best
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order[r.role])
     table = pd.DataFrame([one.row for one in [*every, *beside]])
-    headlines = _headlines(asked, gains, small)
+    headlines = headlines_of(asked, gains, small)
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
@@ -226,7 +205,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             only={"aggregate": ("one", "mean")},
             lines=("alignment.people",),
         ),
-        sentence=_sentence(headlines, asked, gains, small),
+        sentence=sentence_of(headlines, asked, gains, small),
         headlines=headlines,
         conditions=table,
         results=tuple(results),
@@ -242,7 +221,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
-def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan) -> _Asked:
+def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan) -> Averaged:
     """One judgment, and mean, median and mode of every size."""
     base = condition_row(condition, own)
     scores = scores_of(own, answers.names)
@@ -273,13 +252,13 @@ def _made(condition: str, own: pd.DataFrame, answers: Answers, declared: Analysi
         base, expected, answers, name=f"{condition}, weighted by probabilities", how="weighted",
         judgments=1, cost=each, tokens=tokens, level=declared.level,
     )  # fmt: skip
-    return _Asked(
+    return Averaged(
         where=f"{base['judge']} at {heat(temperature)}", judge=str(base["judge"]),
         temperature=temperature, base=base, scores=scores, made=made, weighted=weighted,
     )  # fmt: skip
 
 
-def _omega(one: _Asked, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
+def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
     for value in omega_declared(
@@ -295,7 +274,7 @@ def _omega(one: _Asked, answers: Answers, declared: AnalysisPlan) -> Iterator[Na
 
 
 def _gains(
-    asked: Sequence[_Asked], questions: Any, declared: AnalysisPlan
+    asked: Sequence[Averaged], questions: Any, declared: AnalysisPlan
 ) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
     """The largest k against one judgment, other sizes, and median and mode against the mean."""
     gain: dict[str, Comparisons] = {}
@@ -352,7 +331,7 @@ def _gains(
 
 
 def _panels(
-    asked: Sequence[_Asked], answers: Answers, declared: AnalysisPlan
+    asked: Sequence[Averaged], answers: Answers, declared: AnalysisPlan
 ) -> tuple[list[Aggregated], list[NamedResult]]:
     """One judgment of each judge, averaged, at every temperature with several judges."""
     panels: list[Aggregated] = []
@@ -416,109 +395,3 @@ def _rows(names: Sequence[str]) -> tuple[Row, ...]:
         "reliability", "its reliability", "reliability", "icc_1_1", "reliability.{}", names
     )
     return people, reliability, accuracy
-
-
-def _headlines(
-    asked: Sequence[_Asked], gains: Comparisons | None, small: EquivalenceResult | None
-) -> tuple[Headline, ...]:
-    """Of each judge and temperature: a gain or loss, equality within the margin, or neither."""
-    if gains is None or small is None:
-        return (
-            Headline(
-                id="headline.gain", hypothesis="gain", claim="undefined", about=About(),
-                estimand="alignment_score",
-                reason="Too few replications to average any: at least 3 are needed",
-            ),
-        )  # fmt: skip
-    headlines = []
-    averaged = [one for one in asked if len(one.sizes) > 1]
-    for one, row, equal in zip(averaged, gains.rows, small.rows, strict=True):
-        claim = claim_of(row.p_adjusted, equal.p_adjusted)
-        headlines.append(
-            Headline(
-                id=f"headline.gain.{one.where}",
-                hypothesis="gain",
-                claim=claim,
-                about=About(
-                    judge=one.judge,
-                    stratum=one.where,
-                    conditions=(one.credited(1), one.credited(max(one.sizes))),
-                    varied="judgments averaged",
-                    factors={
-                        "temperature": None if math.isnan(one.temperature) else one.temperature
-                    },
-                ),
-                estimand="alignment_score",
-                direction="higher" if row.estimate > 0 else "lower" if row.estimate < 0 else "",
-                rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
-                family="gain",
-                p_adjusted=equal.p_adjusted if claim == "equivalent" else row.p_adjusted,
-                p_bound=row.p_bound and claim != "equivalent",
-                reason=row.reason,
-                says=_SAYS[claim, claim == "differs" and row.estimate > 0],
-            )
-        )
-    return tuple(headlines)
-
-
-_SAYS: Mapping[tuple[Claim, bool], str] = {
-    ("differs", True): "averaging agrees with people more often than one judgment",
-    ("differs", False): "averaging agrees with people less often than one judgment",
-    ("equivalent", False): "averaging is shown to change agreement by less than the margin",
-    ("open", False): "neither a gain from averaging nor its absence is shown",
-    ("undefined", False): "a gain from averaging could not be computed",
-}
-
-
-def _sentence(
-    headlines: Sequence[Headline],
-    asked: Sequence[_Asked],
-    gains: Comparisons | None,
-    small: EquivalenceResult | None,
-) -> str:
-    """Gain, shown to be small, or open: judge by judge, as the headlines claim."""
-    if gains is None or small is None:
-        return f"{headlines[0].reason}."
-    by_name = {one.where: one for one in asked}
-    margin = f"{small.margin[1]:g}"
-    parts = []
-    for headline, row, equal in zip(headlines, gains.rows, small.rows, strict=True):
-        one = by_name[headline.about.stratum]
-        if math.isnan(row.estimate):
-            parts.append(f"{one.where}: agreement with people is not known ({row.reason})")
-            continue
-        k = max(one.sizes)
-        first, last = (worded_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
-        text = (
-            f"{one.where}: agreement with people {first} with one judgment and {last} with the "
-            f"mean of {k} (difference {row.with_bounds(bounded=True)})"
-        )
-        if headline.claim == "differs":
-            text += ", a gain" if headline.direction == "higher" else ", a loss"
-            text += f" shown to be under {margin}" if equal.p_adjusted <= small.alpha else ""
-        elif headline.claim == "equivalent":
-            text += f", shown to differ by less than {margin}"
-        else:
-            text += f", which shows neither a gain nor that there is none of {margin}"
-        parts.append(text)
-    return f"{'; '.join(parts)}."
-
-
-def _recommend(
-    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
-) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
-    """The cheapest way that is shown to be hardly worse than the best."""
-    usable = [a for a in every if not np.isnan(a.credit).all()]
-    if not usable:
-        return None, ()
-    given = recommend_best(
-        {a.name: a.credit for a in usable}, questions,
-        spent=Spent.of([a.row for a in usable], USD="cost_usd", tokens="tokens", judgments="k"),
-        margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with people", each="for all answers",
-    )  # fmt: skip
-    if given is None:
-        return None, ()
-    best, result = given
-    k = next((int(a.row["k"]) for a in usable if a.name == best.chosen), None)
-    return replace(best, replicates=k), (result,)

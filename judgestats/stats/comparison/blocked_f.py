@@ -14,10 +14,8 @@ from scipy import optimize, special, stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Permuted, with_keywords
-from judgestats.stats.inference.permutation import (
-    permutation_distribution,
-    permutations_needed,
-)
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation_summary import permutations_needed
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.cell_statistics import check_scores

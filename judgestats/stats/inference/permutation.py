@@ -6,10 +6,8 @@ result says what was permuted and which hypothesis that stands for.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Callable
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,107 +16,27 @@ from judgestats.engine import map_blocks
 from judgestats.errors import InputError
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
+from judgestats.stats.inference.permutation_summary import (
+    ENOUGH,
+    SCHEMES,
+    Alternative,
+    FloatArray,
+    PermutationResult,
+    Scheme,
+    permutations_needed,
+    summarise_permutations,
+)
 from judgestats.stats.inference.permuters import AnyArray, IntArray, draw_permutations
 from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Note, NullReference
+from judgestats.stats.inference.result import NullReference
 
-__all__ = [
-    "Alternative",
-    "PermutationResult",
-    "Scheme",
-    "permutation_distribution",
-    "permutation_null",
-    "permutations_needed",
-    "summarise_permutations",
-]
-
-Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
-Alternative = Literal["greater", "less", "two-sided"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["permutation_distribution", "permutation_null"]
 
 CHUNK = 50
 """Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
 
 PART = 1_000_000
 """Values of the permuted copies that are in memory at a time."""
-
-ENOUGH = 20
-"""Permutations at least as extreme as the observed value that resolve its p-value."""
-
-SCHEMES: dict[str, tuple[str, str]] = {
-    "replications": ("the item does not matter", "each replication's column over items"),
-    "questions": (
-        "replications are independent",
-        "each question's judgments over replications",
-    ),
-    "cells": ("the condition does not matter", "whole item x condition cells within items"),
-    "positions": ("order does not matter", "positions within items"),
-    "labels": ("no relation", "labels over items within strata"),
-    "levels": ("the component is 0", "levels of the facet within the other facets"),
-}
-"""Scheme -> (null hypothesis, what is permuted)."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PermutationResult:
-    """The null reference together with the distribution it summarises.
-
-    Attributes
-    ----------
-    observed : float
-        The statistic on the data as given.
-    null : NullReference
-        Hypothesis, what was permuted, mean, 95th percentile and p-value.
-    distribution : ndarray, shape (n_permutations,)
-        The statistic on every permutation, NaN where undefined.
-    n_failed : int
-        Permutations in which the statistic is undefined; they count as at least as extreme as the
-        observed value, so that p stays valid.
-    notes : tuple of Note
-        Warnings as data.
-    """
-
-    observed: float
-    null: NullReference
-    distribution: FloatArray
-    n_failed: int = 0
-    notes: tuple[Note, ...] = ()
-
-
-def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
-    r"""Number of permutations that resolve a Bonferroni-adjusted level: 20 reach it by chance.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of the family, in (0, 1).
-    n_comparisons : int
-        Size of the family.
-
-    Returns
-    -------
-    int
-        20 n_comparisons / alpha, less the arrangement observed. With 1 / (B + 1) just at the
-        adjusted level one chance draw decides.
-
-    Raises
-    ------
-    InputError
-        If `alpha` or `n_comparisons` is out of range.
-
-    Examples
-    --------
-    >>> permutations_needed(0.05, 1), permutations_needed(0.05, 50)
-    (399, 19999)
-    """
-    if not 0 < alpha < 1 or n_comparisons < 1:
-        raise InputError(
-            "permutations_needed: alpha must lie in (0, 1) and n_comparisons be at least 1, got "
-            f"{alpha} and {n_comparisons}. Give the family's level and its number of comparisons."
-        )
-    # The small slack keeps 200 / 0.05 = 4000.0000000000005 from asking for one more.
-    return max(1, math.ceil(ENOUGH * n_comparisons / alpha * (1 - 1e-12)) - 1)
 
 
 @one_blas_thread()
@@ -339,83 +257,6 @@ def _reached(observed: float, distribution: FloatArray, alternative: str) -> int
     above = int(np.sum(~(distribution < observed)))
     below = int(np.sum(~(distribution > observed)))
     return {"greater": above, "less": below, "two-sided": min(above, below)}[alternative]
-
-
-def summarise_permutations(
-    observed: float,
-    distribution: FloatArray,
-    *,
-    scheme: str,
-    seed: int | None,
-    alternative: str = "greater",
-    refusal: str = "",
-    fixed: str = "",
-) -> PermutationResult:
-    """Mean, 95th percentile and p-value of a finished null distribution.
-
-    Parameters
-    ----------
-    observed : float
-    distribution : ndarray, shape (n_permutations,)
-        NaN where undefined.
-    scheme, seed, alternative
-        As `permutation_distribution` takes them.
-    refusal : str
-        Why the statistic is undefined in some permutations.
-    fixed : str
-        Why no permutation moves the statistic, should none do. There is no p-value then: one near
-        1 would read as a finding of the data.
-
-    Returns
-    -------
-    PermutationResult
-
-    Examples
-    --------
-    >>> values = np.linspace(0, 1, 99)
-    >>> float(summarise_permutations(2.0, values, scheme="labels", seed=None).null.p_value)
-    0.01
-    """
-    n = distribution.size
-    defined = distribution[~np.isnan(distribution)]
-    n_failed = n - defined.size
-    notes: list[Note] = []
-    if n_failed:
-        message = f"The statistic is undefined in {n_failed} of {n} permutations"
-        message += f" ({refusal})" if refusal else ""
-        message += "; they count as at least as extreme as the observed value."
-        notes.append(Note(code="undefined_permutations", message=message))
-    if math.isnan(observed):
-        notes.append(
-            Note(code="undefined_estimate", message="No p-value: the statistic is undefined.")
-        )
-    slack = 1e-10 * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
-    above = (np.sum(defined >= observed - slack) + n_failed + 1) / (n + 1)
-    below = (np.sum(defined <= observed + slack) + n_failed + 1) / (n + 1)
-    p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}[alternative]
-    hypothesis, permuted = SCHEMES[scheme]
-    still = n > n_failed == 0 and bool(np.all(np.abs(defined - observed) <= slack))
-    silent = fixed if still else ""
-    if silent:
-        notes.append(Note(code="uninformative_null", message=f"No p-value: {silent}."))
-    null = NullReference(
-        hypothesis=hypothesis,
-        permuted=permuted,
-        mean=float(np.mean(defined)) if defined.size else math.nan,
-        q95=float(np.quantile(defined, 0.95)) if defined.size else math.nan,
-        p_value=math.nan if math.isnan(observed) or silent else float(p),
-        n_permutations=n,
-        seed=seed,
-        reason=silent,
-        sides=2 if alternative == "two-sided" else 1,
-    )
-    return PermutationResult(
-        observed=observed,
-        null=null,
-        distribution=distribution,
-        n_failed=n_failed,
-        notes=tuple(notes),
-    )
 
 
 def _axis(where: str, scheme: str, x: AnyArray, axis: int) -> int:

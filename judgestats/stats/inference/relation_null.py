@@ -23,7 +23,8 @@ from judgestats.stats.inference.cluster_jackknife import (
     t_of_clusters,
 )
 from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
-from judgestats.stats.inference.permutation import Alternative, permutation_distribution
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation_summary import Alternative
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import NullReference
 

@@ -14,7 +14,8 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import cluster_jackknife
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation_summary import summarise_permutations
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.mean_squares import (

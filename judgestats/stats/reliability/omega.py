@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation_summary import summarise_permutations
 from judgestats.stats.inference.result import Sample
 from judgestats.stats.reliability.intraclass import icc_value
 from judgestats.stats.reliability.omega_fiml import fiml_estimate
