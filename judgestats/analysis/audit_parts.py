@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated_in
+from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated_in
 from judgestats.errors import InputError
 
 __all__ = ["both_audits", "both_plans", "kinds"]

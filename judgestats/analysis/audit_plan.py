@@ -9,9 +9,7 @@ import pandas as pd
 from judgestats.analysis.audit_parts import both_plans, kinds
 from judgestats.analysis.drawn import check_drawn, read_mix
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis, with_omega_model
-from judgestats.analysis.single_shot import (
-    single_shot_plan,
-)
+from judgestats.analysis.single_shot import single_shot_plan
 from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity_elsewhere import read_rates
 from judgestats.analysis.verdict_plan import verdict_plan

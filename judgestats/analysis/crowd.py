@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import asked_row
@@ -15,8 +14,15 @@ from judgestats.analysis.crowd_case import side_by_side
 from judgestats.analysis.crowd_conclude import limits_of, recommended, sentence_of
 from judgestats.analysis.crowd_data import Judged, gold_labels, judged_by
 from judgestats.analysis.crowd_describe import describe
-from judgestats.analysis.crowd_plan import FAMILY, REFERENCE, plan
+from judgestats.analysis.crowd_plan import FAMILY, plan
 from judgestats.analysis.crowd_price import price_table
+from judgestats.analysis.crowd_tests import (
+    gain_results,
+    point_results,
+    scaling_results,
+    selection_results,
+    strategy_results,
+)
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import (
     LEVEL,
@@ -29,16 +35,10 @@ from judgestats.analysis.families import (
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import metrics_of, named
-from judgestats.analysis.verdict_shares import of_shares
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
-from judgestats.protocols.strategies import strategy
 from judgestats.results import About, Headline, Row
-from judgestats.stats.comparison.cochran import cochran_q_test
-from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.inference.result import Comparisons, TestResult
-from judgestats.stats.spread.equivalence import equivalence_of_means
-from judgestats.stats.spread.mean_shift import mean_shift
 
 __all__ = ["analyse", "plan"]
 
@@ -95,11 +95,11 @@ def analyse(
             row, described = describe(judged, name, declared)
             rows.append(row)
             results += described
-        results += _strategies(judged, drawn)
-        results += _gain(judged, declared)
-        results += _scaling(judged, drawn)
-        results += _selection(judged, declared)
-        results += _points(judged, declared)
+        results += strategy_results(judged, drawn)
+        results += gain_results(judged, declared)
+        results += scaling_results(judged, drawn)
+        results += selection_results(judged, declared)
+        results += point_results(judged, declared)
         for result in results:
             if result.id == f"strategies.{judged.name}":
                 tests[judged.name] = result
@@ -180,12 +180,6 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
     )
 
 
-def _named(declared: AnalysisPlan, key: str, judged: Judged) -> list[str]:
-    """The strategies that the plan names and that were judged."""
-    names = [n for n in declared.options[key].split(",") if n]
-    return [n for n in names if n in judged.strategies]
-
-
 def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[NamedResult]:
     """All that is claimed as one family, and all tests of equivalence as one."""
     adjusted = jointly(
@@ -228,181 +222,6 @@ def _headlines(
                 alike={(r.a, r.b): r.p_adjusted for r in rows},
                 beside=f"gain.equivalence.{judged.name}",
             )  # fmt: skip
-
-
-def _strategies(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
-    """Cochran's Q and McNemar under both policies for what could not be read."""
-    names = _named(declared, "strategies", judged)
-    if len(names) < 2:
-        return []
-    primary = _cochran(judged, names, declared)
-    results = [
-        named(
-            f"strategies.{judged.name}",
-            f"Right verdicts by strategy, {judged.name}",
-            "primary",
-            primary,
-            headline=True,
-        ),
-        named(
-            f"strategies.pairs.{judged.name}",
-            f"Which strategies differ, {judged.name}",
-            "primary",
-            primary.mcnemar(level=declared.level),
-        ),
-    ]
-    if judged.rows["right"].isna().any():
-        results.append(
-            named(
-                f"strategies.unread_wrong.{judged.name}",
-                f"Right verdicts, a missing one counted as wrong, {judged.name}",
-                "secondary",
-                _cochran(judged, names, declared, unread=0.0),
-            )
-        )
-    return results
-
-
-def _cochran(
-    judged: Judged, names: Sequence[str], declared: AnalysisPlan, *, unread: float | None = None
-) -> Any:
-    wide = judged.by_verdict(names, unread=unread)
-    return cochran_q_test(
-        wide.to_numpy(float),
-        names=list(names),
-        cluster=judged.clusters_of(wide.index),
-        level=declared.level,
-        n_permutations=declared.n_resamples,
-        seed=declared.seed,
-    )
-
-
-def _gain(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
-    """Differences from vanilla, and whether none is shown."""
-    asked = dict.fromkeys(
-        [*_named(declared, "strategies", judged), *_named(declared, "scaling", judged)]
-    )
-    if REFERENCE not in asked or len(asked) < 2:
-        return []
-    names = [REFERENCE, *(n for n in asked if n != REFERENCE)]
-    right = judged.by_pair("right", names)
-    shifts = of_shares(
-        mean_shift(
-            right,
-            conditions=names,
-            cluster=judged.cluster,
-            reference=REFERENCE,
-            level=declared.level,
-        )
-    )
-    return [
-        named(
-            f"gain.{judged.name}",
-            f"Accuracy beyond the vanilla judge's, {judged.name}",
-            "secondary",
-            shifts,
-            headline=True,
-        ),
-        named(
-            f"gain.equivalence.{judged.name}",
-            f"Is no difference from vanilla shown? {judged.name}",
-            "secondary",
-            equivalence_of_means(
-                right,
-                margin=declared.margins["accuracy"],
-                conditions=names,
-                cluster=judged.cluster,
-                reference=REFERENCE,
-            ).replace(quantity="accuracy, as a share of the pairs"),
-        ),
-    ]
-
-
-def _scaling(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
-    """Trend of accuracy and of the explanation's length over k."""
-    names = _named(declared, "scaling", judged)
-    if len(names) < 3:
-        return []
-    labels = [f"k={strategy(n).k}" for n in names]
-    common: dict[str, Any] = {
-        "names": labels,
-        "cluster": judged.cluster,
-        "level": declared.level,
-        "n_permutations": declared.n_resamples,
-        "seed": declared.seed,
-        "alternative": "two-sided",
-    }
-    accuracy = page_trend_test(judged.by_pair("right", names), **common)
-    return [
-        named(
-            f"scaling.accuracy.{judged.name}",
-            f"Accuracy against the number of crowd judgments, {judged.name}",
-            "secondary",
-            accuracy,
-            headline=True,
-        ),
-        named(
-            f"scaling.length.{judged.name}",
-            f"Length of the explanation against the number of crowd judgments, {judged.name}",
-            "secondary",
-            page_trend_test(judged.by_pair("words", names), **common),
-        ),
-    ]
-
-
-def _selection(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
-    """Selections with and without verdicts, at each k."""
-    results = []
-    by_k: dict[int, list[str]] = {}
-    for name in _named(declared, "selections", judged):
-        by_k.setdefault(strategy(name).k, []).append(name)
-    for k, names in by_k.items():
-        if len(names) < 2:
-            continue
-        test = _cochran(judged, names, declared)
-        results += [
-            named(
-                f"selection.k{k}.{judged.name}",
-                f"Right verdicts by selection at k = {k}, {judged.name}",
-                "secondary",
-                test,
-            ),
-            named(
-                f"selection.pairs.k{k}.{judged.name}",
-                f"Which selections differ at k = {k}, {judged.name}",
-                "secondary",
-                test.mcnemar(level=declared.level),
-            ),
-        ]
-    return results
-
-
-def _points(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
-    """Key points and words beyond vanilla's."""
-    names = _named(declared, "strategies", judged)
-    results = []
-    for column, what in (("points", "Key points"), ("words", "Words of the explanation")):
-        values = judged.by_pair(column, names)
-        if REFERENCE not in names or len(names) < 2 or np.isnan(values).all():
-            continue
-        counted = ~np.isnan(values).all(axis=1)
-        if counted.sum() < 2:
-            continue
-        results.append(
-            named(
-                f"points.{column}.{judged.name}",
-                f"{what} beyond the vanilla judge's, {judged.name}",
-                "descriptive",
-                mean_shift(
-                    values[counted],
-                    conditions=names,
-                    cluster=judged.cluster[counted],
-                    reference=REFERENCE,
-                    level=declared.level,
-                ),
-            )
-        )
-    return results
 
 
 def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ import pandas as pd
 from judgestats.analysis.families import claim_of, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.spread_comparison import secondary, spread_headlines
+from judgestats.analysis.spread_comparison import secondary
+from judgestats.analysis.spread_headlines import spread_headlines
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition

@@ -23,8 +23,9 @@ from judgestats.analysis.chosen_responses import (
 )
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import headlines_of_rows, jointly, one_family
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.rejection_sampling_answer import judge_at, recommend, sentence_of
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
@@ -33,13 +34,10 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.items.candidates import labelled_shares
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
-from judgestats.judgments.settings import heat
 from judgestats.results import About
-from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.agreement.transitivity import intransitive_triads
 from judgestats.stats.comparison.cochran import cochran_q_test
@@ -221,7 +219,7 @@ def analyse(
             "tokens",
             caption="How often the candidate that labels prefer is chosen, and what that takes.",
         ),
-        sentence=_sentence(table, compared, level=declared.level),
+        sentence=sentence_of(table, compared, level=declared.level),
         headlines=tuple(headlines),
         conditions=table,
         results=tuple(results),
@@ -233,7 +231,7 @@ def analyse(
                 "here, and its numbers are on other scales."
             ),
         ),
-        recommendation=_recommend(table, compared, level=declared.level),
+        recommendation=recommend(table, compared, level=declared.level),
         rows=(
             asked_row(
                 "best",
@@ -390,72 +388,10 @@ def _compare(
             n_permutations=declared.n_resamples,
             seed=declared.seed,
         )
-        out[_who(judge, temperature)] = test.mcnemar(level=declared.level)
+        out[judge_at(judge, temperature)] = test.mcnemar(level=declared.level)
     return out
-
-
-def _who(judge: Any, temperature: Any) -> str:
-    return f"{judge} at {heat(temperature)}"
 
 
 def _file(name: str, number: int) -> str:
     plain = "".join(c if c.isalnum() or c in "-.=@" else "_" for c in name)
     return f"{number + 1:02d}-{plain}"[:100]
-
-
-def _sentence(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float) -> str:
-    if "best_share" not in table:
-        return (
-            "The items have no labels on these candidates, so it is not known whether the chosen "
-            "ones are the better ones."
-        )
-    parts = []
-    for (judge, temperature), own in table.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
-        who = _who(judge, temperature)
-        text = ", ".join(
-            f"{worded_coefficient(r, 'best_share')} by {r['factor_strategy']}"
-            for r in own.to_dict("records")
-        )
-        listed = f"{who} chooses the candidate that labels prefer in {text}"
-        if who in compared:
-            shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
-            listed += (
-                f" ({'; '.join(f'{r.a} and {r.b} differ' for r in shown)})"
-                if shown
-                else " (no difference between strategies is shown)"
-            )
-        parts.append(listed)
-    chance = apa_number(float(table["best_at_random"].mean()), bounded=True)
-    return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
-
-
-def _recommend(
-    table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float
-) -> Recommendation | None:
-    """By judge: the strategy shown to choose better, or the one that takes least."""
-    parts = []
-    for (judge, temperature), own in table.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
-        who = _who(judge, temperature)
-        if who not in compared:
-            continue
-        least = own.sort_values("tokens" if "tokens" in own else "cost_usd").iloc[0]
-        shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
-        better = {r.a if r.estimate > 0 else r.b for r in shown}
-        worse = {r.b if r.estimate > 0 else r.a for r in shown}
-        best = own[own["factor_strategy"].isin(better - worse)]
-        if best.empty:
-            parts.append(
-                f"{who}: no strategy is shown to choose better than another, which does not show "
-                f"that they are equal; {least['factor_strategy']} takes least"
-            )
-        else:
-            row = best.sort_values("best_share", ascending=False).iloc[0]
-            parts.append(
-                f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
-                + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
-            )
-    return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None

@@ -19,14 +19,16 @@ from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.recommend import recommend_reliable
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
-from judgestats.analysis.single_shot import (
+from judgestats.analysis.repetition_limits import (
     NOT_REPEATED,
     constant_limits,
-    described_once,
     label_limits,
-    other_results,
     repeat_limits,
+)
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.single_shot import (
+    described_once,
+    other_results,
     repetition,
     single_shot_conditions,
     single_shot_sentence,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.instrument import instrument_questions, instrument_results
-from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
+from judgestats.analysis.repetition_limits import NOT_REPEATED, OF_REPEATS, short_number
 from judgestats.analysis.validity import score_validity
 from judgestats.analysis.validity_annotators import annotator_results
 from judgestats.analysis.validity_k import choices_by_k, right_answers
@@ -28,32 +28,16 @@ from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 from judgestats.stats.validity.error_parts import AccuracyByK
 
 __all__ = [
-    "NOT_REPEATED",
-    "single_shot_conditions",
     "described_once",
-    "label_limits",
-    "single_shot_plan",
-    "single_shot_sentence",
-    "constant_limits",
-    "not_repeated",
-    "not_repeated_in",
-    "repeat_limits",
     "other_results",
     "repetition",
-    "worded_people",
+    "single_shot_conditions",
+    "single_shot_plan",
+    "single_shot_sentence",
     "with_people",
+    "worded_people",
 ]
 
-NOT_REPEATED = Limit(
-    "No item was judged more than once by the same judge in the same way, so nothing can be said "
-    "about consistency: whether asking again would give the same is not known.",
-    code="not_repeated",
-    short="nothing was asked twice: consistency is not known",
-)
-_OF_REPEATS = (
-    "within_variance", "sem", "smallest_detectable_change", "constant_share", "icc1", "omega",
-    "mean_spread_correlation", "sd_between", "n_replications",
-)  # fmt: skip
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
 _ASSUMED = (0.5, 0.8)
 _WIDTH = 0.2
@@ -210,7 +194,7 @@ def described_once(
     DataFrame
     """
     kept = [
-        c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in _OF_REPEATS)
+        c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in OF_REPEATS)
     ]
     rows = []
     for line in table[kept].to_dict("records"):
@@ -285,9 +269,9 @@ def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str
         if math.isnan(row["mean"]):
             parts.append(f"{row['condition']}: no score could be read")
             continue
-        text = f"{row['condition']}: mean {_short(row['mean'])}"
+        text = f"{row['condition']}: mean {short_number(row['mean'])}"
         if not math.isnan(row["sd"]):
-            text += f", SD {_short(row['sd'])}"
+            text += f", SD {short_number(row['sd'])}"
         text += f" ({row['n_ok']} scores)"
         parts.append(text + worded_people(row))
     between = next((r.result for r in results if r.id == "judges.icc2"), None)
@@ -295,98 +279,9 @@ def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str
         bounds = between.interval
         shown = ""
         if bounds and not (math.isnan(bounds.low) or math.isnan(bounds.high)):
-            shown = f" [{_short(bounds.low)}, {_short(bounds.high)}]"
-        parts.append(f"agreement between judges ICC(2,1) {_short(between.estimate)}{shown}")
+            shown = f" [{short_number(bounds.low)}, {short_number(bounds.high)}]"
+        parts.append(f"agreement between judges ICC(2,1) {short_number(between.estimate)}{shown}")
     return f"{'; '.join(parts)}. {NOT_REPEATED}"
-
-
-def _short(value: float) -> str:
-    return format_number(value, digits=3)
-
-
-def repeat_limits(frame: pd.DataFrame) -> list[str]:
-    """Conditions without repeats, or in which few items were repeated."""
-    limits = []
-    read = frame[frame["score"].notna() & (frame["stage"] == "final")]
-    sizes = read.groupby(["condition", "item_id"], sort=False).size()
-    never: list[str] = []
-    for name, mine in sizes.groupby(level="condition", sort=False):
-        repeated, items = int((mine > 1).sum()), len(mine)
-        if not repeated:
-            never.append(str(name))
-        elif 2 * repeated < items:
-            limits.append(
-                f"{name}: only {repeated} of {items} items were judged more than once. What is "
-                "said about consistency rests on these; they may not be like the others."
-            )
-    return [*not_repeated(never, of=len(set(frame["condition"].unique()))), *limits]
-
-
-def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
-    """What follows for the conditions of which no item was judged again, said once for all.
-
-    Parameters
-    ----------
-    never : sequence of str
-        Their names.
-    of : int
-        How many conditions there are; where it is all of them, none need be named.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> not_repeated(["x", "y"], of=3)[0][:20]
-    'x, y: No item was ju'
-    >>> not_repeated(["x", "y"], of=2)[0][:11]
-    'No item was'
-    """
-    if not never:
-        return []
-    return [NOT_REPEATED if len(never) == of else not_repeated_in(never)]
-
-
-def not_repeated_in(conditions: Sequence[str]) -> Limit:
-    """`NOT_REPEATED`, of these conditions alone."""
-    text = f"{', '.join(conditions)}: {NOT_REPEATED}"
-    return Limit(text, code=NOT_REPEATED.code, short=NOT_REPEATED.short)
-
-
-def constant_limits(table: pd.DataFrame) -> list[str]:
-    """Conditions with one and the same score throughout."""
-    still = table.loc[(table["sd"] == 0) & (table["n_ok"] > 1), "condition"].astype(str).tolist()
-    if not still:
-        return []
-    text = (
-        f"{', '.join(still)}: every score is the same. Such scores tell no item from another, "
-        "and no agreement with them can be computed."
-    )
-    return [text]
-
-
-def label_limits(frame: pd.DataFrame) -> list[str]:
-    """What of people's labels could not be compared with scores, and why."""
-    ratings, words = ratings_of(frame)
-    if not words:
-        return []
-    spelled = frame["label"].astype(str).str.strip()
-    numeric = pd.to_numeric(spelled.where(spelled != ""), errors="coerce").notna()
-    by_word = (
-        frame["score"].groupby(spelled.where((spelled != "") & ~numeric)).agg(["mean", "count"])
-    )
-    named = ", ".join(
-        f"{str(word)[:30]!r} {_short(row['mean'])} ({int(row['count'])})"
-        for word, row in by_word[by_word["count"] > 0].head(6).iterrows()
-    )
-    text = (
-        f"{words} labels are words, not numbers: a correlation with scores needs numbers, and the "
-        "order of the words is not known"
-        + (" (the numeric labels are used)" if len(ratings) else "")
-        + ". Map them to numbers to compare."
-    )
-    return [text + (f" Mean score by label (scores): {named}." if named else "")]
 
 
 def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) -> Recommendation:

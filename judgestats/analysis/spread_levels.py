@@ -22,12 +22,11 @@ from judgestats.analysis.spread_comparison import (
     SpreadQuestion,
     described_scores,
     equivalence_results,
-    nothing_claimed,
-    spread_headlines,
     spread_metrics,
     spread_questions,
     spread_results,
 )
+from judgestats.analysis.spread_headlines import nothing_claimed, spread_headlines
 from judgestats.analysis.spread_plan import (
     BLOCKS,
     MARGIN,

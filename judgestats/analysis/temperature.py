@@ -19,12 +19,11 @@ from judgestats.analysis.spread_comparison import (
     compare_spread,
     described_scores,
     equivalence_results,
-    nothing_claimed,
     secondary,
-    spread_headlines,
     spread_questions,
     spread_results,
 )
+from judgestats.analysis.spread_headlines import nothing_claimed, spread_headlines
 from judgestats.analysis.spread_plan import (
     BLOCKS,
     MARGIN,

@@ -25,7 +25,8 @@ from judgestats.analysis.pass_fail import (
     with_known_labels,
 )
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.single_shot import NOT_REPEATED, not_repeated, repetition
+from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated
+from judgestats.analysis.single_shot import repetition
 from judgestats.analysis.single_shot_verdicts import (
     judges_of_verdicts,
     shares_of_verdicts,

@@ -13,7 +13,8 @@ from scipy import stats
 
 from judgestats.analysis import temperature
 from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.spread_comparison import spread_headlines, spread_questions
+from judgestats.analysis.spread_comparison import spread_questions
+from judgestats.analysis.spread_headlines import spread_headlines
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from judgestats.analysis import judges, temperature
-from judgestats.analysis.spread_comparison import spread_headlines, spread_questions
+from judgestats.analysis.spread_comparison import spread_questions
+from judgestats.analysis.spread_headlines import spread_headlines
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgestats.analysis.advice import AVERAGED, TARGETS
 from judgestats.analysis.categories import LEAST_IN_CATEGORY
-from judgestats.analysis.single_shot import NOT_REPEATED
+from judgestats.analysis.repetition_limits import NOT_REPEATED
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import DASH, integer, interval, money, number
 from judgestats.reporting.runs import Run, number_of
