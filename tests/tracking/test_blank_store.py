@@ -20,13 +20,16 @@ def cache(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache"
 
 
-def tables(file: Path) -> list[tuple[str, str]]:
-    """What makes the tables and their indexes, and the version that MLflow asks for."""
+def tables(file: Path) -> list[tuple[str, list[str]]]:
+    """What makes the tables and their indexes, and the version that MLflow asks for.
+
+    Lines are sorted: Alembic writes the constraints of a table that it copies in any order.
+    """
     db = sqlite3.connect(file)
     made = db.execute("SELECT name, sql FROM sqlite_master").fetchall()
     made += db.execute("SELECT 'version', version_num FROM alembic_version").fetchall()
     db.close()
-    return sorted((name, sql or "") for name, sql in made)
+    return sorted((name, sorted((sql or "").replace(",", "").split("\n"))) for name, sql in made)
 
 
 def test_the_first_store_is_kept_and_the_next_is_a_copy_that_mlflow_takes_as_its_own(
@@ -76,5 +79,5 @@ def test_nothing_is_begun_for_a_store_that_is_there_or_is_a_server(
 def test_a_cache_that_cannot_be_written_costs_no_store(tmp_path, cache) -> None:
     cache.write_text("a file, not a folder")
     make_blank(tmp_path / "a.db")
-    assert ("version", "") not in tables(tmp_path / "a.db")
+    assert "version" in dict(tables(tmp_path / "a.db"))
     assert not (tmp_path / "cache" / "judgestats").exists()
