@@ -23,7 +23,7 @@ from judgestats.protocols.reading.words import declines
 
 __all__ = ["MAX_REPLY_CHARS", "READER_VERSION", "no_verdict", "read_reply", "reply_object"]
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 """Changes with the rules; verdicts read under another version may differ."""
 
 MAX_REPLY_CHARS = 200_000

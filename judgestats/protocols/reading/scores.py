@@ -44,6 +44,9 @@ _TAIL = (
     r"(?P<several>[ ]?(?:[-\u2013\u2014~\u301c\uff5e]|,|;|\b(?:to|or|and|bis|oder|und|ou|et|y|o"
     r"|до|или|إلى|أو)\b|[或到至])"
     rf"[ ]?(?:\d|(?:{_WORD})\b))?"
+    # no sum ("10 - 2 = 8") and no change ("9 -> 7")
+    r"(?![ ]?(?:[-=\u2013\u2014]{1,2}>|[\u2192\u21d2]"
+    rf"|[*x\u00d7\u00f7+=\u2013\u2014{_MINUS}][ ]?\d))"
     r"(?:,?\s?[(\uff08]?on\s(?:a|the)\sscale\s(?:of|from)\s\d++\s?(?:to|-|\u2013)\s?"
     r"(?P<scale>\d++)[)\uff09]?)?"
 )
@@ -88,6 +91,17 @@ _UNIT = re.compile(
     rf"{_NUMBER}{_TAIL}{_END}",
     re.IGNORECASE,
 )
+_CORRECTION = re.compile(
+    r"\b(?:(?:(?:re)?adjust|bump|chang|correct|decreas|increas|lower|rais|reduc|revis|updat)\w{0,4}"
+    r"\s(?:\w{1,12}\s){0,3}?to"
+    r"|(?:no|hmm|wait|correction|actually|rather|reflection|thoughts?)[,:;.]{0,3}"
+    r"(?:\s(?:i|it|that|this|is|should|would|be|make|give|say|i['\u2019]d|it['\u2019]s)){0,4})"
+    rf"\s(?:an?\s)?{_VALUE}{_END}",
+    re.IGNORECASE,
+)
+"""Another number soon after a score, as in "9, lowered to 7" or "9. No, 7."."""
+_SOON = 60
+_FIRST_LINE = re.compile(rf"\s{{0,3}}{_VALUE}[ .]{{0,3}}\n", re.IGNORECASE)
 _NUMERIC = re.compile(rf"\d|{_WORD}", re.IGNORECASE)
 _UNITS = re.compile("[分点]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -148,14 +162,17 @@ class ScoreForm:
             if NO_LABEL.search(text[max(match.start() - 16, 0) : match.start()]):
                 continue
             final = bool(match["before"] or match["after"] or match["alone"])
-            yield self._reading(match, rank=Rank.FINAL if final else Rank.OTHER, label=True)
+            rank = Rank.FINAL if final else Rank.OTHER
+            yield self._corrected(text, self._reading(match, rank=rank, label=True))
+        if first := _FIRST_LINE.match(text):  # a model that went on with the prompt by itself
+            yield self._reading(first, rank=Rank.DOUBT)
         for match in _TAGGED.finditer(text):
             yield self._reading(match, rank=Rank.FINAL if match["final"] else Rank.OTHER)
         for match in _OUT_OF.finditer(text):
             high = match["over"] or match["of"]
             if high:
                 rank = Rank.OTHER if self._own(high) else Rank.ASIDE
-                yield self._after(text, self._reading(match, rank=rank))
+                yield self._corrected(text, self._after(text, self._reading(match, rank=rank)))
         if not _UNITS.search(text):
             return
         minutes = bool(_KANA.search(text))  # in Japanese, 3分 is three minutes
@@ -172,6 +189,13 @@ class ScoreForm:
             if _OTHER_NUMBER.search(before)
             else reading
         )
+
+    def _corrected(self, text: str, reading: Reading) -> Reading:
+        """A score that another number takes back within a few words is none of both."""
+        other = _CORRECTION.search(text, reading.end, min(reading.end + _SOON, len(text)))
+        if other is None or self._judged(other)[1] == reading.value:
+            return reading
+        return replace(reading, status=Status.AMBIGUOUS, value="")
 
     def _reading(
         self, match: re.Match[str], *, rank: Rank = Rank.OTHER, label: bool = False

@@ -50,6 +50,8 @@ NEGATION = re.compile(
     r"|\b(?:not|cannot|never|nor|than|if|unless|whether|would|could|might|should|below|except"
     r"|although|though|while|whereas|despite"
     r"|at (?:least|most)|instead of"
+    r"|claims|claimed|demands|demanded|insists|instructs|orders|requests|says|asks (?:me|us|for|to)"
+    r"|tells (?:me|us)|ignore|ignoring"
     r"|nicht|kein\w{0,2}|nie|wenn|falls|wäre|würde|könnte|mindestens|höchstens"
     r"|ne|pas|jamais|serait|aurait|au moins|nunca|sería|al menos|si"
     r"|не|никогда|если|бы|менее|لا|ليست?|لم|لن|لو|إذا)\b"
