@@ -1,12 +1,12 @@
-"""Systems in order: by pairwise verdicts, whoever met whom, and by scores, side by side."""
+"""Systems in order by pairwise verdicts, whoever met whom."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.limits import Limit
@@ -15,25 +15,40 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
 from judgestats.results import About, Row
-from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
-from judgestats.stats.inference.resampling import cluster_codes
+from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.instrument.bradley_terry import bradley_terry
-from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.strengths import Strengths
 
-__all__ = ["STRENGTH", "leaderboards", "strength_results", "strength_rows"]
+__all__ = [
+    "FEWEST",
+    "LENGTH",
+    "STRENGTH",
+    "fitted_strengths",
+    "meetings",
+    "rank_estimates",
+    "strength_results",
+    "strength_rows",
+    "strength_table",
+]
 
 STRENGTH = Hypothesis(
     id="strength",
     role="secondary",
-    question="Which system is preferred, whoever met whom, the place taken out?",
-    test="Bradley-Terry with Davidson's ties and an order effect, sandwich errors over clusters; "
+    question="Which system is preferred, whoever met whom, the place and length taken out?",
+    test="Bradley-Terry with Davidson's ties, an order effect and, where lengths are known, "
+    "the log of their ratio; sandwich errors over clusters; "
     "ranks whose intervals hold all at once, and the chance that the observed order is the other "
     "one (where three systems or more are named)",
 )
 LENGTH = "log_length_ratio"
-_FEWEST, _MOST = 3, 50_000
+FEWEST = 3
+_MOST = 50_000
 _SHOWN = 4
+_FURTHER = {
+    "order_effect": ("position", "standing first adds", "first place"),
+    "slope_of_covariate": ("length", "being e times as long adds", "length"),
+}
+"""Terms beside the strengths that the screen shows: key, question and short name of their row."""
 _VERDICTS = {"a", "b", "tie"}
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 
@@ -61,7 +76,7 @@ def strength_results(
     if not {"system_a", "system_b", "choice"} <= set(frame):
         return results, described, limits
     for name, own in frame.groupby("condition", sort=False):
-        used = _met(own)
+        used = meetings(own)
         if used is None:
             continue
         condition, about = str(name), About(conditions=(str(name),))
@@ -69,31 +84,45 @@ def strength_results(
             why = f"{len(used)} verdicts take long: use judgestats.stats.bradley_terry on a part"
             limits.append(_refused(condition, why))
             continue
+        if LENGTH in used and not np.isfinite(used[LENGTH].to_numpy(float)).all():
+            used = used.drop(columns=LENGTH)
+            limits.append(
+                Limit(
+                    f"Lengths were not taken out of the systems' strengths ({condition}): not "
+                    "every row with a verdict has two lengths above 0.",
+                    code="no_lengths",
+                    short="lengths not taken out of strengths",
+                )
+            )
         try:
-            strengths = _fitted(used, declared.level, declared.seed)
+            strengths = fitted_strengths(used, declared.level, declared.seed)
         except InputError as refusal:
             limits.append(_refused(condition, str(refusal)))
             continue
-        for system, term in zip(strengths.systems, strengths.strengths, strict=True):
-            results.append(
-                NamedResult(
-                    id=f"strength.{system}.{condition}",
-                    title=f"Strength of {system} ({condition})",
-                    role="secondary", result=term, about=about,
-                )
+
+        def named(kind: str, title: str, term: Estimate, of: About = about) -> NamedResult:
+            return NamedResult(
+                id=f"{kind}.{of.conditions[0]}", title=f"{title} ({of.conditions[0]})",
+                role="secondary", result=term, about=of,
             )  # fmt: skip
+
+        for system, term, rank in zip(
+            strengths.systems,
+            strengths.strengths,
+            rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level),
+            strict=True,
+        ):
+            results.append(named(f"strength.{system}", f"Strength of {system}", term))
+            described.append(replace(named(f"rank.{system}", rank.label, rank), role="descriptive"))
         results += [
-            NamedResult(
-                id=f"strength.{term.name}.{condition}", title=f"{term.label} ({condition})",
-                role="secondary", result=term, about=about,
-            )
+            named(f"strength.{term.name}", term.label, term)
             for term in strengths.others
-            if term.name == "order_effect"
-        ]  # fmt: skip
+            if term.name in _FURTHER
+        ]
         described.append(
             NamedResult(
                 id=f"leaderboard.{condition}", title=f"Systems by pairwise verdicts ({condition})",
-                role="descriptive", result=Rows(table=_table(strengths)), about=about,
+                role="descriptive", result=Rows(table=strength_table(strengths)), about=about,
             )
         )  # fmt: skip
     return results, described, limits
@@ -121,21 +150,22 @@ def strength_rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
     """
     names = list(dict.fromkeys(n.about.conditions[0] for n in results))
     first = [n for n in results if n.about.conditions == tuple(names[:1])]
-    systems = [_called(n) for n in first if _called(n) != "order_effect"]
+    systems = [_called(n) for n in first if _called(n) not in _FURTHER]
+    there = {_called(n) for n in results}
+    equal = "(logits, equal length)" if "slope_of_covariate" in there else "(logits)"
     rows = [
         asked_row(
             f"strength_{system}", f"strength of {system}", system, "strength",
-            f"strength.{system}.{{}}", names, note="(logits)",
+            f"strength.{system}.{{}}", names, note=equal,
+            beside={"rank, all at once": f"rank.{system}.{names[0]}"} if len(names) == 1 else {},
         )
         for system in systems[:_SHOWN]
     ]  # fmt: skip
-    if any(_called(n) == "order_effect" for n in results):
-        rows.append(
-            asked_row(
-                "position", "standing first adds", "first place", "order_effect",
-                "strength.order_effect.{}", names, note="(log odds)",
-            )
-        )  # fmt: skip
+    rows += [
+        asked_row(key, ask, short, estimand, f"strength.{estimand}.{{}}", names, note="(log odds)")
+        for estimand, (key, ask, short) in _FURTHER.items()
+        if estimand in there
+    ]
     return tuple(rows)
 
 
@@ -143,15 +173,19 @@ def _called(named: NamedResult) -> str:
     return named.id.removeprefix("strength.").removesuffix(f".{named.about.conditions[0]}")
 
 
-def _met(own: pd.DataFrame, *, lengths: bool = False) -> pd.DataFrame | None:
-    """Verdicts between two named systems, as shown; None where these are no such verdicts."""
+def meetings(own: pd.DataFrame) -> pd.DataFrame | None:
+    """Verdicts between two named systems, as shown; None where these are no such verdicts.
+
+    Where both lengths are columns, the log of their ratio stands beside: not finite where one is
+    missing or 0.
+    """
     choices = own["choice"].astype(str)
     systems = own[["system_a", "system_b"]].astype(str)
     present = (systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])
     if not set(choices[present]) <= {*_VERDICTS, "", "None", "nan"}:
         return None
     kept = present & choices.isin(_VERDICTS)
-    if len(np.unique(systems[kept].to_numpy(str))) < _FEWEST:
+    if len(np.unique(systems[kept].to_numpy(str))) < FEWEST:
         return None
     order = own["order"].astype(str)[kept] if "order" in own else pd.Series("", own.index[kept])
     second = order.eq("ba").to_numpy()
@@ -162,19 +196,15 @@ def _met(own: pd.DataFrame, *, lengths: bool = False) -> pd.DataFrame | None:
         "cluster": own.loc[kept, "cluster"].astype(str).to_numpy(object),
         "placed": order.isin(["ab", "ba"]).to_numpy(),
     })  # fmt: skip
-    if lengths and {"length_a", "length_b"} <= set(own):
+    if {"length_a", "length_b"} <= set(own):
         shown = own.loc[kept, ["length_a", "length_b"]].to_numpy(float)
-        if not (shown > 0).all():  # NaN too
-            raise InputError(
-                "leaderboards: length_a and length_b must be above 0 in every row with a verdict. "
-                "Leave both columns out where lengths are not known."
-            )
-        ratio = np.log(shown[:, 0] / shown[:, 1])
+        ratio = np.log(np.where(shown > 0, shown, np.nan)) @ [1.0, -1.0]
         met[LENGTH] = np.where(second, -ratio, ratio)
     return met
 
 
-def _fitted(used: pd.DataFrame, level: float, seed: int) -> Strengths:
+def fitted_strengths(used: pd.DataFrame, level: float, seed: int) -> Strengths:
+    """The model of `meetings`, with order and lengths where every row has them."""
     return bradley_terry(
         used["verdict"].to_numpy(str), system_a=used["first"].to_numpy(str),
         system_b=used["second"].to_numpy(str), order=bool(used["placed"].all()),
@@ -183,7 +213,27 @@ def _fitted(used: pd.DataFrame, level: float, seed: int) -> Strengths:
     )  # fmt: skip
 
 
-def _table(strengths: Strengths) -> pd.DataFrame:
+def rank_estimates(
+    systems: Sequence[str], ranks: Sequence[tuple[int, int]], sample: Sample, level: float
+) -> tuple[Estimate, ...]:
+    """The place of each system, the best first, with intervals that hold for all at once.
+
+    Examples
+    --------
+    >>> [str(e.interval) for e in rank_estimates("xy", [(1, 1), (2, 2)], Sample(n_items=9), .95)]
+    ['[1.000, 1.000]', '[2.000, 2.000]']
+    """
+    how = "simultaneous over all pairs of systems"
+    return tuple(
+        Estimate(
+            name="rank", label=f"Rank of {system}", estimate=float(place), sample=sample,
+            interval=Interval(low=float(best), high=float(worst), level=level, method=how),
+        )
+        for place, (system, (best, worst)) in enumerate(zip(systems, ranks, strict=True), start=1)
+    )  # fmt: skip
+
+
+def strength_table(strengths: Strengths) -> pd.DataFrame:
     """A row a system, the strongest first."""
     other = {(pair.a, pair.b): pair.effect for pair in strengths.pairs}
     rows = []
@@ -201,106 +251,3 @@ def _table(strengths: Strengths) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def leaderboards(
-    pairs: pd.DataFrame, scores: pd.DataFrame, *, level: float = 0.95, seed: int = 0
-) -> pd.DataFrame:
-    """Systems by pairwise verdicts and by scores, side by side.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        ``choice`` (a, b or tie), ``system_a``, ``system_b``, ``cluster`` (the question) and, where
-        it is known, ``order`` (ab, ba). ``length_a`` and ``length_b``, the lengths of the texts,
-        are taken out as the log of their ratio.
-    scores : DataFrame
-        ``score``, ``system``, ``cluster``, and with several judges ``judge`` and ``item_id``: their
-        severity is then taken out by the many-facet model.
-    level : float
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        A row a system, the strongest by pairs first: ``strength`` with ``low`` and ``high``, ranks,
-        the chance of standing below the next one, then ``points`` with its interval (the mean
-        score; with several judges less the mean of the systems) and ``rank_points``. ``attrs``:
-        ``tau``, Kendall's tau-b between both orders, ``points_from``, how points were got, and
-        with lengths ``length_effect``, the log odds that a unit of the log ratio adds.
-
-    Raises
-    ------
-    InputError
-        If the systems differ, fewer than three can be compared, or the model refuses.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> quality = {"x": 1.0, "y": 0.0, "z": -1.0}
-    >>> pairs = pd.DataFrame([
-    ...     {"choice": "a" if rng.random() < 1 / (1 + np.exp(quality[b] - quality[a])) else "b",
-    ...      "system_a": a, "system_b": b, "order": "ab", "cluster": q}
-    ...     for q in range(40) for a in "xyz" for b in "xyz" if a != b])
-    >>> scores = pd.DataFrame([{"score": round(6 + quality[s] + rng.normal()), "system": s,
-    ...                         "cluster": q} for q in range(40) for s in "xyz"])
-    >>> board = leaderboards(pairs, scores)
-    >>> list(board["system"]), board.attrs["tau"]
-    (['x', 'y', 'z'], 1.0)
-    """
-    used = _met(pairs, lengths=True)
-    if used is None:
-        raise InputError(
-            f"leaderboards: pairs need verdicts a, b or tie between {_FEWEST} systems or more "
-            "(system_a, system_b). Two systems are compared by their win rate."
-        )
-    strengths = _fitted(used, level, seed)
-    board = _table(strengths)
-    points, how = _points(scores, level, seed)
-    if set(points["system"]) != set(board["system"]):
-        apart = sorted(set(points["system"]) ^ set(board["system"]))
-        raise InputError(
-            f"leaderboards: {', '.join(apart[:5])} stand in one of the two tables only. Give both "
-            "for the same systems."
-        )
-    board = board.merge(points, on="system")
-    board["rank_points"] = board["points"].rank(ascending=False, method="min").astype(int)
-    tau = stats.kendalltau(board["strength"], board["points"]).statistic
-    board.attrs |= {"tau": float(tau), "points_from": how}
-    lengths = [t.estimate for t in strengths.others if t.name == "slope_of_covariate"]
-    if lengths:
-        board.attrs["length_effect"] = lengths[0]
-    return board
-
-
-def _points(scores: pd.DataFrame, level: float, seed: int) -> tuple[pd.DataFrame, str]:
-    """Each system's points with their interval, and how they were got."""
-    read = scores[scores["score"].notna()]
-    several = {"judge", "item_id"} <= set(read) and len(read["judge"].unique()) > 1
-    if several:
-        once = read.drop_duplicates(["judge", "item_id", "system"])
-        fit = many_facet(
-            once["score"].to_numpy(float),
-            answer=(once["item_id"].astype(str) + " / " + once["system"].astype(str)).to_numpy(str),
-            facets={"judge": once["judge"].to_numpy(str)}, system=once["system"].to_numpy(str),
-            cluster=once["cluster"].to_numpy(str), level=level, seed=seed,
-        )  # fmt: skip
-        terms = [(s.level, s.points.estimate, s.points.interval) for s in fit.systems]
-        how = "many-facet model, severity of judges taken out"
-    else:
-        terms = []
-        for system, part in read.groupby("system", sort=False):
-            codes = cluster_codes(part["cluster"].to_numpy(str), len(part), where="leaderboards")
-            mean = mean_over_clusters(part["score"].to_numpy(float), codes)
-            terms.append((str(system), mean.mean, mean.interval(level)))
-        how = "mean score"
-    rows = [
-        {
-            "system": system,
-            "points": value,
-            "points_low": np.nan if interval is None else interval.low,
-            "points_high": np.nan if interval is None else interval.high,
-        }
-        for system, value, interval in terms
-    ]
-    return pd.DataFrame(rows), how

@@ -214,6 +214,7 @@ def _streams(arguments: Given, path: Path) -> bool:
 def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.audit import audit_read
     from judgestats.analysis.audit_plan import plan_for
+    from judgestats.analysis.beside_scores import with_scores_beside
     from judgestats.analysis.supplements import supplemented
     from judgestats.analysis.validity_disagreements import with_disagreements
     from judgestats.analysis.validity_labels import texts_in
@@ -237,6 +238,10 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     analysis = audit_read(frame, notes=frame.attrs["notes"], **choices)
     analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
+    if arguments.beside:
+        analysis = with_scores_beside(
+            analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
+        )
     return _Judged(
         declared=declared,
         analysis=analysis,
@@ -274,7 +279,7 @@ def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.judgments.large.reduce import reduce_parquet
 
     further = [w for w in _NOT_STREAMED if words[w]]
-    further += [w for w in ("mix", "sensitivity", "specificity") if getattr(arguments, w)]
+    further += [w for w in ("mix", "sensitivity", "specificity", "beside") if getattr(arguments, w)]
     if further:
         raise InputError(
             f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
@@ -380,6 +385,8 @@ def _command(arguments: Given) -> str:
     for name in ("mix", "sensitivity", "specificity"):
         if getattr(arguments, name):
             words.append(f"--{name} {shlex.quote(getattr(arguments, name))}")
+    if arguments.beside:
+        words.append(f"--beside {shlex.quote(Path(arguments.beside).name)}")
     if arguments.omega_model != "parallel":
         words.append(f"--omega-model {arguments.omega_model}")
     if arguments.texts != "on":

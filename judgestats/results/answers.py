@@ -62,6 +62,8 @@ def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tupl
     low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
     if entry.unit == "count":
         return _count(record.estimate), _safe(record.estimate, high)
+    if entry.unit == "place":
+        return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
     return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)

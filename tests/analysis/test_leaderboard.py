@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.leaderboard import leaderboards
+from judgestats.analysis.beside_scores import leaderboards, with_scores_beside
 from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import parsed_frame
 
@@ -59,6 +59,8 @@ def test_an_audit_puts_systems_in_order_and_takes_the_place_out():
     assert list(board["system"]) == ["x", "y", "z"]
     assert (board["best_rank"] <= [1, 2, 3]).all()
     assert {"strength_x", "position"} <= {r.key for r in found.rows}
+    [row] = [r for r in found.rows if r.key == "strength_x"]
+    assert row.beside == {"rank, all at once": "rank.x.j, T=1"}
 
 
 def test_systems_that_never_met_are_not_put_in_order():
@@ -113,3 +115,50 @@ def test_what_length_adds_is_taken_out_of_strengths():
     )
     with pytest.raises(InputError, match="length_a and length_b must be above 0"):
         leaderboards(table.assign(length_b=0), scores())
+
+
+def audited(table):
+    return audit(parsed_frame(table), n_resamples=19)
+
+
+def test_an_audit_takes_lengths_out_where_every_row_has_them():
+    rng = np.random.default_rng(3)
+    table = pairs().assign(length_a=lambda t: rng.integers(90, 900, len(t)), length_b=300)
+    found = audited(table)
+    slope = found["strength.slope_of_covariate.j, T=1"]
+    assert slope.interval.low < 0 < slope.interval.high
+    assert "length" in {r.key for r in found.rows}
+    part = audited(table.assign(length_b=[0, *[300] * (len(table) - 1)]))
+    assert "length" not in {r.key for r in part.rows}
+    assert "Lengths were not taken out" in " ".join(map(str, part.limitations))
+
+
+def by_scores(**changes):
+    table = scores().rename(columns={"system": "author"})
+    return table.assign(author=table["author"].replace(changes))
+
+
+def test_scores_stand_beside_verdicts_and_what_contradicts_is_said():
+    found = with_scores_beside(audited(pairs()), by_scores(), level=0.95, seed=0)
+    beside = {r.id: r.result for r in found.described}
+    assert beside["order_in_common.j, T=1"].estimate == 1
+    assert (beside["rank.x.by scores"].estimate, beside["rank.x.j, T=1"].estimate) == (1, 1)
+    assert beside["points.x.by scores"].interval.low > 0
+    assert [r.key for r in found.rows][:4] == ["rank_x", "rank_y", "rank_z", "order_in_common"]
+    assert {"j, T=1", "by scores"} == set(found.rows[0].cells)
+    assert "all in the same order" in found.headlines[0].says
+    [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
+    assert {"strength", "points", "best_rank_points"} <= set(board)
+    turned = with_scores_beside(audited(pairs()), by_scores(x="z", z="x"), level=0.95, seed=0)
+    assert turned.headlines[0].says == "by verdicts x leads, by scores z"
+    assert "scores put them the other way" in " ".join(map(str, turned.limitations))
+
+
+def test_scores_beside_need_an_order_and_systems():
+    with pytest.raises(InputError, match="no verdicts between three named systems"):
+        with_scores_beside(audited(pairs(met=("xy",))), by_scores(), level=0.95, seed=0)
+    with pytest.raises(InputError, match="the system that it is of"):
+        with_scores_beside(audited(pairs()), pairs(), level=0.95, seed=0)
+    lone = by_scores()[["score", "author"]].assign(cluster="q")
+    with pytest.raises(InputError, match="all of one question"):
+        with_scores_beside(audited(pairs()), lone, level=0.95, seed=0)

@@ -21,6 +21,7 @@ examples:
   judgestats analyze my.csv --map score=rating,item_id=prompt_id --scale 1-10
   judgestats analyze my.csv --kind pass-fail --pass yes --labels people.csv
   judgestats analyze my.csv --sensitivity 137/149 --specificity 43/51
+  judgestats analyze pairs.csv --beside scores.csv
   judgestats analyze wide.xlsx --wide 'gpt*,claude*'
   judgestats analyze 0123456789abcdef0123456789abcdef    judges' assessments of an MLflow run
 """
@@ -75,6 +76,13 @@ COMMAND = Command(
             "--specificity",
             "of another study, as in 43/51 or .84/51",
             metavar="RIGHT/LABELS",
+        ),
+        Option(
+            "--beside",
+            "scores of the same systems (a column model or system): their order beside that by "
+            "verdicts on pairs",
+            kind="file",
+            metavar="FILE",
         ),
         OMEGA_MODEL,
         Option("--resamples", kind="whole", default=999),

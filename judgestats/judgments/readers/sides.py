@@ -11,9 +11,12 @@ from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.names import SIDES, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
 
-__all__ = ["side_columns", "with_sides"]
+__all__ = ["side_columns", "side_lengths", "with_sides"]
 
 _MOSTLY = 0.8
+_PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+_LENGTHS = ("length", "len", "nchars", "chars", "nwords", "words", "ntokens", "tokens")
+_TEXTS = ("response", "answer", "output", "completion", "text")
 
 
 def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
@@ -26,6 +29,43 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
     """
     own = {folded(c): str(c) for c in table.columns}
     return next(((own[a], own[b]) for a, b in SIDES if a in own and b in own), None)
+
+
+def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
+    """How long the two responses of each row are; None where the table does not tell.
+
+    Parameters
+    ----------
+    table : DataFrame
+
+    Returns
+    -------
+    tuple of Series or None
+        Numbers of columns like ``length_a`` and ``tokens_b``, else the characters of columns of
+        texts like ``response_a``; NaN where a cell is empty.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"response_a": ["Yes.", None], "response_b": ["No, never.", "No."]})
+    >>> [length.tolist() for length in side_lengths(rows)]
+    [[4.0, nan], [10.0, 3.0]]
+    """
+    own = {folded(c): str(c) for c in table.columns}
+    for names, numbers in ((_LENGTHS, True), (_TEXTS, False)):
+        for name in names:
+            for places in _PLACES:
+                for spelled in ([f"{name}{p}" for p in places], [f"{p}{name}" for p in places]):
+                    if not all(n in own for n in spelled):
+                        continue
+                    pair = [table[own[n]] for n in spelled]
+                    if all(pd.api.types.is_numeric_dtype(c) for c in pair) is not numbers:
+                        continue
+                    first, second = (
+                        c.astype(float) if numbers else c.astype("string").str.len().astype(float)
+                        for c in pair
+                    )
+                    return first, second
+    return None
 
 
 def with_sides(

@@ -34,7 +34,7 @@ from judgestats.judgments.readers.names import (
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.orders import with_orders, with_pairs_of_ids
 from judgestats.judgments.readers.ragas import ragas_options
-from judgestats.judgments.readers.sides import side_columns, with_sides
+from judgestats.judgments.readers.sides import side_columns, side_lengths, with_sides
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import UNVARYING, Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
@@ -317,6 +317,8 @@ def _columns(
         out[f"factor_{factor}"] = text_column(table[factor])
     if (sides := side_columns(table)) is not None:
         out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
+        if (lengths := side_lengths(table)) is not None:
+            out["length_a"], out["length_b"] = lengths
     saying = (*VERDICTS, "label", "explanation", "raw_text", "reason")
     return out.assign(**item_texts(table, {names[n] for n in saying if n in names}))
 

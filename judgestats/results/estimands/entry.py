@@ -20,6 +20,7 @@ UNITS = {
     "standard deviations": "standard deviations",
     "bits": "bits",
     "count": "count",
+    "place": "place in an order, 1 is the best",
     "tokens": "tokens",
     "USD": "US dollars",
     "seconds": "seconds",
