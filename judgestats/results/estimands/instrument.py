@@ -33,7 +33,7 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("rank", "rank", unit="place", low=1.0, better="lower", function="bradley_terry",
         meaning="place among the systems; the intervals of all hold at once"),
     Estimand("order_in_common", "agreement of two orders", unit="coefficient", low=-1.0, high=1.0,
-        nothing=0.0, better="higher", function="leaderboards", symbol="τb",
+        nothing=0.0, better="higher", function="kendall_correlation", symbol="τb",
         meaning="Kendall's tau-b of the systems by pairwise verdicts and by scores"),
     Estimand("strength_difference", "difference of strengths", unit="logits", nothing=0.0,
         function="bradley_terry", meaning="log odds that one system is preferred to the other"),
