@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.analysis.asked_rows import asked_row
@@ -246,11 +247,12 @@ def _in_words(board: pd.DataFrame) -> str:
 
 def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
     """Pairs of systems that both orders tell apart, each the other way."""
+    rows = board.to_dict("records")
     turned = [
-        f"{a.system} above {b.system}"
-        for a in board.itertuples()
-        for b in board.itertuples()
-        if a.worst_rank < b.best_rank and a.best_rank_points > b.worst_rank_points
+        f"{a['system']} above {b['system']}"
+        for a in rows
+        for b in rows
+        if a["worst_rank"] < b["best_rank"] and a["best_rank_points"] > b["worst_rank_points"]
     ]
     if not turned:
         return []
@@ -319,8 +321,8 @@ def _by_scores(scores: pd.DataFrame, level: float, seed: int) -> _ByScores:
 
 
 def _of_means(
-    score: np.ndarray, systems: np.ndarray, of: np.ndarray, cluster: np.ndarray, level: float,
-    seed: int,
+    score: NDArray[np.float64], systems: NDArray[np.str_], of: NDArray[np.int64],
+    cluster: NDArray[np.str_], level: float, seed: int,
 ) -> _ByScores:  # fmt: skip
     """Mean scores less the mean of the systems; questions that all answered cancel."""
     codes = cluster_codes(cluster, score.size, where="leaderboards")

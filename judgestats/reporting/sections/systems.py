@@ -51,20 +51,23 @@ def _rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {"group": subject_of(board), "system": str(v["system"])} for v in values
     ]
+
+    def at(i: int, key: str) -> str:
+        return address(board.id, f"rows.{i}.{key}")
+
     for key, _, low, high, (best, worst) in _ORDERS:
         if key not in keys:
             continue
         numbers = [
             Measured(
                 value=number_of(v[key]), low=number_of(v[low]), high=number_of(v[high]),
-                at=(*(address(board.id, f"rows.{i}.{c}") for c in (key, low, high)), ""),
+                at=(at(i, key), at(i, low), at(i, high), ""),
             )
             for i, v in enumerate(values)
         ]  # fmt: skip
         for i, (row, shown) in enumerate(zip(rows, column(numbers), strict=True)):
             row[key] = shown
-            first, last = (label(run.records, address(board.id, f"rows.{i}.{c}"))
-                           for c in (best, worst))  # fmt: skip
+            first, last = (label(run.records, at(i, c)) for c in (best, worst))
             row[f"{key}_rank"] = first if str(first) == str(last) else _to(first, last)
     return rows
 
