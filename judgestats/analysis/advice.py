@@ -8,16 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.results.conventions import AVERAGED, TARGETS
 from judgestats.results.values import plain
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = ["AVERAGED", "TARGETS", "repeats_needed", "what_repeats_give"]
+__all__ = ["repeats_needed", "what_repeats_give"]
 
-TARGETS = (0.80, 0.90)
-"""Reliabilities that repeats are asked for."""
-AVERAGED = (1, 3, 10)
-"""Judgments that a mean is made of."""
 _Z = 1.959963984540054
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.results.conventions import LEAST_IN_CATEGORY
 from judgestats.stats.agreement.mean_share import mean_share
 
-__all__ = ["LEAST_IN_CATEGORY", "agreement_by_category"]
-
-LEAST_IN_CATEGORY = 10
-"""Items that a category needs for its share to be told."""
+__all__ = ["agreement_by_category"]
 
 
 def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.ratings import ratings_of
+from judgestats.results.conventions import NEVER_REPEATED
 from judgestats.results.numbers import format_number
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
 NOT_REPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so nothing can be said "
     "about consistency: whether asking again would give the same is not known.",
-    code="not_repeated",
+    code=NEVER_REPEATED,
     short="nothing was asked twice: consistency is not known",
 )
 

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from judgestats.reporting.document import INLINE, Block, Cell, Document, Text
 __all__ = ["execute_document"]
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
-_notebook: Callable[..., Any] = nbformat.v4.new_notebook
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 # Runs before the document's first cell; it does not import judgestats, so any document works.
@@ -78,8 +77,8 @@ def execute_document(
         Seconds allowed for one cell.
     epoch : int
         The fixed time (seconds since 1970) that tools honouring ``SOURCE_DATE_EPOCH`` see.
-    pictures : {"svg", "svg png"}
-        Which kinds `judgestats.reporting.show` writes.
+    pictures : str
+        Which kinds `judgestats.reporting.show` writes, of ``svg``, ``png`` and ``summary``.
 
     Raises
     ------
@@ -95,9 +94,11 @@ def execute_document(
     plan = _plan(document, params)
     if len(plan) == 1:  # nothing but the renderer's own preparation: no kernel is needed
         return _assemble(document, {}, work_dir)
-    notebook = _notebook(cells=[cell for cell, _ in plan])
-    for index, cell in enumerate(notebook.cells):
-        cell.id = f"c{index}"  # no random ids
+    for index, (cell, _) in enumerate(plan):
+        cell.id = f"c{index}"
+    notebook: Any = nbformat.from_dict(  # type: ignore[no-untyped-call]
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell for cell, _ in plan]}
+    )
     with tempfile.TemporaryDirectory(prefix="js-") as sockets:  # short: socket paths are limited
         environment = _environment(Path(sockets), epoch) | {"JUDGESTATS_PICTURES": pictures}
         done = _run(plan, notebook, document, Path(sockets), work_dir, timeout, environment)
@@ -146,7 +147,7 @@ def _run(
 
 def _plan(document: Document, params: Mapping[str, Any]) -> list[tuple[Any, Block | None]]:
     """The cells to run, each with the block it came from (None for the renderer's own)."""
-    new: Callable[[str], Any] = nbformat.v4.new_code_cell
+    new = _code_cell
     plan: list[tuple[Any, Block | None]] = [(new(_SETUP), None)]
     for block in document.blocks:
         if isinstance(block, Text):
@@ -159,6 +160,14 @@ def _plan(document: Document, params: Mapping[str, Any]) -> list[tuple[Any, Bloc
             values = "\n".join(f"{key} = {value!r}" for key, value in params.items())
             plan.append((new(values), None))
     return plan
+
+
+def _code_cell(source: str) -> Any:
+    """A cell as `nbformat` makes it, without compiling its schema to check what we wrote."""
+    return nbformat.from_dict(  # type: ignore[no-untyped-call]
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "id": "",
+         "execution_count": None}
+    )  # fmt: skip
 
 
 def _place(origin: Block | None) -> str:

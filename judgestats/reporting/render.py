@@ -17,7 +17,6 @@ from typing import Any
 
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc, typst
-from judgestats.reporting.code_cells import execute_document
 from judgestats.reporting.document import SHARED_HEADER, Document, read_document
 from judgestats.reporting.quarto import (
     MINIMUM_VERSION,
@@ -95,6 +94,8 @@ def render(
     RenderError
         Naming the cell and line, or the program, that failed. Nothing is written then.
     """
+    from judgestats.reporting.code_cells import execute_document  # Jupyter, which no cell needs
+
     source = Path(qmd_path)
     formats = _formats(to)
     if renderer not in {"auto", "quarto", "builtin"}:
@@ -115,7 +116,7 @@ def render(
         document = read_document(_copy_document(source, work))
         markdown = execute_document(
             document, params=params, work_dir=work, timeout=timeout, epoch=epoch,
-            pictures="svg png" if {"docx", "tex", "md"} & set(formats) else "svg",
+            pictures=_pictures(formats, keep),
         )  # fmt: skip
         rest = formats
         if quarto:
@@ -134,6 +135,16 @@ def render(
             if (work / folder).is_dir():
                 shutil.copytree(work / folder, done / folder)
         return _publish(done, Path(out_dir), stem, formats)
+
+
+def _pictures(formats: Sequence[str], keep: Sequence[str]) -> str:
+    """The kinds of pictures that `judgestats.reporting.show` writes."""
+    kinds = ["svg"]
+    if {"docx", "tex", "md"} & set(formats):  # Word and LaTeX need both
+        kinds.append("png")
+    if "figures" in keep:
+        kinds.append("summary")
+    return " ".join(kinds)
 
 
 def _usable_quarto(renderer: str, notify: Callable[[str], None]) -> str | None:

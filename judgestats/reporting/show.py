@@ -162,10 +162,11 @@ def _one(thing: Table | Figure | Captioned | Markdown | str) -> str:
 def _picture(figure: Figure, name: str) -> str:
     folder = Path("figures")
     folder.mkdir(exist_ok=True)
-    kinds = ["svg"]
-    if os.environ.get("JUDGESTATS_PICTURES") == "svg png":  # Word and LaTeX need both
-        kinds.append("png")
-    figure.save_all([folder / f"{name}.{kind}" for kind in kinds], dpi=200)
+    kinds = os.environ.get("JUDGESTATS_PICTURES", "svg").split()
+    paths = {folder / f"{name}.{kind}": 200 for kind in ("svg", "png") if kind in kinds}
+    if "summary" in kinds and name == "fig-answer":
+        paths[folder / "summary.png"] = 110
+    figure.save_all(list(paths), dpi=list(paths.values()))
     words = " ".join(clean(figure.alt).split())
     words = words.replace("\\", "").replace('"', "'").replace("{", "(").replace("}", ")")
     small = getattr(figure, "narrow", None)

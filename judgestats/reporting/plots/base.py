@@ -85,15 +85,17 @@ class Figure:
         """
         return self.save_all([path], dpi=dpi)[0]
 
-    def save_all(self, paths: Sequence[str | Path], *, dpi: int = 150) -> list[Path]:
+    def save_all(
+        self, paths: Sequence[str | Path], *, dpi: int | Sequence[int] = 150
+    ) -> list[Path]:
         """Write the figure to several paths, drawn once.
 
         Parameters
         ----------
         paths : sequence of path
             As for `save`.
-        dpi : int
-            Dots per inch of a PNG.
+        dpi : int or sequence of int
+            Dots per inch of a PNG, of all or one for each path.
 
         Returns
         -------
@@ -106,7 +108,7 @@ class Figure:
             target.write_bytes(data)
         return targets
 
-    def _bytes(self, kinds: Sequence[str], dpi: int = 150) -> list[bytes]:
+    def _bytes(self, kinds: Sequence[str], dpi: int | Sequence[int] = 150) -> list[bytes]:
         metadata: dict[str, dict[str, Any]] = {
             "png": {"Software": None},
             "svg": {"Date": None, "Creator": None},
@@ -121,9 +123,10 @@ class Figure:
         made = []
         with theme():
             canvas = self.render()
-            for kind in kinds:
+            each = [dpi] * len(kinds) if isinstance(dpi, int) else dpi
+            for kind, dots in zip(kinds, each, strict=True):
                 out = io.BytesIO()
-                canvas.savefig(out, format=kind, dpi=dpi, metadata=metadata[kind])
+                canvas.savefig(out, format=kind, dpi=dots, metadata=metadata[kind])
                 made.append(out.getvalue())
         return made
 

@@ -5,22 +5,10 @@ They are named after what a reader looks for, in the order of a report: `design`
 `compare` puts several runs side by side, `claims` re-examines a study.
 """
 
-from judgestats.reporting.sections import (
-    advice,
-    brief,
-    checks,
-    claims,
-    closing,
-    compare,
-    comparison_figures,
-    crowd,
-    data,
-    design,
-    figures,
-    findings,
-    page_one,
-    sensitivity,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
 
 __all__ = [
     "advice",
@@ -38,3 +26,10 @@ __all__ = [
     "page_one",
     "sensitivity",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """A part, imported when it is first used: a brief report needs half of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

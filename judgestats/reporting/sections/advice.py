@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from judgestats.analysis.advice import AVERAGED, TARGETS
-from judgestats.analysis.categories import LEAST_IN_CATEGORY
-from judgestats.analysis.repetition_limits import NOT_REPEATED
 from judgestats.reporting.escape import escape_markdown
 from judgestats.reporting.formats import DASH, integer, interval, money, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import short_condition
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.tables import Column, Table
+from judgestats.results.conventions import (
+    AVERAGED,
+    LEAST_IN_CATEGORY,
+    NEVER_REPEATED,
+    TARGETS,
+)
 
 __all__ = ["not_repeated", "prices", "recommendation", "uses"]
 
@@ -41,7 +44,7 @@ def recommendation(run: Run) -> Markdown:
 
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
-    messages = [n.message for n in run.records.limitations if n.code == NOT_REPEATED.code]
+    messages = [n.message for n in run.records.limitations if n.code == NEVER_REPEATED]
     if not messages:
         return Markdown("")
     return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in messages))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.scale_use import on_one_scale
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.agreement_figures import alignment, costs
@@ -64,6 +63,8 @@ def of_hypothesis(run: Run, name: str) -> list[Captioned | Table]:
 
 def scores(run: Run) -> Captioned | None:
     """Distribution of scores by condition."""
+    from judgestats.analysis.scale_use import on_one_scale  # with all that it computes by
+
     frame = on_one_scale(run.finals, run.conditions, run.scale)
     if frame.empty or "score" not in frame or not frame["score"].notna().any():
         return None

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgestats.analysis.drift import drift
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.runs import Run
@@ -80,6 +79,8 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
     -------
     list of Pair
     """
+    from judgestats.analysis.drift import drift  # with all that it computes by
+
     held = []
     for number, run in enumerate(runs[1:], start=2):
         reasons = refusals(runs[0], run)
