@@ -31,7 +31,7 @@ IMPORTS = {
     "    main(['--help'])",
 }
 KINDS = ("files", "code", "docstring", "comment")
-STEP = re.compile(r"^ci: (?P<seconds>\d+) s  (?P<step>.+)$", re.MULTILINE)
+STEP = re.compile(r"^(?:> )?ci: (?P<seconds>\d+) s  (?P<step>.+)$", re.MULTILINE)
 
 # Imported by every Python that the run starts, the report's kernel too. A trace function that
 # returns None is told of calls alone; a function is written when it is first called, since a
@@ -48,9 +48,9 @@ def trace(frame, event, arg):
     if id(code) not in seen:
         seen[id(code)] = code
         wanted = code.co_flags & {inspect.CO_OPTIMIZED} or code.co_name == "<module>"
-        if wanted and code.co_filename.startswith(root):
-            out.write(f"{{code.co_filename[len(root):]}}\\t{{code.co_firstlineno}}"
-                      f"\\t{{code.co_name}}\\n")
+        name = code.co_filename
+        if wanted and name.startswith(root) and "site-packages" not in name:
+            out.write(f"{{name[len(root):]}}\\t{{code.co_firstlineno}}\\t{{code.co_name}}\\n")
 
 threading.settrace(trace)
 sys.settrace(trace)

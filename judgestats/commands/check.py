@@ -250,7 +250,7 @@ def check_command(arguments: Given) -> int:
         0 where all demands hold, 1 where one does not.
     """
     demands = read_demands(arguments.min, arguments.max)
-    if Path(arguments.run).is_file():
+    if (file := Path(arguments.run)).is_file() and file.name != "results.json":
         raise InputError(
             f"check: {arguments.run} is a file, and check takes a run. Audit it first (judgestats "
             f"analyze {shlex.quote(arguments.run)}, with --labels for bounds on validity), then "

@@ -109,7 +109,8 @@ def whole_run(run: str) -> str:
     Parameters
     ----------
     run : str
-        An MLflow run id, the beginning of one, or a folder, which is given back as it is.
+        An MLflow run id, the beginning of one, a folder, which is given back as it is, or the
+        results.json in one, which stands for its folder.
 
     Returns
     -------
@@ -118,9 +119,16 @@ def whole_run(run: str) -> str:
     Raises
     ------
     InputError
-        No run begins so, or several do.
+        No run begins so, several do, or a file is named that is no results.json.
     """
-    if Path(run).exists() or not _BEGINNING.fullmatch(run):
+    if (file := Path(run)).is_file():
+        if file.name != "results.json":
+            raise InputError(
+                f"{run} is a file, and no run. Give a run id as `judgestats run` prints it, or a "
+                "run's folder, which holds its results.json."
+            )
+        return str(file.parent)
+    if file.exists() or not _BEGINNING.fullmatch(run):
         return run
     store = open_store(existing=True)
     with store_faults("a run was looked up"):
@@ -160,7 +168,7 @@ def _download(run: str, scratch: Path, artifact: str = "") -> Path:
         except MlflowException as error:
             raise InputError(
                 f"there is no run {run!r} in {store.uri}. Give a run id as `judgestats run` prints "
-                "it, or set MLFLOW_TRACKING_URI to the store that has it."
+                "it or a run's folder, or set MLFLOW_TRACKING_URI to the store that has it."
             ) from error
         names = {f.path for f in store.client.list_artifacts(stored_run.info.run_id)}
         if "results.json" not in names:
@@ -184,9 +192,10 @@ def results_of_run(run: str) -> Results:
     Results
     """
     with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        run = whole_run(run)
         if Path(run).is_dir():
             return read_results(run_folder(run, Path(scratch))[0] / "results.json")
-        return read_results(_download(whole_run(run), Path(scratch), "results.json"))
+        return read_results(_download(run, Path(scratch), "results.json"))
 
 
 def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:

@@ -96,6 +96,8 @@ def test_steps_are_read_from_what_ci_prints(house: ModuleType, tmp_path: Path) -
     log = tmp_path / "log.txt"
     log.write_text(printed, encoding="utf-8")
     assert list(house.steps(log)) == ["echo make test", "true", "total"]
+    log.write_text("".join(f"> {line}\n" for line in printed.splitlines()), encoding="utf-8")
+    assert len(house.steps(log)) == 3  # as a message quotes it
     log.write_text("make: nothing\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="is it a log of"):
         house.steps(log)

@@ -18,6 +18,10 @@ def test_a_run_is_found_by_its_own_folder_and_by_that_of_its_artifacts(tmp_path)
     write_results(files / "results.json", found)
     assert run_folder(str(files), tmp_path) == (files, "audit")
     assert run_folder(str(files.parent), tmp_path) == (files, "audit")
+    assert results_of_run(str(files / "results.json")) == found
+    (other := tmp_path / "scores.csv").write_text("a\n")
+    with pytest.raises(InputError, match=r"is a file, and no run\. Give a run id"):
+        run_folder(str(other), tmp_path)
 
 
 def test_results_of_a_run_that_is_not_there_are_no_fault_of_the_store(workplace):

@@ -10,7 +10,7 @@ __all__ = ["COMMAND"]
 COMMAND = Command(
     "check:check_command",
     (
-        Argument("run", "an MLflow run id", kind="file"),
+        Argument("run", "an MLflow run id, or a run's folder", kind="file"),
         Option(
             "--min",
             "a row of the screen (reliability), its estimand (icc_1_1) or a metric of the run "
