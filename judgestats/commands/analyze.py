@@ -130,8 +130,10 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
             with RunWriter(
                 store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
             ) as child:
-                child.params({"judge/model": row["judge"], "judge/temperature": row["temperature"]})
-                child.metrics(numbers.get(label, {}))
+                child.numbers(
+                    numbers.get(label, {}),
+                    params={"judge/model": row["judge"], "judge/temperature": row["temperature"]},
+                )
         run.artifacts(folder)
         if judged.traces and (fault := run.link(judged.traces)):
             console.say(fault)

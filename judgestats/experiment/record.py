@@ -87,10 +87,9 @@ def record(
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
     run.answered(results)
-    run.params(dict(analysis.params))
     if not collected.complete:
         run.tags({INCOMPLETE: "true"})
-    run.metrics(results.metrics, curves=analysis.curves)
+    run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
     log_children(prepared, run, results)
     run.artifacts(folder)
     p = prepared.parameters
@@ -240,16 +239,16 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
             "judgestats.simulated": str(spec.simulated).lower(),
         }
         with RunWriter(run.store, name=label, tags=tags, parent=run) as child:
-            child.params(
-                {
+            child.numbers(
+                numbers.get(label, {}),
+                params={
                     "judge/model": spec.model,
                     "judge/temperature": as_text(condition.temperature),
                     "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
                     "design/replicates": prepared.parameters.replicates,
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
-                }
+                },
             )
-            child.metrics(numbers.get(label, {}))
 
 
 def render_into(

@@ -28,6 +28,8 @@ _MAX_PARAM = 5900  # MLflow refuses more than 6,000 characters
 _MOST_LINKS = 100
 """Traces that MLflow links in one call."""
 _MAX_TAG = 7900
+_MOST_PARAMS, _MOST_METRICS = 100, 800
+"""Of one call: MLflow takes 100 parameters, and 1,000 entries in all."""
 
 
 def key(text: str) -> str:
@@ -48,6 +50,11 @@ def key(text: str) -> str:
     )
     parts = _NOT_ALLOWED.sub("_", flat)[:250].split("/")
     return "/".join(p for p in parts if p.strip(".")) or "_"
+
+
+def _texts(params: Mapping[str, Any] | None) -> dict[str, str]:
+    """Parameters as MLflow takes them, without those that say nothing."""
+    return {key(k): str(v)[:_MAX_PARAM] for k, v in (params or {}).items() if v not in (None, "")}
 
 
 class RunWriter:
@@ -90,6 +97,8 @@ class RunWriter:
         self.store = store
         self.name = name
         self.children = []
+        # of a run that another made (``mlflow run``) they are looked up
+        self._param_keys: set[str] | None = None if run_id else set()
         all_tags = {"mlflow.runName": name, **{k: str(v) for k, v in (tags or {}).items()}}
         if parent is not None:
             all_tags["mlflow.parentRunId"] = parent.run_id
@@ -132,17 +141,7 @@ class RunWriter:
 
     def params(self, params: Mapping[str, Any]) -> None:
         """Log parameters in one call. Those the run has already (from ``mlflow run``) stay."""
-        from mlflow.entities import Param
-
-        with store_faults("parameters were written"):
-            present = self.store.client.get_run(self.run_id).data.params
-            fresh = [
-                Param(key(k), str(v)[:_MAX_PARAM])
-                for k, v in params.items()
-                if key(k) not in present and v not in (None, "")
-            ]
-            for start in range(0, len(fresh), 100):
-                self.store.client.log_batch(self.run_id, params=fresh[start : start + 100])
+        self.numbers({}, params=params)
 
     def metrics(
         self,
@@ -150,16 +149,28 @@ class RunWriter:
         *,
         curves: Mapping[str, list[tuple[int, float]]] | None = None,
     ) -> None:
-        """Log numbers in batches; what is undefined (NaN) is left out rather than stored as 0.
+        """Log numbers in batches, as `numbers` does."""
+        self.numbers(values, curves=curves)
+
+    def numbers(
+        self,
+        values: Mapping[str, float | None],
+        *,
+        params: Mapping[str, Any] | None = None,
+        curves: Mapping[str, list[tuple[int, float]]] | None = None,
+    ) -> None:
+        """Log numbers and parameters in few calls, since each is a transaction of the store.
 
         Parameters
         ----------
         values : mapping of name to number
-            Bars in the UI.
+            Bars in the UI; what is undefined (NaN) is left out rather than stored as 0.
+        params : mapping of name to value
+            Those the run has already stay.
         curves : mapping of name to list of (step, number)
             Lines in the UI.
         """
-        from mlflow.entities import Metric
+        from mlflow.entities import Metric, Param
 
         now = int(time.time() * 1000)
         points = [(k, 0, v) for k, v in values.items()]
@@ -169,9 +180,22 @@ class RunWriter:
             for k, step, v in points
             if v is not None and math.isfinite(v)
         ]
-        with store_faults("metrics were written"):
-            for start in range(0, len(metrics), 900):
-                self.store.client.log_batch(self.run_id, metrics=metrics[start : start + 900])
+        with store_faults("parameters and metrics were written"):
+            texts = _texts(params)
+            present = self._present() if texts else set()
+            fresh = [Param(k, text) for k, text in texts.items() if k not in present]
+            present.update(texts)
+            while fresh or metrics:
+                self.store.client.log_batch(
+                    self.run_id, params=fresh[:_MOST_PARAMS], metrics=metrics[:_MOST_METRICS]
+                )
+                del fresh[:_MOST_PARAMS], metrics[:_MOST_METRICS]
+
+    def _present(self) -> set[str]:
+        """The parameters that the run has."""
+        if self._param_keys is None:
+            self._param_keys = set(self.store.client.get_run(self.run_id).data.params)
+        return self._param_keys
 
     def answered(self, results: Results) -> None:
         """What is read first: the answer as the description, its effects as the first metrics."""
