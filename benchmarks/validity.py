@@ -1,21 +1,23 @@
 """judgestats beside truescore, evalstats, judgy and ppi-python: writes docs/benchmarks/validity.md.
 
-    python benchmarks/validity.py PYTHON     # a Python in which these four are installed
+    python benchmarks/validity.py PYTHON                # a Python in which these four are installed
+    python benchmarks/validity.py PYTHON --draws 300    # draws the table of coverage anew as well
 
 Both sides read the same files (tests/reference/data/val_*.csv) in one run; seconds are medians of
-three calls in a process that has imported everything.
+three calls in a process that has imported everything. Coverage is counted over the same simulated
+data sets on both sides and kept in docs/benchmarks/validity_coverage.csv.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from peers.validity_peers import timed
+from peers.validity_peers import ITEMS, JUDGY_RESAMPLES, Estimators, coverage, timed
 
 from judgestats.stats import corrected_mean, corrected_rate
 from judgestats.stats.validity.inputs import labelled_items
@@ -25,6 +27,8 @@ from judgestats.stats.validity.rogan_gladen import corrected_by_rates
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "reference" / "data"
 OUT = ROOT / "docs" / "benchmarks" / "validity.md"
+COVERAGE = OUT.with_name("validity_coverage.csv")
+PEERS = ROOT / "benchmarks" / "peers" / "validity_peers.py"
 FILES = ("bin1000", "bin_rare", "bin_few20", "bin_inverted", "scores")
 ABOUT = {
     "bin1000": "pass / fail, an ordinary judge",
@@ -69,56 +73,113 @@ TAIL = """
   representativeness and the three estimates that stand beside each other in one call; a single
   estimator takes about as long as in ppi-python and truescore (the rows *as ppi-python* and
   *Rogan-Gladen*). evalstats and judgy resample.
+"""
+COVERED = """
+## What the intervals cover
 
-What these conventions cover in the long run stands in the simulations of
-`docs/simulations/coverage_validity.py`.
+Share of {draws} simulated data sets whose 95 % interval holds the true mean, and the mean width, of
+the same draws for every package: {items:,} items, labels drawn at random (two Monte Carlo errors at
+.95: {error:.3f}). judgy resamples {resamples:,} times here instead of 20,000. *refused*: the share
+without an interval; it counts neither way.
+"""
+AFTER = """
+The judge alone answers another question (what *it* says), hence its coverage. Over the whole grid
+of labels, rates and judges: [the simulations](../simulations/validity.md).
 """
 
 
-def ours(name: str) -> dict[str, object]:
-    frame = pd.read_csv(DATA / f"val_{name}.csv")
-    judge, human = frame["judge"].to_numpy(float), frame["human"].to_numpy(float)
-    verdicts = name != "scores"
+def ours_of(judge: np.ndarray, human: np.ndarray) -> Estimators:
+    verdicts = set(np.unique(judge)) <= {0.0, 1.0}
+    function = corrected_rate if verdicts else corrected_mean
+    items = labelled_items(judge, human, kind="score", where="benchmark")
+    labelled = ~np.isnan(human)
+    y, f = human[labelled], judge[labelled]
 
     def of(estimate):
-        low, high = (
-            (estimate.interval.low, estimate.interval.high) if estimate.interval else (np.nan,) * 2
-        )
-        if np.isnan(estimate.estimate):
+        if np.isnan(estimate.estimate) or estimate.interval is None:
             raise ValueError(estimate.reason)
-        return estimate.estimate, low, high
+        return estimate.estimate, estimate.interval.low, estimate.interval.high
 
-    function = corrected_rate if verdicts else corrected_mean
-    whole = function(judge, human, labels_drawn="random")
-    items = labelled_items(judge, human, kind="score", where="benchmark")
-    out = {
-        "judgestats, default": timed(
-            lambda: of(function(judge, human, labels_drawn="random").corrected)
-        ),
-        "judgestats, labels alone": timed(lambda: of(whole.people_only)),
-        "judgestats, judge alone": timed(lambda: of(whole.judge_only)),
-        "judgestats, PPI++ as ppi-python": timed(
-            lambda: of(ppi_mean(items, estimator="ppi++", convention="ppi-python"))
+    # The default makes the two beside it in the same call: they are read from its last result.
+    results = []
+
+    def default():
+        results[:] = [function(judge, human, labels_drawn="random")]
+        return of(results[0].corrected)
+
+    out: Estimators = {
+        "judgestats, default": default,
+        "judgestats, labels alone": lambda: of(results[0].people_only),
+        "judgestats, judge alone": lambda: of(results[0].judge_only),
+        "judgestats, PPI++ as ppi-python": lambda: of(
+            ppi_mean(items, estimator="ppi++", convention="ppi-python")
         ),
     }
-    # These two were had with all the rest: their seconds are those of the default.
-    for key in ("judgestats, labels alone", "judgestats, judge alone"):
-        value = out[key]
-        if isinstance(value, list):
-            out[key] = [*value[:3], float("nan")]
     if verdicts:
-        known = ~np.isnan(human)
-        y, f = human[known], judge[known]
-        out["judgestats, Rogan-Gladen"] = timed(
-            lambda: of(
-                corrected_by_rates(
-                    float(judge.sum()), judge.size, tp=float((f * y).sum()),
-                    positives=float(y.sum()), tn=float(((1 - f) * (1 - y)).sum()),
-                    negatives=float((1 - y).sum()),
-                )
+        out["judgestats, Rogan-Gladen"] = lambda: of(
+            corrected_by_rates(
+                float(judge.sum()), judge.size, tp=float((f * y).sum()),
+                positives=float(y.sum()), tn=float(((1 - f) * (1 - y)).sum()),
+                negatives=float((1 - y).sum()),
             )
         )  # fmt: skip
     return out
+
+
+def ours(path: Path) -> dict[str, object]:
+    frame = pd.read_csv(path)
+    estimators = ours_of(frame["judge"].to_numpy(float), frame["human"].to_numpy(float))
+    out: dict[str, object] = {name: timed(function) for name, function in estimators.items()}
+    for name in ("judgestats, labels alone", "judgestats, judge alone"):
+        value = out[name]
+        if isinstance(value, list):  # their seconds are those of the default
+            out[name] = [*value[:3], float("nan")]
+    return out
+
+
+def drawn(python: str, draws: int) -> None:
+    """Count coverage over the same draws here and in the peers' Python; keep it as a table."""
+    with subprocess.Popen(
+        [python, str(PEERS), "--draws", str(draws)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        mine = coverage(ours_of, draws)
+        answer = process.communicate()[0]
+    if process.returncode:
+        raise SystemExit(f"{PEERS.name} ended with {process.returncode}")
+    theirs = json.loads(answer.splitlines()[-1])
+    table = [
+        {"setting": setting, "estimator": name, "draws": draws, "coverage": values[0],
+         "width": values[1], "refused": values[2]}
+        for setting in mine
+        for name, values in {**mine[setting], **theirs[setting]}.items()
+    ]  # fmt: skip
+    pd.DataFrame(table).round(4).to_csv(COVERAGE, index=False)
+
+
+def covered() -> list[str]:
+    table = pd.read_csv(COVERAGE)
+    draws = int(table["draws"].iloc[0])
+    error = 2 * float(np.sqrt(0.95 * 0.05 / draws))
+    lines = [COVERED.format(draws=draws, items=ITEMS, error=error, resamples=JUDGY_RESAMPLES)]
+    settings = list(dict.fromkeys(table["setting"]))
+    for of in (
+        [s for s in settings if not s.startswith("scores")],
+        [s for s in settings if s.startswith("scores")],
+    ):
+        lines += [f"| estimator | {' | '.join(of)} |", "|---" * (len(of) + 1) + "|"]
+        part = table[table["setting"].isin(of)]
+        for name, rows in part.groupby("estimator", sort=False):
+            cells = [cell(rows[rows["setting"] == s].iloc[0]) for s in of]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+        lines.append("")
+    return [*lines[:-1], AFTER]
+
+
+def cell(row: pd.Series) -> str:
+    if row["refused"] == 1:
+        return "refused"
+    refused = f", refused {row['refused']:.2f}" if row["refused"] else ""
+    return f"{row['coverage']:.3f} ({row['width']:.3f}{refused})"
 
 
 def rows(mine: dict[str, object], theirs: dict[str, object]) -> list[str]:
@@ -139,11 +200,16 @@ def rows(mine: dict[str, object], theirs: dict[str, object]) -> list[str]:
     return lines
 
 
-def main(python: str) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("python", help="a Python in which the four packages are installed")
+    parser.add_argument("--draws", type=int, help="data sets per setting of the coverage")
+    options = parser.parse_args()
+    if options.draws:
+        drawn(options.python, options.draws)
     files = [str(DATA / f"val_{name}.csv") for name in FILES]
-    script = Path(__file__).parent / "peers" / "validity_peers.py"
     done = subprocess.run(
-        [python, str(script), *files], check=True, capture_output=True, text=True, cwd=ROOT
+        [options.python, str(PEERS), *files], check=True, capture_output=True, text=True, cwd=ROOT
     )
     peers = json.loads(done.stdout.splitlines()[-1])
     parts = [HEAD]
@@ -152,10 +218,10 @@ def main(python: str) -> None:
         parts += [
             f"\n## {ABOUT[name].capitalize()}\n",
             f"`val_{name}.csv`: {len(frame):,} items, {frame['human'].notna().sum()} labels.\n",
-            *rows(ours(name), peers[path]),
+            *rows(ours(Path(path)), peers[path]),
         ]
-    OUT.write_text("\n".join([*parts, TAIL]), encoding="utf-8")
+    OUT.write_text("\n".join([*parts, TAIL, *covered()]), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

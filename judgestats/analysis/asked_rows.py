@@ -219,6 +219,15 @@ def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tu
                 "two people": f"people.among_themselves.{first}",
             },
         ),
+        asked_row(
+            "separation",
+            "passed scored above failed",
+            "above",
+            "separation",
+            "people.separation.{}",
+            names,
+            note=f"(of pairs, {picked})" if picked else "(of pairs)",
+        ),
         *truth,
         asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
         asked_row(

@@ -16,7 +16,7 @@ from judgestats.analysis.audit_plan import plan_for
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.pass_fail import FAIL, PASS, is_pass_fail, with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.ratings import ratings_of
+from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.validity import (
     Found,
     labelled_scores,
@@ -111,7 +111,7 @@ def with_labelled(
                 names,
                 *true_rows(
                     names,
-                    "greg" if reduced.is_scores else "poststratified",
+                    true_score_of(labelled) if reduced.is_scores else "poststratified",
                     labels_drawn=labels_drawn,
                 ),
                 labels_drawn=labels_drawn,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.judgments.kinds import passes_beside_scores, spelling
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.stats.agreement.human_correlation import CorrelationName, human_correlation
 from judgestats.stats.agreement.krippendorff import krippendorff_alpha
@@ -21,7 +22,14 @@ from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["item_means", "judges_results", "ratings_of", "ratings_results"]
+__all__ = [
+    "item_means",
+    "judges_results",
+    "passes_of_items",
+    "ratings_of",
+    "ratings_results",
+    "true_score_of",
+]
 
 Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
@@ -63,6 +71,9 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
     """
     if "label" not in frame:
         return pd.Series(dtype=float), 0
+    passes = passes_of_items(frame)
+    if passes is not None:
+        return passes.dropna().groupby(frame["item_id"]).mean(), 0
     codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
     labels_text = pd.Series([str(label).strip() for label in labels], dtype=object)
     numbers = pd.to_numeric(labels_text.where(labels_text != ""), errors="coerce").astype(float)
@@ -72,6 +83,42 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
     words = int((labels_text != "").to_numpy()[codes].sum() - rated.sum())
     ratings = pd.DataFrame({"item_id": frame["item_id"][rated], "rating": rating[rated]})
     return ratings.groupby("item_id")["rating"].mean(), words
+
+
+def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
+    """1 and 0 where people's labels beside scores say pass and fail of the item; else None.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments.
+
+    Returns
+    -------
+    Series or None
+        By row, NaN where nobody says.
+
+    Examples
+    --------
+    >>> passes_of_items(pd.DataFrame({"score": [7.0, 2.0], "label": ["yes", "no"]})).tolist()
+    [1.0, 0.0]
+    >>> passes_of_items(pd.DataFrame({"score": [7.0, 2.0], "label": ["6", "1"]})) is None
+    True
+    """
+    if "label" not in frame or "score" not in frame:
+        return None
+    pair = passes_beside_scores(frame["label"], frame["score"])
+    if pair is None:
+        return None
+    codes, labels = pd.factorize(frame["label"], use_na_sentinel=False)
+    by_word = {pair[0]: 1.0, pair[1]: 0.0}
+    values = np.array([by_word.get(spelling(label), math.nan) for label in labels])
+    return pd.Series(values[codes], index=frame.index)
+
+
+def true_score_of(frame: pd.DataFrame) -> str:
+    """Which number of all judged items people's labels beside scores give: a rate, or a mean."""
+    return "greg" if passes_of_items(frame) is None else "greg_rate"
 
 
 def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
@@ -146,7 +193,12 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
 
 
 def ratings_results(
-    name: str, array: ScoreArray, ratings: pd.Series, declared: AnalysisPlan
+    name: str,
+    array: ScoreArray,
+    ratings: pd.Series,
+    declared: AnalysisPlan,
+    *,
+    of_passes: bool = False,
 ) -> Found:
     """Agreement of one condition's scores with people's ratings, item by item.
 
@@ -158,6 +210,8 @@ def ratings_results(
     ratings : Series
         By item, as `ratings_of` gives them.
     declared : AnalysisPlan
+    of_passes : bool
+        The ratings are pass and fail: no difference can be taken of points and these.
 
     Returns
     -------
@@ -185,7 +239,7 @@ def ratings_results(
         groups = None if cluster is None else cluster[both]
         value = _with_null(value, scores[both], people[both], method, groups, declared)
         results.append((f"people.{method}", f"{label} with people's ratings", value))
-    if int(both.sum()) >= 2:
+    if int(both.sum()) >= 2 and not of_passes:
         shift = mean_shift(
             np.column_stack([people, scores]),
             conditions=["people", name],

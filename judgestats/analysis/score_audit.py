@@ -18,6 +18,7 @@ from judgestats.analysis.item_names import with_items
 from judgestats.analysis.limits import common_limits, limits_of_conditions
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.ratings import true_score_of
 from judgestats.analysis.recommend import recommend_reliable
 from judgestats.analysis.repetition_limits import (
     NOT_REPEATED,
@@ -89,7 +90,9 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *score_rows(cells["condition"]),
             *people_rows(
                 cells["condition"],
-                *true_rows(cells["condition"], "greg", labels_drawn=drawn_as(declared)),
+                *true_rows(
+                    cells["condition"], true_score_of(frame), labels_drawn=drawn_as(declared)
+                ),
                 labels_drawn=drawn_as(declared),
             ),
             *instrument_rows(frame, results),
@@ -137,7 +140,9 @@ def _audit_once(
             score_rows(table["condition"])[-1],
             *people_rows(
                 table["condition"],
-                *true_rows(table["condition"], "greg", labels_drawn=drawn_as(declared)),
+                *true_rows(
+                    table["condition"], true_score_of(frame), labels_drawn=drawn_as(declared)
+                ),
                 labels_drawn=drawn_as(declared),
             ),
             *instrument_rows(frame, results),

@@ -13,7 +13,12 @@ import pandas as pd
 from judgestats.analysis.instrument import instrument_questions, instrument_results
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.ratings import judges_results, ratings_of, ratings_results
+from judgestats.analysis.ratings import (
+    judges_results,
+    passes_of_items,
+    ratings_of,
+    ratings_results,
+)
 from judgestats.analysis.repetition_limits import NOT_REPEATED, OF_REPEATS, short_number
 from judgestats.analysis.validity import score_validity
 from judgestats.analysis.validity_annotators import annotator_results
@@ -94,6 +99,17 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "shown to lose less than .01",
             )
         )
+    elif passes_of_items(frame) is not None:
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="Do the scores tell what people pass from what they fail?",
+                test="share of pairs of a passed and a failed item that scores order rightly, with "
+                "interval and by number of scores; correlations, whose null shuffles labels over "
+                "items; labels are of the item and are never subtracted from scores",
+            )
+        )
     elif len(ratings_of(frame)[0]):
         questions.append(
             Hypothesis(
@@ -105,7 +121,8 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "the alternative annotator test (epsilon .1), beside",
             )
         )
-    if len(once) > 1 and (len(ratings_of(frame)[0]) or right_answers(frame) is not None):
+    rated = len(ratings_of(frame)[0]) and passes_of_items(frame) is None
+    if len(once) > 1 and (rated or right_answers(frame) is not None):
         questions.append(PANEL)
     if "author" in frame and len(ratings_of(frame)[0]):
         questions.append(SYSTEMS)
@@ -148,6 +165,7 @@ def other_results(
             for i, title, result in choices_by_k(name, array, frame, declared)
         ]  # fmt: skip
     ratings, _ = ratings_of(frame)
+    of_passes = passes_of_items(frame) is not None
     if "systems" in asked:
         results += system_results(frame, declared)
     if "panel" in asked:
@@ -159,16 +177,18 @@ def other_results(
         )
     for name in array.conditions if len(ratings) else ():
         own = frame[frame["condition"] == name]
+        kinds = {r.id for r in results}  # by question comes before by pairs of all items
         results += [
             NamedResult(
                 id=f"{i}.{name}", title=f"{title} ({name})", role="primary", result=result,
                 headline=True, about=About(conditions=(name,)),
             )
             for i, title, result in (
-                *ratings_results(name, array, ratings, declared),
+                *ratings_results(name, array, ratings, declared, of_passes=of_passes),
                 *score_validity(name, array, own, ratings, declared),
-                *annotator_results(own, declared, scores=True),
+                *(() if of_passes else annotator_results(own, declared, scores=True)),
             )
+            if f"{i}.{name}" not in kinds
         ]  # fmt: skip
     if "instrument" in asked:
         results += instrument_results(frame, array, declared)
@@ -233,7 +253,7 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
                 row[f"{method}_high"] = bounds.high if bounds else math.nan
         by_k = named.get(f"people.by_k.{row['condition']}")
         if isinstance(by_k, AccuracyByK):
-            row |= _accuracies(by_k)
+            row |= _accuracies(by_k) | {"of_pairs": float(by_k.of_pairs)}
         rows.append(row)
     return pd.DataFrame(rows) if rows else table
 
@@ -251,6 +271,12 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
 
 def worded_people(row: Mapping[Any, Any]) -> str:
     """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
+    if row.get("of_pairs", 0.0) == 1:
+        return (
+            f"; it scores what people pass above what they fail in "
+            f"{worded_coefficient(row, 'accuracy')} of pairs, with the mean of {row['k']:.0f} in "
+            f"{worded_coefficient(row, 'accuracy_all')}"
+        )
     if not math.isnan(row.get("accuracy_all", math.nan)):
         return (
             f"; its best scored answer is the right one in {worded_coefficient(row, 'accuracy')} "

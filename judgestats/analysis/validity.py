@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.drawn import drawing
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.ratings import passes_of_items
 from judgestats.analysis.supplements import Rows
+from judgestats.analysis.validity_corrected import corrected_results
 from judgestats.analysis.validity_disagreements import disagreements
+from judgestats.analysis.validity_separation import LABELLED_ONLY, separated_scores
 from judgestats.judgments.shapes import ScoreArray
-from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.result import Estimate, Note, Result
-from judgestats.stats.validity.corrected import CorrectedScore, corrected_mean, corrected_rate
+from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.validity.corrected import corrected_mean, corrected_rate
 from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
@@ -43,10 +45,6 @@ _OF_RATES = {
     "matthews_correlation": "Matthews' correlation against people",
 }
 _CODES = {"pass": 1.0, "fail": 0.0}
-_ONLY_LABELLED = Note(
-    code="labelled_only",
-    message="The labelled items were not drawn at random: this speaks for them alone.",
-)
 
 
 def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
@@ -146,7 +144,7 @@ def labelled_verdicts(
         results.append(("people.always_same", f"{always.label}, weighted", always))
     if np.isnan(human).any() or drawn.mix:
         score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
-        results += _corrected(score, "pass rate", mix=drawn.mix)
+        results += corrected_results(score, "pass rate", mix=drawn.mix)
     if judge.shape[1] >= 3 and np.any(np.all(np.isfinite(judge), axis=1) & np.isfinite(human)):
         by_k = accuracy_by_k(judge, human, **options)
         results.append(("people.by_k", "Accuracy by number of verdicts", by_k))
@@ -226,6 +224,8 @@ def labelled_scores(
     """
     if not np.isfinite(human).any():
         return []
+    if passes_of_items(asked) is not None:
+        return separated_scores(scores, human, asked, declared, items=items, cluster=cluster)
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     agreement = graded_agreement(scores, human, **options)
     graded = agreement.estimates
@@ -237,7 +237,7 @@ def labelled_scores(
         "stratum": drawn.stratum,
         "labels_drawn": "by-verdict" if unequal else drawn.labels_drawn,
     }
-    notes = (_ONLY_LABELLED,) if unequal or drawn.labels_drawn == "convenience" else ()
+    notes = (LABELLED_ONLY,) if unequal or drawn.labels_drawn == "convenience" else ()
     results: Found = [
         (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
@@ -247,7 +247,7 @@ def labelled_scores(
     )
     if np.isnan(human).any() or drawn.mix:
         score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
-        results += _corrected(score, "mean score", mix=drawn.mix)
+        results += corrected_results(score, "mean score", mix=drawn.mix)
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         results += [
             (f"people.{k}", f"{e.label} against people", e)
@@ -276,44 +276,6 @@ def _cluster(asked: pd.DataFrame, items: Iterable[Any]) -> NDArray[np.object_] |
         if cluster_of_item.nunique() < len(cluster_of_item)
         else None
     )
-
-
-def _corrected(score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None) -> Found:
-    """The corrected number, and what it is to be read beside."""
-    shares = ", ".join(f"{k} {v / sum(mix.values()):.2g}" for k, v in mix.items()) if mix else ""
-    corrected = score.corrected.replace(
-        notes=score.notes,
-        details={
-            **score.corrected.details,
-            "judge_only": score.judge_only.estimate,
-            "people_only": score.people_only.estimate,
-            "labels_worth": score.labels_worth,
-        },
-    )
-    beside = [
-        f"{name} {apa_number(e.estimate, bounded=what == 'pass rate')}"
-        for name, e in (("judge alone", score.judge_only), ("labels alone", score.people_only))
-        if not math.isnan(e.estimate)
-    ]
-    if score.labels_worth >= 1:
-        beside.append(f"the judge is worth {score.labels_worth:.0f} labels")
-    if not score.labels_drawn:
-        beside.append("assumes that the labelled items were drawn at random")
-    if shares:
-        beside.append(f"for the mix {shares}")
-    title = f"The {what} that people would give ({', '.join(beside)})"
-    results: Found = [("people.corrected", title, corrected)]
-    alone = score.people_only
-    if not math.isnan(alone.estimate):
-        name = "people_only_rate" if what == "pass rate" else "people_only"
-        results.append(("people.labels_alone", alone.label, alone.replace(name=name)))
-    if not math.isnan(score.labels_worth):
-        worth = Estimate(
-            name="labels_worth", label="Labels that the judge is worth", sample=corrected.sample,
-            estimate=float(max(round(score.labels_worth), 0)),
-        )  # fmt: skip
-        results.append(("people.worth", worth.label, worth))
-    return results
 
 
 def validity_metrics(results: Iterable[tuple[str, str, Result]]) -> dict[str, float]:
@@ -345,6 +307,7 @@ _METRICS = frozenset(
         "sensitivity",
         "specificity",
         "bias",
+        "separation",
         "concordance",
         "corrected",
         "mean_squared_error",

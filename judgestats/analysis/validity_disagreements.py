@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -66,7 +67,12 @@ class Disagreements(Result):
 
 
 def disagreements(
-    items: Iterable[Any], judge: NDArray[Any], human: NDArray[Any], *, least: float
+    items: Iterable[Any],
+    judge: NDArray[Any],
+    human: NDArray[Any],
+    *,
+    least: float,
+    gap: NDArray[Any] | None = None,
 ) -> tuple[str, str, Result]:
     """Items on which judge and people differ by at least `least` (by anything where it is 0).
 
@@ -76,14 +82,16 @@ def disagreements(
     judge, human : ndarray
         Scores, or shares of pass verdicts; NaN where there is none.
     least : float
+    gap : ndarray, optional
+        How far apart they are, where it is not the difference.
 
     Returns
     -------
     tuple of str, str, Result
         Identity, title and result.
     """
-    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human}).dropna()
-    frame = frame.assign(gap=(frame["judge"] - frame["people"]).abs())
+    frame = pd.DataFrame({"item_id": list(items), "judge": judge, "people": human})
+    frame = frame.assign(gap=np.abs(np.asarray(judge) - human) if gap is None else gap).dropna()
     apart = frame[frame["gap"] > least] if least == 0 else frame[frame["gap"] >= least]
     return _found(apart, len(frame))
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.ratings import passes_of_items
 from judgestats.errors import InputError
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number
@@ -60,18 +61,28 @@ class AccuracyByCategory(Result):
 def right_answers(frame: pd.DataFrame) -> pd.Series | None:
     """Of each item whether it is the right answer to its question; None where nobody says.
 
+    A column ``correct`` says so, or people's labels of scored items (pass, fail) that pass one
+    answer of several to a question, and never two.
+
     Examples
     --------
     >>> f = pd.DataFrame({"item_id": ["a", "b"], "cluster": ["q", "q"], "correct": ["yes", "no"]})
     >>> right_answers(f).tolist()
     [True, False]
     """
-    if "correct" not in frame:
-        return None
     first = frame.drop_duplicates("item_id").set_index("item_id")
-    right = first["correct"].astype(str).str.strip().str.lower().isin(_RIGHT)
+    if "correct" in frame:
+        right = first["correct"].astype(str).str.strip().str.lower().isin(_RIGHT)
+    else:
+        passes = passes_of_items(first)
+        if passes is None or passes.isna().any():
+            return None
+        right = passes.eq(1)
     of = right.groupby(first["cluster"]).agg(["sum", "size"])
-    return right if bool(((of["sum"] == 1) & (of["size"] > 1)).any()) else None
+    several = of[of["size"] > 1]
+    if "correct" not in frame and (len(several) < len(of) or several["sum"].gt(1).any()):
+        return None
+    return right if several["sum"].eq(1).any() else None
 
 
 def choices_by_k(
@@ -188,8 +199,9 @@ def recommend_by_labels(
             if by_accuracy.shown
             else "no fewer are shown to be enough"
         )
+        verb = "orders rightly" if by_accuracy.of_pairs else "right in"
         parts.append(
-            f"{name}: {k} judgment{'s' * (k > 1)} an item{price} (right in {one} with {fewest}, "
+            f"{name}: {k} judgment{'s' * (k > 1)} an item{price} ({verb} {one} with {fewest}, "
             f"{all_of} with {most}; {why})"
         )
     best = by_k[names[0]][1]

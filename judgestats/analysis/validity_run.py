@@ -19,7 +19,7 @@ from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
 from judgestats.analysis.pass_fail import pass_fail_results
 from judgestats.analysis.people import people_results
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.ratings import ratings_of, ratings_results
+from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
 from judgestats.analysis.recommend import Spent, recommend_best
 from judgestats.analysis.selections import condition_row, in_order, selection_limits
 from judgestats.analysis.validity import score_validity, validity_metrics
@@ -165,7 +165,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         headlines=headlines,
         described=tuple(steady),
         drawing=ranked("accuracy", "pearson", caption=_DRAWN),
-        rows=(*_rows(table, drawn_as(declared)), *steady_rows(steady)),
+        rows=(*_rows(table, drawn_as(declared), true_score_of(frame)), *steady_rows(steady)),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
         recommendation=recommended,
         condition_metrics=metrics,
@@ -181,10 +181,11 @@ def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         return [*own, *(f for f in people_results(asked, declared) if f[0] not in kinds)]
     ratings, _ = ratings_of(asked)
     array = score_array(asked)
+    of_passes = passes_of_items(asked) is not None
     return [
-        *ratings_results(name, array, ratings, declared),
+        *ratings_results(name, array, ratings, declared, of_passes=of_passes),
         *score_validity(name, array, asked, ratings, declared),
-        *annotator_results(asked, declared, scores=True),
+        *(() if of_passes else annotator_results(asked, declared, scores=True)),
     ]
 
 
@@ -338,14 +339,14 @@ _SAID = (
 )
 
 
-def _rows(table: pd.DataFrame, drawn: str) -> tuple[Row, ...]:
+def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
     rate, worth = true_rows(
         [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn
     )
     mean, more = true_rows(
-        [c for c, k in kinds.items() if k != "pass_fail"], "greg", labels_drawn=drawn
+        [c for c, k in kinds.items() if k != "pass_fail"], of_scores, labels_drawn=drawn
     )
     return people_rows(
         kinds,

@@ -132,6 +132,28 @@ def pass_fail(words: Sequence[str]) -> tuple[str, str] | None:
     return next((pair for pair in _PAIRS if given and given <= set(pair)), None)
 
 
+def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> tuple[str, str] | None:
+    """The words for pass and fail where labels beside scores say that of items; else None.
+
+    1 and 0 are such words where both occur and scores go beyond them: no scale of 1-10 has a
+    point 0, and a person who uses nothing but the two lowest of 0-10 is no rater of that scale.
+
+    Examples
+    --------
+    >>> labels, scores = pd.Series(["1", "0", ""]), pd.Series([7.0, 3.0, 9.0])
+    >>> passes_beside_scores(labels, scores), passes_beside_scores(labels, scores / 10)
+    (('1', '0'), None)
+    """
+    words = {spelling(v) for v in labels.unique()} - {""}
+    pair = pass_fail(list(words)) if len(words) <= 2 else None
+    read = scores.dropna()
+    if pair is None or read.empty:
+        return None
+    if pair == ("1", "0") and (len(words) < 2 or (read.min() >= 0 and read.max() <= 1)):
+        return None
+    return pair
+
+
 def kind_of(
     values: pd.Series,
     *,

@@ -113,7 +113,7 @@ def _head(brief: Brief, width: int) -> Lines:
         head = [[Span(first, "bold")]]
     out: Lines = [*head, *([Span(text)] for text in rest)]
     if brief.read:
-        out += _labelled("READ", _whole([_clean(r) for r in brief.read], " ", width - _LABEL, 2))
+        out += _labelled("READ", _whole([_clean(r) for r in brief.read], " ", width - _LABEL, 3))
     return [*out, []]
 
 

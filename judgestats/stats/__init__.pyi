@@ -453,6 +453,12 @@ from judgestats.stats.validity.rogan_gladen import (
 from judgestats.stats.validity.score_panel import (
     panel_of_scores as panel_of_scores,
 )
+from judgestats.stats.validity.separation import (
+    separation as separation,
+)
+from judgestats.stats.validity.separation import (
+    separation_by_k as separation_by_k,
+)
 from judgestats.stats.validity.slices import (
     error_rates_by_slice as error_rates_by_slice,
 )

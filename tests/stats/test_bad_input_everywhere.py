@@ -317,6 +317,8 @@ CALLS["pair_accuracy"] = lambda x: call(
 CALLS["choice_accuracy_by_k"] = lambda x: call(
     "choice_accuracy_by_k", x, np.arange(len(x)) % 3 == 0, np.arange(len(x)) // 3
 )
+CALLS["separation"] = lambda x: call("separation", x, np.arange(len(x)) % 2)
+CALLS["separation_by_k"] = lambda x: call("separation_by_k", x, np.arange(len(x)) % 2)
 CALLS["panel_of_scores"] = lambda x: call(
     "panel_of_scores",
     np.repeat(x, 2, axis=0),  # it takes at least 20 items

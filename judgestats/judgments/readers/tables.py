@@ -15,6 +15,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
+from judgestats.judgments.kinds import passes_beside_scores
 from judgestats.judgments.readers.cell_texts import joined_ids, text_column
 from judgestats.judgments.readers.column_words import run_columns
 from judgestats.judgments.readers.frame import parsed_frame
@@ -395,7 +396,9 @@ def _sentence(
     )  # fmt: skip
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
-        parts.append(f"people's labels = {_labels_said(frame, names, options)}")
+        pair = passes_beside_scores(frame["label"], frame["score"])
+        kind = " (pass / fail of the item, no points)" if pair else ""
+        parts.append(f"people's labels = {_labels_said(frame, names, options)}{kind}")
     return "; ".join([*parts, *unused_columns(understanding)])
 
 

@@ -115,7 +115,22 @@ def _credit(
     seed: int,
 ) -> FloatArray:
     """Credit of each question, averaged over subsets of k scores."""
-    most = x.shape[1]
+    sums = np.round(x @ subset_weights(x.shape[1], k, seed), 9)
+    top = np.repeat(np.maximum.reduceat(sums, start, axis=0), sizes, axis=0)
+    at_top = sums == top
+    shared = np.add.reduceat(at_top.astype(float), start, axis=0)
+    credit = np.add.reduceat((at_top & right[:, None]).astype(float), start, axis=0) / shared
+    return np.asarray(credit.mean(axis=1))
+
+
+def subset_weights(most: int, k: int, seed: int) -> FloatArray:
+    """A column for each subset of k of `most`: all, or 100 drawn ones.
+
+    Examples
+    --------
+    >>> subset_weights(3, 2, seed=0).T.tolist()
+    [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    """
     if comb(most, k) <= MOST_SUBSETS:
         subsets = list(combinations(range(most), k))
     else:
@@ -124,9 +139,4 @@ def _credit(
     weights = np.zeros((most, len(subsets)))
     for column, subset in enumerate(subsets):
         weights[list(subset), column] = 1.0
-    sums = np.round(x @ weights, 9)
-    top = np.repeat(np.maximum.reduceat(sums, start, axis=0), sizes, axis=0)
-    at_top = sums == top
-    shared = np.add.reduceat(at_top.astype(float), start, axis=0)
-    credit = np.add.reduceat((at_top & right[:, None]).astype(float), start, axis=0) / shared
-    return np.asarray(credit.mean(axis=1))
+    return weights

@@ -167,6 +167,9 @@ class AccuracyByK(Result):
         Whether fewer than the most were shown to lose less than the margin.
     margin : float
     sample : Sample
+    of_pairs : bool
+        Whether accuracy is the share of pairs of a passed and a failed item that scores order
+        rightly, not of items.
     notes : tuple of Note
     """
 
@@ -176,6 +179,7 @@ class AccuracyByK(Result):
     shown: bool
     margin: float
     sample: Sample
+    of_pairs: bool = False
     notes: tuple[Note, ...] = ()
 
     def tidy(self) -> pd.DataFrame:
@@ -188,7 +192,10 @@ class AccuracyByK(Result):
         """What repeating buys, and the fewest judgments that are enough."""
         most = max(self.accuracy)
         one, top = self.accuracy[min(self.accuracy)], self.accuracy[most]
-        text = f"Accuracy {one.short()} with one judgment, {top.short()} with {most}"
+        what = (
+            "Pairs of a passed and a failed item ordered rightly:" if self.of_pairs else "Accuracy"
+        )
+        text = f"{what} {one.short()} with one judgment, {top.short()} with {most}"
         if self.shown:
             text += f"; {self.recommended} lose less than {self.margin:g}"
         else:
@@ -281,6 +288,7 @@ def accuracy_of_credits(
     *,
     margin: float,
     level: float,
+    of_pairs: bool = False,
 ) -> AccuracyByK:
     """Accuracy by k from the items' credits, and the fewest judgments within the margin.
 
@@ -292,6 +300,8 @@ def accuracy_of_credits(
         Cluster of each item.
     sample : Sample
     margin, level : float
+    of_pairs : bool
+        What `AccuracyByK.of_pairs` says.
 
     Returns
     -------
@@ -315,6 +325,7 @@ def accuracy_of_credits(
         shown=bool(enough),
         margin=margin,
         sample=sample,
+        of_pairs=of_pairs,
     )
 
 
