@@ -12,6 +12,7 @@ import pandas as pd
 from judgestats.judgments.settings import heat, in_order
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
+from judgestats.results.numbers import is_number
 
 __all__ = ["Stratum", "strata_of"]
 
@@ -137,15 +138,17 @@ def _shared(value: object) -> str | float | None:
 
 
 def _level(key: str, value: object) -> str:
-    if key != "temperature":
-        return str(value)
-    return heat(float(str(value)))
+    """A level as it is told from others: a bare number would not say of what."""
+    level = str(value)
+    if key == "temperature":
+        return heat(float(level))
+    return f"{_factor(key)}={level}" if is_number(level) else level
 
 
 def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:
     """``sim-typical at T=0.5``: no comma, so that it can stand at the end of a title."""
     rest = [_level(k, row[k]) for k in shared if k == "temperature"]
-    rest += [str(row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
+    rest += [_level(k, row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
     where = " and ".join(rest)
     judge = str(row["judge"]) if "judge" in shared else ""
     return f"{judge} at {where}" if judge and where else judge or where

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, shown
 from judgestats.results.conclusions import Condition, Row
 from judgestats.results.estimands import estimand_of, name_of
-from judgestats.results.numbers import apa_number, bounds_of, column_decimals, counted
+from judgestats.results.numbers import apa_number, bounds_of, column_decimals, counted, is_number
 from judgestats.results.records import Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Mark, Threshold
@@ -187,8 +187,9 @@ def named(conditions: Sequence[Condition]) -> tuple[str, tuple[Column, ...]]:
         common = common[1:] if "judge" in common else []
     varied = [n for n in names if n not in common]
     spelled = [n for n in varied if n not in {"judge", "temperature"}]
-    if len(spelled) == 1:  # one factor needs no name at each of its levels
-        [factor] = spelled
+    levels = {part[n].partition("=")[2] for part in parts for n in spelled if n in part}
+    if len(spelled) == 1 and not any(map(is_number, levels)):
+        [factor] = spelled  # words say by themselves what they are levels of
         parts = [
             part | ({factor: part[factor].removeprefix(f"{factor}=")} if factor in part else {})
             for part in parts

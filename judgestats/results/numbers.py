@@ -19,9 +19,25 @@ __all__ = [
     "estimate_parts",
     "format_number",
     "format_p",
+    "is_number",
     "printed_p",
     "with_bounds",
 ]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number.
+
+    Examples
+    --------
+    >>> is_number("0.5"), is_number("low")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def format_number(value: float, *, digits: int = 4) -> str:
