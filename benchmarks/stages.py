@@ -24,7 +24,7 @@ from seconds import AUDITED
 STAGES = {
     "everything in this process": ("cli.py", "main"),
     "imports, in all stages": ("<frozen importlib._bootstrap>", "_find_and_load"),
-    "a new tracking store": ("tracking/store.py", "_make"),
+    "a new tracking store": ("tracking/blank_store.py", "make_blank"),
     "asking the judges": ("judges/collect.py", "collect_judgments"),
     "reading the file": ("readers/registry.py", "read_judgments"),
     "analysis of experiments": ("experiment/run.py", "again"),
@@ -32,7 +32,7 @@ STAGES = {
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
     "files of results": ("experiment/folder.py", "write_results"),
     "children in MLflow": ("experiment/record.py", "log_children"),
-    "report: waiting for cells, pandoc, typst": ("experiment/record.py", "render_into"),
+    "report: waiting for what remains of it": ("experiment/rendering.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""
 PROFILED = """

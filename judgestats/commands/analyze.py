@@ -89,7 +89,7 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
     name = arguments.run_name or f"audit: {path.name}"
     if arguments.track == "none":
         return _untracked(judged, facts, name, formats, arguments.detail)
-    from judgestats.experiment.record import render_into
+    from judgestats.experiment.rendering import rendering
     from judgestats.tracking.readings import metrics_of
     from judgestats.tracking.runs import RunWriter, run_files
     from judgestats.tracking.store import beside
@@ -102,42 +102,46 @@ def _analyze(arguments: Given, path: Path, words: dict[str, Any], formats: tuple
         RunWriter(store, name=name, tags=tags, run_id=store.adopted_run) as run,
     ):
         _write(folder, judged, facts, name, run_id=run.run_id)
-        run.answered(results)
-        run.params(
-            {
-                "judge/models": ", ".join(judged.judges),
-                "data/items": path.name,
-                "data/reader": judged.reader,
-                "data/sha256": digest,
-                "data/streamed": streamed,
-                "design/conditions": len(analysis.conditions),
-                "analysis/seed": arguments.seed,
-                "analysis/resamples": arguments.resamples,
-                **analysis.params,
-            }
-        )
-        run.dataset(
-            judged.head,
-            name=file_name(path.name),
-            digest=digest,
-            source=path.name,
-            context="judgments",
-        )
-        run.metrics(results.metrics, curves=analysis.curves)
-        numbers = metrics_of(results)
-        for row in analysis.conditions.to_dict("records"):
-            label = str(row["condition"])
-            with RunWriter(
-                store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
-            ) as child:
-                child.numbers(
-                    numbers.get(label, {}),
-                    params={"judge/model": row["judge"], "judge/temperature": row["temperature"]},
-                )
-        run.artifacts(folder)
-        if judged.traces and (fault := run.link(judged.traces)):
-            console.say(fault)
-        reports = render_into(run, folder, formats=formats, detail=arguments.detail)
+        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
+            run.answered(results)
+            run.params(
+                {
+                    "judge/models": ", ".join(judged.judges),
+                    "data/items": path.name,
+                    "data/reader": judged.reader,
+                    "data/sha256": digest,
+                    "data/streamed": streamed,
+                    "design/conditions": len(analysis.conditions),
+                    "analysis/seed": arguments.seed,
+                    "analysis/resamples": arguments.resamples,
+                    **analysis.params,
+                }
+            )
+            run.dataset(
+                judged.head,
+                name=file_name(path.name),
+                digest=digest,
+                source=path.name,
+                context="judgments",
+            )
+            run.metrics(results.metrics, curves=analysis.curves)
+            numbers = metrics_of(results)
+            for row in analysis.conditions.to_dict("records"):
+                label = str(row["condition"])
+                with RunWriter(
+                    store, name=label, tags={**tags, "judgestats.kind": "condition"}, parent=run
+                ) as child:
+                    child.numbers(
+                        numbers.get(label, {}),
+                        params={
+                            "judge/model": row["judge"],
+                            "judge/temperature": row["temperature"],
+                        },
+                    )
+            run.artifacts(folder)
+            if judged.traces and (fault := run.link(judged.traces)):
+                console.say(fault)
+            reports = attach(run)
         finish(results, Links(run.run_id, store, conditions=run.children, reports=reports))
     return 0
 

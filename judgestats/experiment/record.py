@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,9 @@ from judgestats.analysis.supplements import supplemented
 from judgestats.analysis.validity_disagreements import with_disagreements
 from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_labels import texts_of
-from judgestats.experiment import console
 from judgestats.experiment.common_parameters import settings_of
 from judgestats.experiment.folder import write_results
-from judgestats.experiment.showing import working
+from judgestats.experiment.rendering import rendering
 from judgestats.experiment.tasks import STAGE_JUDGES
 from judgestats.judges.account import Collected
 from judgestats.judges.spec import JudgeSpec
@@ -30,12 +29,12 @@ from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import Results
 from judgestats.stats.inference.result import to_plain
 from judgestats.tracking.readings import metrics_of
-from judgestats.tracking.runs import INCOMPLETE, RunWriter, artifact_folder
+from judgestats.tracking.runs import INCOMPLETE, RunWriter
 
 if TYPE_CHECKING:
     from judgestats.experiment.prepare import Prepared
 
-__all__ = ["about", "completed", "log_children", "record", "render_into"]
+__all__ = ["about", "completed", "log_children", "record"]
 
 
 def record(
@@ -66,7 +65,7 @@ def record(
     Returns
     -------
     mapping of format to path or name
-        As `render_into`.
+        As `judgestats.experiment.rendering.rendering` attaches them.
     """
     account = facts["account"]
     analysis = replace(
@@ -86,14 +85,15 @@ def record(
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    run.answered(results)
-    if not collected.complete:
-        run.tags({INCOMPLETE: "true"})
-    run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
-    log_children(prepared, run, results)
-    run.artifacts(folder)
     p = prepared.parameters
-    return render_into(run, folder, formats=p.report, detail=p.detail)
+    with rendering(folder, formats=p.report, detail=p.detail) as attach:
+        run.answered(results)
+        if not collected.complete:
+            run.tags({INCOMPLETE: "true"})
+        run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
+        log_children(prepared, run, results)
+        run.artifacts(folder)
+        return attach(run)
 
 
 def completed(
@@ -249,52 +249,3 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 },
             )
-
-
-def render_into(
-    run: RunWriter, folder: Path, *, formats: Sequence[str], detail: str = "brief"
-) -> dict[str, Path | str]:
-    """Render report and figures from the run's files, attach them, and say where the report is.
-
-    Parameters
-    ----------
-    run : RunWriter
-    folder : Path
-        The run's files, already complete.
-    formats : sequence of str
-    detail : {"brief", "full"}
-
-    Returns
-    -------
-    mapping of format to path
-        A local path where the artifacts are local, else the artifact's name; empty where no report
-        could be rendered, which is said and fails no run: its results are complete.
-    """
-    if not formats:
-        return {}
-    import tempfile
-
-    from judgestats.errors import RenderError
-    from judgestats.reporting.report import render_report
-
-    with (
-        tempfile.TemporaryDirectory(prefix="judgestats-report-") as scratch,
-        working("Rendering the report"),
-    ):
-        try:
-            made: Mapping[str, Path] = render_report(
-                folder, to=tuple(formats), out_dir=Path(scratch), detail=detail, figures=True
-            )
-        except RenderError as error:
-            console.tell(
-                f"No report was made: {error} The run is complete without it; "
-                f"`judgestats report {run.run_id}` tries again.",
-                "",
-            )
-            return {}
-        run.artifacts(Path(scratch))
-        local = artifact_folder(run.store, run.run_id)
-        return {
-            kind: local / path.name if local is not None else f"{run.run_id}/{path.name}"
-            for kind, path in made.items()
-        }

@@ -131,7 +131,7 @@ def _log(
     analysis: Analysis,
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
-    from judgestats.experiment.record import render_into
+    from judgestats.experiment.rendering import rendering
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import open_store
 
@@ -159,9 +159,10 @@ def _log(
             first=_claim_lines(records["claims"]),
             more=console.show_command(run.run_id),
         )
-        run.artifacts(folder)
-        run.answered(results)
-        reports = render_into(run, folder, formats=parameters.report, detail=parameters.detail)
+        with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
+            run.artifacts(folder)
+            run.answered(results)
+            reports = attach(run)
         if not parameters.data:
             console.tell(*_how_to_repeat(study))
         finish(results, Links(run.run_id, store, reports=reports))

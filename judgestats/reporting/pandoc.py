@@ -196,12 +196,13 @@ def _run(
     meta["link-citations"] = True
     # pandoc's reader knows no surrogate pairs, so letters are written as they are
     text = json.dumps(meta, ensure_ascii=False)
-    (work_dir / ".meta.json").write_text(text, encoding="utf-8")
+    file = f".meta-{re.sub(r'[^a-z0-9]', '', writer)}.json"  # formats are made at once
+    (work_dir / file).write_text(text, encoding="utf-8")
     command = [
         find_pandoc(),
         "--from=markdown",
         f"--to={writer}",
-        "--metadata-file=.meta.json",
+        f"--metadata-file={file}",
         f"--lua-filter={ASSETS / 'filter.lua'}",
         "--syntax-highlighting=none",
         *extra,

@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -129,8 +130,13 @@ def render(
                 if renderer == "quarto":
                     raise
                 notify(f"The built-in renderer made the report: {' '.join(str(error).split())}")
-        for kind in rest:
-            _write(document, markdown, kind, metadata, work, done, stem, epoch)
+        with ThreadPoolExecutor(len(FORMATS)) as programs:  # each format is another program's work
+            written = [
+                programs.submit(_write, document, markdown, kind, metadata, work, done, stem, epoch)
+                for kind in rest
+            ]
+        for one in written:
+            one.result()
         for folder in keep:
             if (work / folder).is_dir():
                 shutil.copytree(work / folder, done / folder)

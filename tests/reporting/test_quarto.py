@@ -230,13 +230,14 @@ def test_a_report_that_cannot_be_made_fails_no_run(
 ) -> None:
     from types import SimpleNamespace
 
-    from judgestats.experiment.record import render_into
+    from judgestats.experiment.rendering import rendering
 
     attached: list[Path] = []
     run = SimpleNamespace(run_id="abc", artifacts=attached.append, store=None)
     (run_folder / "plan.json").rename(run_folder / "kept.json")
     (run_folder / "plan.json").write_text("{", encoding="utf-8")
-    made = render_into(run, run_folder, formats=("html",))  # type: ignore[arg-type]
+    with rendering(run_folder, formats=("html",)) as attach:
+        made = attach(run)  # type: ignore[arg-type]
     (run_folder / "kept.json").replace(run_folder / "plan.json")
     assert made == {}
     assert attached == []
