@@ -32,6 +32,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+autodoc_mock_imports = ["inspect_ai"]  # an extra, which the lock leaves out
 autodoc_typehints = "none"  # numpydoc's parameter sections carry the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

@@ -134,8 +134,8 @@ def _feedback(judged: Judged, *, name: str, judge: str) -> Feedback:
         ("judgeOutputTokens", "tokens_out"),
         ("judgeCost", "cost_usd"),
     ):
-        if judged.row[column] == judged.row[column]:  # NaN: not known
-            metadata[_META + key] = f"{judged.row[column]:g}"
+        if column in judged.usage:
+            metadata[_META + key] = f"{judged.usage[column]:g}"
     error = None
     if judged.value is None:
         error = AssessmentError(

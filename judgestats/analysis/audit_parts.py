@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import Analysis
 from judgestats.analysis.plan import AnalysisPlan
-from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated_in
+from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated, not_repeated_in
 from judgestats.errors import InputError
 
 __all__ = ["both_audits", "both_plans", "kinds"]
@@ -87,22 +88,60 @@ def both_audits(
             refused.append(error)
     if not parts:
         raise refused[0]
+    parts = [replace(a, condition_records=a.records().conditions) for a in parts]
     first = parts[0]
-    later = parts[1:]
-    parts = _said_once(parts)
+    later = [_apart(part, first) for part in parts[1:]]
+    parts = _said_once([first, *later])
     return replace(
         first,
         question=" ".join(a.question for a in parts),
         sentence=" ".join(a.sentence for a in parts),
         conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
+        condition_records=tuple(c for a in parts for c in a.condition_records),
+        described=tuple(r for a in parts for r in a.described),
+        rows=tuple(row for a in parts for row in a.rows),
+        figures=tuple(f for a in parts for f in a.figures),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
         limitations=tuple(
-            dict.fromkeys([*(x for a in parts for x in a.limitations), *map(str, refused)])
+            dict.fromkeys(
+                [
+                    *_never_repeated(frame, parts),
+                    *(x for a in parts for x in a.limitations if not _of_repeats(x)),
+                    *map(str, refused),
+                ]
+            )
         ),
         metrics={k: v for a in [*later, first] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
+
+
+def _apart(part: Analysis, first: Analysis) -> Analysis:
+    """A part whose results share no id with the first one's: both have several judges, perhaps."""
+    taken = {r.id for r in first.results}
+    ids = {r.id: r.id.replace(".", ".verdicts.", 1) for r in part.results if r.id in taken}
+    return replace(
+        part,
+        results=tuple(replace(r, id=ids.get(r.id, r.id)) for r in part.results),
+        headlines=tuple(
+            replace(h, rests_on=tuple(ids.get(i, i) for i in h.rests_on)) for h in part.headlines
+        ),
+    )
+
+
+def _of_repeats(limitation: str) -> bool:
+    return isinstance(limitation, Limit) and limitation.code == NOT_REPEATED.code
+
+
+def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
+    """That conditions were not repeated, said once of all parts."""
+    names = [str(name) for a in parts for name in a.conditions["condition"]]
+    read = frame[
+        (frame["score"].notna() | (frame["choice"] != "")) & frame["condition"].isin(names)
+    ]
+    most = read.groupby(["condition", "item_id", "order"]).size().groupby("condition").max()
+    return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
 
 
 def _said_once(analyses: list[Analysis]) -> list[Analysis]:
@@ -118,11 +157,5 @@ def _said_once(analyses: list[Analysis]) -> list[Analysis]:
             out.append(part)
             continue
         named = not_repeated_in([str(name) for name in part.conditions["condition"]])
-        out.append(
-            replace(
-                part,
-                sentence=part.sentence.replace(NOT_REPEATED, named),
-                limitations=tuple(named if x == NOT_REPEATED else x for x in part.limitations),
-            )
-        )
+        out.append(replace(part, sentence=part.sentence.replace(NOT_REPEATED, named)))
     return out

@@ -82,7 +82,10 @@ def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
 def not_repeated_in(conditions: Sequence[str]) -> Limit:
     """`NOT_REPEATED`, of these conditions alone."""
     text = f"{', '.join(conditions)}: {NOT_REPEATED}"
-    return Limit(text, code=NOT_REPEATED.code, short=NOT_REPEATED.short)
+    n = len(conditions)
+    once = "1 condition was" if n == 1 else f"{n} conditions were"
+    short = f"{once} asked once: consistency is not known there"
+    return Limit(text, code=NOT_REPEATED.code, short=short)
 
 
 def constant_limits(table: pd.DataFrame) -> list[str]:

@@ -85,7 +85,10 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
-        condition_records=described.conditions,
+        condition_records=tuple(
+            replace(c, estimates=_of_one_shot(c.estimates)) if once[c.label] else c
+            for c in described.conditions
+        ),
         rows=(
             *score_rows(cells["condition"]),
             *people_rows(
@@ -101,6 +104,11 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),
     )
+
+
+def _of_one_shot(estimates: Mapping[str, str]) -> dict[str, str]:
+    """Of a condition's estimates those that need no repetition."""
+    return {k: v for k, v in estimates.items() if not v.startswith("reliability.")}
 
 
 def _audit_once(

@@ -88,6 +88,12 @@ class Judged:
         }
         return {k: str(v) for k, v in fields.items() if v != "" and not pd.isna(v)}
 
+    @property
+    def usage(self) -> dict[str, float]:
+        """Tokens and price of the call, by column; what is not known is left out."""
+        fields = {name: float(self.row[name]) for name in ("tokens_in", "tokens_out", "cost_usd")}
+        return {k: v for k, v in fields.items() if not pd.isna(v)}
+
 
 class AnswerJudge:
     """Asks one judge for a verdict on single answers; every further asking is a repetition.
@@ -173,7 +179,13 @@ class AnswerJudge:
         self._asked: Counter[str] = Counter()
 
     async def judge(
-        self, question: str, answer: str, *, reference: str = "", context: str = ""
+        self,
+        question: str,
+        answer: str,
+        *,
+        reference: str = "",
+        context: str = "",
+        earlier: int = 0,
     ) -> Judged:
         """The verdict on one answer.
 
@@ -184,6 +196,8 @@ class AnswerJudge:
             The true answer, where there is one; `correctness` needs it.
         context : str
             What belongs to the question: a passage, the turns before it.
+        earlier : int
+            How often this judge judged the answer elsewhere: this is a repetition of that.
 
         Returns
         -------
@@ -198,8 +212,8 @@ class AnswerJudge:
             The endpoint refuses the key or the model, or was never reached.
         """
         unit = self._unit(question, answer, reference, context)
-        replicate = self._asked[unit.item_id]
-        self._asked[unit.item_id] += 1
+        replicate = max(self._asked[unit.item_id], earlier)
+        self._asked[unit.item_id] = replicate + 1
         task = Task(
             condition=self._condition,
             item_id=unit.item_id,

@@ -10,6 +10,7 @@ from scipy import stats as sp
 from judgestats.analysis.audit import audit
 from judgestats.analysis.audit_plan import plan_for
 from judgestats.judgments.readers.frame import parsed_frame
+from judgestats.results.files import to_plain
 
 
 def scored(*, judges=("A",), n=30, **columns):
@@ -98,3 +99,32 @@ def test_verdicts_asked_once_by_two_judges():
     assert found["verdicts.pass_rate.A"].estimate == pytest.approx(0.5)
     # 17 of 20 agree, by hand: A is half pass, B 9 of 20 or 11 of 20, so chance agrees in half.
     assert found["judges.kappa.A and B"].estimate == pytest.approx(0.7)
+
+
+def test_a_judge_that_repeated_stands_beside_one_that_did_not():
+    twice = scored(judges=("A",))
+    again = twice.assign(replicate=1, score=(twice["score"] % 10) + 1)
+    once = scored(judges=("B",))
+    frame = parsed_frame(pd.concat([twice, again, once], ignore_index=True))
+    record = audit(frame, n_resamples=99).records()
+    to_plain(record)  # every estimate that a condition names is there
+    estimates = {c.label: set(c.estimates.values()) for c in record.conditions}
+    assert "reliability.icc1.A" in estimates["A"]
+    assert "condition.mean.B" in estimates["B"]
+    assert not any("icc1" in name for name in estimates["B"])
+    assert "B: No item was judged more than once" in " ".join(n.message for n in record.limitations)
+
+
+def test_scores_and_verdicts_of_several_judges_each_are_one_record():
+    scores = scored(judges=("A", "B"))
+    words = scored(judges=("C", "D"))
+    verdict = np.where(words["score"] > 5, "correct", "incorrect")
+    words = words.assign(choice=verdict, score=np.nan)
+    frame = parsed_frame(pd.concat([scores, words], ignore_index=True))
+    record = audit(frame, n_resamples=99).records()
+    assert {c["label"] for c in to_plain(record)["conditions"]} == {"A", "B", "C", "D"}
+    ids = {r.id for r in record.results}
+    assert {"judges.alpha", "judges.verdicts.alpha"} <= ids
+    assert {"mean", "passes"} <= {row.key for row in record.rows}
+    short = [n.values["short"] for n in record.limitations if n.code == "not_repeated"]
+    assert short == ["nothing was asked twice: consistency is not known"]

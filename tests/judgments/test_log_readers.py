@@ -129,6 +129,24 @@ def test_inspect_keeps_epoch_scorer_grader_and_what_it_cost():
     assert (found.loc[found["status"] != "ok", "raw_text"] != "").all()
 
 
+def test_a_log_scored_again_by_our_scorer_holds_repetitions_of_each_answer():
+    frame = js.read_judgments(fixture("inspect_again/again.eval"))
+    scored = frame[frame["factor_scorer"] == "pointwise"]
+    assert set(scored["judge"]) == {"sim-noisy"}
+    assert set(scored["temperature"]) == {1.0}
+    assert scored.groupby("item_id").size().to_dict() == {
+        "q2/mockllm/model": 4,  # two epochs with one answer, each scored twice
+        "q3/mockllm/model": 4,
+        "q4/mockllm/model": 2,
+        "q4/mockllm/model (answer 2)": 2,
+    }
+    assert frame["cluster"].nunique() == 3
+    other = frame[frame["factor_scorer"] == "correctness"]
+    assert set(other["judge"]) == {"sim-stated"}
+    assert set(other["choice"]) == {"correct", "incorrect"}
+    assert "each is an item of its own" in frame.attrs["notes"][0]
+
+
 def test_a_folder_of_inspect_logs_pairs_the_answerers_within_the_question():
     found = js.read_judgments(FIXTURES / "inspect")
     assert len(found) == 96

@@ -2,7 +2,9 @@
 
 import importlib.util
 import os
+import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,25 @@ def test_every_command_ends_well(server):
     assert found["card"]["features"]
     for name in live.COMMANDS:
         assert found[name]["code"] == 0, (name, found[name]["said"])
+
+
+@pytest.mark.live
+def test_a_judge_of_ours_scores_in_inspect_itself():
+    if not {"all", "inspect"} & set(WANTED):
+        pytest.skip("not asked for: make live LIVE=inspect")
+    try:
+        programs = live.installed("inspect", ("inspect-ai",))
+    except live.Skipped as why:
+        pytest.skip(str(why))
+    [packages] = programs.parent.glob("lib/python*/site-packages")
+    root, ours = PLACE.parents[1], sysconfig.get_path("purelib")
+    (packages / "judgestats-beside.pth").write_text(f"{root}\n{ours}\n", encoding="utf-8")
+    test = ["tests/test_inspect_ai.py", "-q", "-p", "no:cacheprovider"]
+    # Inspect leaves streams open: its warnings are not ours
+    command = [str(programs / "python"), "-m", "pytest", *test, "-W", "ignore"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "skipped" not in done.stdout
 
 
 def test_the_table_names_what_was_skipped_and_what_failed():
