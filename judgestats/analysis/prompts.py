@@ -11,6 +11,13 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import asked_row
+from judgestats.analysis.crossed_prompts import (
+    CROSSED,
+    crossed_results,
+    crossed_sentence,
+    crossed_shares,
+    few_judges,
+)
 from judgestats.analysis.families import claim_of, untested
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
@@ -39,8 +46,7 @@ _QUESTION = (
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    del conditions
-    return AnalysisPlan(
+    declared = AnalysisPlan(
         experiment="prompts",
         question=_QUESTION,
         blocks="The answer, or the pair in one order, is the block: every wording judges the same.",
@@ -66,8 +72,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 family="wordings of a judge",
                 adjustment="holm",
             ),
+            CROSSED,
         ),
     )
+    alone = len({c.judge for c in conditions}) == 1
+    return declared.without(CROSSED.id) if alone else declared
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -127,6 +136,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         named("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,
     ]
+    crossed = crossed_results(frame, items, cluster, declared)
     headlines = tuple(_headline(where, test, family, about[where]) for where, test in tests.items())
     array = score_array(frame)
     described = score_conditions(
@@ -140,19 +150,20 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         sentence=_sentence(tests, headlines, pairs=pairs),
         headlines=headlines,
         conditions=described.table,
-        results=(*results, *described.results),
+        results=(*results, *crossed, *described.results),
         limitations=(
             *common_limits(frame, described.table, array),
             *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
+            *few_judges(crossed),
         ),
-        recommendation=_advice(tests, headlines, pairs=pairs),
+        recommendation=_advice(tests, headlines, crossed, pairs=pairs),
         drawing=Drawing(
             kind="dots",
             rows=tuple(f"wording.{where}/wording_share" for where in tests),
             caption="How much of a single judgment's scatter goes with the wording of the prompt "
             "(0: none).",
         ),
-        rows=_rows(list(tests), pairs=pairs),
+        rows=_rows(list(tests), crossed_shares(crossed), pairs=pairs),
         condition_metrics=described.metrics,
         arrays=cell_arrays(array),
     )
@@ -167,10 +178,10 @@ def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _rows(where: Sequence[str], *, pairs: bool) -> tuple[Row, ...]:
+def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tuple[Row, ...]:
     share = asked_row(
         "fair_wording", "share of that due to the wording", "the wording's share",
-        "wording_share", "wording.{}/wording_share", where,
+        "wording_share", "wording.{}/wording_share", where, beside=beside,
     )  # fmt: skip
     flips = (
         asked_row(
@@ -255,13 +266,17 @@ def _sentence(
 
 
 def _advice(
-    tests: Mapping[str, TestResult], headlines: Sequence[Headline], *, pairs: bool
+    tests: Mapping[str, TestResult],
+    headlines: Sequence[Headline],
+    crossed: Sequence[NamedResult],
+    *,
+    pairs: bool,
 ) -> Recommendation | None:
     """Whether two scores are better spent on two wordings or on one; None where none was tested."""
     if all(h.claim == "undefined" for h in headlines):
         return None
     shown = [h for h in headlines if h.claim == "differs"]
-    mute = untested(headlines)
+    mute = (*crossed_sentence(crossed, pairs=pairs), *untested(headlines))
     if not shown:
         return Recommendation(
             sentences=(

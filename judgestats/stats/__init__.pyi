@@ -231,6 +231,9 @@ from judgestats.stats.instrument.attack_success import (
 from judgestats.stats.instrument.bradley_terry import (
     bradley_terry as bradley_terry,
 )
+from judgestats.stats.instrument.crossed_components import (
+    crossed_components as crossed_components,
+)
 from judgestats.stats.instrument.graded_response import (
     graded_response as graded_response,
 )

@@ -112,6 +112,26 @@ def test_the_dial_is_found_at_its_size(found):
     assert share.interval.low > 0.4
 
 
+def test_several_judges_share_one_model_with_a_d_study(found):
+    parts = {e.name: e for e in found["crossed.T=1"].terms}
+    shares = [e.estimate for n, e in parts.items() if n.startswith("variance_share")]
+    assert sum(shares) == pytest.approx(1)
+    wording = parts["variance_share_wording"]
+    assert wording.interval.low > 0
+    assert parts["error_of_two_prompts"].estimate < parts["error_of_prompt_twice"].estimate
+    assert "Of two judgments of an answer (T=1)" in found.recommendation.text
+    assert "Only 2 judges" in " ".join(map(str, found.limitations))
+    [row] = [r for r in found.rows if r.key == "fair_wording"]
+    assert "crossed.T=1/variance_share_judges" in row.beside.values()
+
+
+def test_one_judge_has_no_such_model():
+    frame = judged(["sim-touchy"])
+    alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))
+    assert not [r for r in alone.results if r.id.startswith("crossed")]
+    assert "Of two judgments" not in alone.recommendation.text
+
+
 def test_it_recommends_two_wordings_where_they_pay(found):
     assert "sim-touchy at T=1 errs by" in found.recommendation.text
     assert "sim-typical" not in found.recommendation.text
