@@ -368,9 +368,7 @@ CALLS["probe_shift"] = lambda x: call(
     "probe_shift", column(x, 0), column(x, 1), margin=0.25, reach=1000.0
 )
 CALLS["prompt_sensitivity"] = lambda x: call("prompt_sensitivity", cells(x))
-CALLS["crossed_components"] = lambda x: call(
-    "crossed_components", np.stack([cells(x)] * 2, axis=1)
-)
+CALLS["crossed_components"] = lambda x: call("crossed_components", np.stack([cells(x)] * 2, axis=1))
 CALLS["relation_null"] = lambda x: call(
     "relation_null",
     (column(verdicts(x), 0), column(verdicts(x), 1)),
