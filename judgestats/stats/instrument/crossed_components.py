@@ -170,7 +170,8 @@ def _columns(x: FloatArray) -> FloatArray:
         [
             within, (count - 1).sum(axis=(1, 2)), (1 / np.maximum(count, 1)).mean(axis=(1, 2)),
             (means**2).sum(axis=(1, 2)), (by_judge**2).sum(axis=1), (by_prompt**2).sum(axis=1),
-            means.mean(axis=(1, 2)) ** 2, np.ones(len(x)), means.reshape(len(x), x.shape[1] * x.shape[2]),
+            means.mean(axis=(1, 2)) ** 2, np.ones(len(x)),
+            means.reshape(len(x), x.shape[1] * x.shape[2]),
         ]
     )  # fmt: skip
 
