@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -32,10 +33,10 @@ _SHARES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "repeats": ("asking again", ("repeat",)),
 }  # fmt: skip
-_PLANS: Mapping[str, tuple[str, int, int, int]] = {
-    "prompt_twice": ("one judge, one prompt, asked twice", 1, 1, 2),
-    "two_prompts": ("one judge, two prompts once each", 1, 2, 1),
-    "two_judges": ("two judges, one prompt, once each", 2, 1, 1),
+_PLANS: Mapping[str, tuple[str, tuple[int, int, int]]] = {
+    "prompt_twice": ("one judge, one prompt, asked twice", (1, 1, 2)),
+    "two_prompts": ("one judge, two prompts once each", (1, 2, 1)),
+    "two_judges": ("two judges, one prompt, once each", (2, 1, 1)),
 }
 """How two judgments of an answer may be spent: judges, prompts, repeats."""
 
@@ -139,19 +140,18 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
 
     terms = [
         estimate(f"variance_of_{name}", f"Variance of {name.replace('_', ' x ')}",
-                 lambda v, k=k: v[..., k])
-        for k, name in enumerate(TERMS)
+                 partial(_sum_of, names=(name,)))
+        for name in TERMS
     ]  # fmt: skip
     terms += [
         estimate(f"variance_share_{part}", f"Share of the variance: {words}",
-                 lambda v, own=own: _sum_of(v, own) / v.sum(axis=-1))
+                 partial(_share_of, names=own))
         for part, (words, own) in _SHARES.items()
     ]  # fmt: skip
     terms += [
-        estimate(f"error_of_{plan}", f"Standard error: {words}",
-                 lambda v, n=tuple(n): np.sqrt(_error(v, *n)))
-        for plan, (words, *n) in _PLANS.items()
-    ]  # fmt: skip
+        estimate(f"error_of_{plan}", f"Standard error: {words}", partial(_error, counts=counts))
+        for plan, (words, counts) in _PLANS.items()
+    ]
     return Estimates(
         name=where, label="Items, judges, prompts and repeats", terms=tuple(terms), sample=sample,
         notes=notes,
@@ -211,12 +211,17 @@ def _sum_of(variances: Array, names: tuple[str, ...]) -> Array:
     return np.asarray(sum(variances[..., TERMS.index(name)] for name in names))
 
 
-def _error(variances: Array, n_judges: int, n_prompts: int, n_repeats: int) -> Array:
-    """Error variance of a mean of so many; negative components count as 0."""
+def _share_of(variances: Array, names: tuple[str, ...]) -> Array:
+    return np.asarray(_sum_of(variances, names) / variances.sum(axis=-1))
+
+
+def _error(variances: Array, counts: tuple[int, int, int]) -> Array:
+    """Standard error of a mean of judges x prompts x repeats; negative components count as 0."""
     v = np.maximum(np.real(variances), 0.0)
     of = {name: v[..., k] for k, name in enumerate(TERMS)}
+    n_judges, n_prompts, n_repeats = counts
     cells = n_judges * n_prompts
-    return np.asarray(
+    return np.sqrt(
         (of["judge"] + of["item_judge"]) / n_judges
         + (of["prompt"] + of["item_prompt"]) / n_prompts
         + (of["judge_prompt"] + of["item_judge_prompt"]) / cells
