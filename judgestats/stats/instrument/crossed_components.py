@@ -221,9 +221,10 @@ def _error(variances: Array, counts: tuple[int, int, int]) -> Array:
     of = {name: v[..., k] for k, name in enumerate(TERMS)}
     n_judges, n_prompts, n_repeats = counts
     cells = n_judges * n_prompts
-    return np.sqrt(
+    error = (
         (of["judge"] + of["item_judge"]) / n_judges
         + (of["prompt"] + of["item_prompt"]) / n_prompts
         + (of["judge_prompt"] + of["item_judge_prompt"]) / cells
         + of["repeat"] / (cells * n_repeats)
     )
+    return np.asarray(np.sqrt(error))
