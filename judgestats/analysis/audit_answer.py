@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,7 +18,7 @@ from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.adjust import p_adjust, p_bounds
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 
-__all__ = ["audit_headlines", "audit_sentence"]
+__all__ = ["audit_headlines", "audit_sentence", "held_to_claims"]
 
 _COMPARED = {
     "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
@@ -105,6 +106,32 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             )
         )
     return tuple(headlines)
+
+
+def held_to_claims(
+    results: Sequence[NamedResult], headlines: Sequence[Headline]
+) -> list[NamedResult]:
+    """The results, with no pair told apart where the claim that rests on the pairs tells none.
+
+    A claim's p is that of the smallest pair, adjusted for the audit's other claims; the pairs
+    themselves are adjusted among one another alone.
+
+    Parameters
+    ----------
+    results : sequence of NamedResult
+    headlines : sequence of Headline
+        From `audit_headlines`.
+    """
+    claimed = {h.rests_on[0]: h.p_adjusted for h in headlines}
+    return [_held(r, claimed.get(r.id, math.nan)) for r in results]
+
+
+def _held(named: NamedResult, p: float) -> NamedResult:
+    result = named.result
+    if not isinstance(result, Comparisons) or math.isnan(p):
+        return named
+    rows = tuple(r if r.p_adjusted >= p else replace(r, p_adjusted=p) for r in result.rows)
+    return replace(named, result=replace(result, rows=rows))
 
 
 def _kind(identity: str) -> str:

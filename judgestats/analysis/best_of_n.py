@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,8 +23,9 @@ from judgestats.analysis.best_of_n_reliability import (
     reliability,
 )
 from judgestats.analysis.drawings import ranked
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes
 from judgestats.analysis.selections import (
     choices_of,
     condition_row,
@@ -61,6 +61,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="omega",
         question=_QUESTION,
+        margins={"icc_1_1": MARGIN_ICC},
         blocks=(
             "The question is the block: all judges see the same options in the same order, drawn "
             "by seed, in all replications. Letters have no order and are not turned into numbers."
@@ -90,6 +91,17 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 ),
                 family="one test of each kind per judge",
                 adjustment="holm",
+            ),
+            Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which conditions may be the most reliable, and is a cheap one as "
+                "reliable?",
+                test="comparisons with the best on the reliability of one choice, simultaneous, "
+                "jackknife over questions beside exchanges within questions; recommended is the "
+                "cheapest that lies within the margin",
+                family="all conditions",
+                adjustment="simultaneous",
             ),
             Hypothesis(
                 id="judges",
@@ -164,6 +176,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += across_judges(choices, table, declared)
     results += answers_right(frame, declared)
     results += against_accuracy(frame, choices, table, declared)
+    recommended, best = recommend_votes(
+        table, {name: c.values for name, c in choices.items()},
+        next(iter(choices.values())).cluster,
+        one="choice", reaches=_reaches,
+        validity="Reliability is not validity: compare the choices with people or targets too.",
+    )  # fmt: skip
+    results += best
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -178,7 +197,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         conditions=table,
         results=tuple(in_order(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
-        recommendation=_recommend(table),
+        recommendation=recommended,
         rows=(
             *choice_rows(table["condition"]),
             asked_row(
@@ -229,33 +248,13 @@ def _warm(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["temperature"] != 0) & (table["vote_share"] > 0)]
 
 
-def _recommend(table: pd.DataFrame) -> Recommendation | None:
-    usable = _warm(table)
-    if usable.empty:
-        return None
-    best = usable.sort_values("vote_share", ascending=False).iloc[0]
-    need = float(best["judgments_for_90"])
-    if not math.isfinite(need):
-        return None
-    each = float(best["cost_usd"]) / float(best["n"])
-    few = float(best["judgments_for_80"])
-    reach = (
-        "it already reaches .90"
-        if need <= 1
-        else f"{'it' if few <= 1 else f'the shares of {few:.0f} choices'} "
-        f"reach{'es' if few <= 1 else ''} .80, the shares of {need:.0f} choices .90"
-    )
-    return Recommendation(
-        sentences=(
-            (
-                f"{best['condition']} has the most reliable single choice above T = 0 "
-                f"({worded_coefficient(best, 'vote_share')}); {reach}."
-            ),
-            "Reliability is not validity: compare the choices with people or targets too.",
-        ),
-        replicates=int(need),
-        cost_usd=None if math.isnan(each) else each * need,
-    )
+def _reaches(row: Mapping[str, Any]) -> str:
+    """How many choices reach .80 and .90."""
+    few, need = float(row["judgments_for_80"]), float(row["judgments_for_90"])
+    if need <= 1:
+        return "one choice already reaches .90"
+    first = "one choice reaches" if few <= 1 else f"the shares of {few:.0f} choices reach"
+    return f"{first} .80, the shares of {need:.0f} choices .90"
 
 
 def _sentence(table: pd.DataFrame) -> str:

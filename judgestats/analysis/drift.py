@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.drift_anchors import with_labelled, with_split
-from judgestats.analysis.drift_answer import drift_headlines, drift_sentence
+from judgestats.analysis.drift_answer import drift_headlines, drift_sentence, left_out_items
 from judgestats.analysis.item_names import with_items
-from judgestats.analysis.limits import common_limits
+from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.verdict_plan import verdict_plan
@@ -33,10 +33,13 @@ __all__ = ["drift", "match_conditions"]
 
 _QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
 _FAMILY = "change between the runs, one test for each condition and aspect"
-_NO_BASELINE = (
+_NO_BASELINE = Limit(
     "No unchanged re-run of the first run was given (--baseline): a service that varies from day "
-    "to day by itself counts as changed."
+    "to day by itself counts as changed.",
+    code="no_baseline",
+    short="no unchanged re-run (--baseline)",
 )
+_ONCE = "neither run repeated its scores, so their scatter is not known"
 _FEW_VALUES = 20
 """Scores of more distinct values are compared by mean and spread alone, not as verdicts."""
 
@@ -153,7 +156,7 @@ def drift(
     Analysis
         Tests of one family (Holm), paired by item: the mean score, the spread of repeated scores,
         and verdicts that differ between the runs more often than within them. Beside them the
-        ratio of variances, and the reliability in each run. A headline each.
+        ratios of mean distances and of variances, and the reliability in each run. A headline each.
 
     Raises
     ------
@@ -195,6 +198,7 @@ def drift(
         joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored,
         omega_model=omega_model,
     )  # fmt: skip
+    limits = (*left_out_items(counts), *limits)
     if baseline is None:
         limits = (*limits, _NO_BASELINE)
     again = None if baseline is None else _rerun(baseline, chosen, scored=scored)
@@ -255,10 +259,10 @@ def _rows(names: Sequence[str]) -> tuple[Row, ...]:
         ),
         asked_row(
             "spread",
-            "its scatter: variance times",
-            "variance x",
-            "variance_ratio",
-            "ratio.{}/second:first",
+            "its scatter times",
+            "scatter x",
+            "distance_ratio_mean",
+            "distance.{}/second:first",
             names,
         ),
         asked_row(
@@ -370,10 +374,15 @@ def _pair(
                 n_resamples=n_resamples, seed=seed,
             ), array.items,
         )  # fmt: skip
-        listed += [
-            ("spread", "Spread of repeated scores", "primary", spread.blocked_f),
-            ("ratio", "Ratio of within-item variances", "secondary", spread.ratios),
+        blocked = spread.blocked_f
+        if array.scores.shape[-1] < 2:
+            blocked = replace(blocked, reason=_ONCE)
+        ratios: list[tuple[str, str, Result | None]] = [
+            ("distance", "Ratio of mean distances from the item's mean", spread.distance_ratios),
+            ("ratio", "Ratio of within-item variances", spread.ratios),
         ]
+        listed.append(("spread", "Spread of repeated scores", "primary", blocked))
+        listed += [(kind, title, "secondary", r) for kind, title, r in ratios if r is not None]
     judges = set(own["judge"])
     about = About(
         judge=str(judges.pop()) if len(judges) == 1 else "",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from judgestats.analysis.families import claim_of
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Claim, Headline
 from judgestats.results.numbers import adjusted_p, apa_number, estimate_parts, with_bounds
@@ -19,12 +20,12 @@ from judgestats.stats.inference.result import (
     TestResult,
 )
 
-__all__ = ["drift_headlines", "drift_sentence"]
+__all__ = ["drift_headlines", "drift_sentence", "left_out_items"]
 
 _ESTIMANDS = {
     "shift": "change_of_scores",
     "flips": "change_of_verdicts",
-    "spread": "variance_ratio",
+    "spread": "distance_ratio_mean",
 }
 _ASPECTS = {"shift": "mean score", "spread": "spread of repeated scores", "flips": "verdicts"}
 _SAYS: Mapping[Claim, str] = {
@@ -42,7 +43,7 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
     Parameters
     ----------
     tests : sequence of NamedResult
-        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``ratio.*`` beside them.
+        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``distance.*`` beside them.
     family : Family
         Of all tests.
 
@@ -68,7 +69,10 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
                 about=named.about,
                 estimand=_ESTIMANDS[kind],
                 direction=_direction(kind, effect),
-                rests_on=(named.id, *((f"ratio.{name}",) if kind == "spread" else ())),
+                rests_on=(
+                    named.id,
+                    *(r.id for r in tests if kind == "spread" and r.id == f"distance.{name}"),
+                ),
                 family="drift.family",
                 p_adjusted=p,
                 p_bound=family.p_bound[named.id],
@@ -80,11 +84,11 @@ def drift_headlines(tests: Sequence[NamedResult], family: Family) -> tuple[Headl
 
 
 def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comparison | None:
-    """The size of the change that a test is about: its own effect, or the ratio of variances."""
+    """The size of the change that a test is about: its own effect, or the ratio of distances."""
     kind, _, name = named.id.partition(".")
     if kind != "spread":
         return named.result.effect if isinstance(named.result, TestResult) else None
-    [ratio] = [r.result for r in tests if r.id == f"ratio.{name}"]
+    ratio = next((r.result for r in tests if r.id == f"distance.{name}"), None)
     return ratio.rows[0] if isinstance(ratio, Comparisons) else None
 
 
@@ -175,7 +179,7 @@ def _changed(headline: Headline, named: NamedResult, tests: Sequence[NamedResult
             number, interval = estimate_parts(*share, digits=1)
             size = f"{number} % more differ than between repetitions {interval}".rstrip()
         elif headline.hypothesis == "spread":
-            size = f"variance multiplied by {with_bounds(effect.estimate, low, high)}"
+            size = f"scatter multiplied by {with_bounds(effect.estimate, low, high)}"
         else:
             size = f"moved by {with_bounds(effect.estimate, low, high)} points"
     what = _ASPECTS[headline.hypothesis]
@@ -202,7 +206,7 @@ def _ruled_out(open_tests: Sequence[NamedResult], tests: Sequence[NamedResult]) 
         elif kind == "flips":
             yield f"changes of more than {apa_number(100 * high, digits=1)} % of verdicts"
         else:
-            yield f"variances below {apa_number(low)} or above {apa_number(high)} times the first"
+            yield f"a scatter below {apa_number(low)} or above {apa_number(high)} times the first"
 
 
 def _once(tests: Sequence[NamedResult]) -> bool:
@@ -214,6 +218,27 @@ def _sample(named: NamedResult) -> Sample:
     if not isinstance(named.result, TestResult):
         raise TypeError(f"{named.id} is no test")
     return named.result.sample
+
+
+def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
+    """That items of one run have no counterpart in the other.
+
+    Examples
+    --------
+    >>> left_out_items({"matched": 5, "only_first": 27, "only_second": 0})[0].short
+    '27 of 32 items left out'
+    """
+    lost = counts["only_first"] + counts["only_second"]
+    if not lost:
+        return ()
+    each = [
+        f"{counts[key]} of the {counts[key] + counts['matched']} items of the {which} run"
+        for key, which in (("only_first", "first"), ("only_second", "second"))
+        if counts[key]
+    ]
+    text = f"Only items of both runs are compared: {' and '.join(each)} stand in that run alone."
+    short = f"{lost} of {lost + counts['matched']} items left out"
+    return (Limit(text, code="items_left_out", short=short),)
 
 
 def _counted(counts: Mapping[str, int], tests: Sequence[NamedResult]) -> str:

@@ -14,8 +14,9 @@ from judgestats.analysis.asked_rows import asked_row, choice_rows
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.drawings import ranked
 from judgestats.analysis.families import direction_of, family_of_tests, headline_of_test
-from judgestats.analysis.outcome import Analysis, NamedResult, Recommendation
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
+from judgestats.analysis.recommend import MARGIN_ICC, recommend_votes
 from judgestats.analysis.selections import (
     Choices,
     add_estimate,
@@ -58,6 +59,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return AnalysisPlan(
         experiment="head_to_tail",
         question=_QUESTION,
+        margins={"icc_1_1": MARGIN_ICC},
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing=(
             "A reply without a verdict has a status. Primary: missing, neither correct nor "
@@ -80,6 +82,17 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
                 question="How reliable is one verdict?",
                 test="vote-share reliability beside its permutation null",
                 family="none: estimates with intervals over questions",
+            ),
+            Hypothesis(
+                id="best",
+                role="secondary",
+                question="Which conditions may be the most reliable, and is a cheap one as "
+                "reliable?",
+                test="comparisons with the best on the reliability of one verdict, simultaneous, "
+                "jackknife over questions beside exchanges within questions; recommended is the "
+                "cheapest that lies within the margin",
+                family="all conditions",
+                adjustment="simultaneous",
             ),
             Hypothesis(
                 id="judges",
@@ -130,6 +143,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     described = audit_headlines(results)
     between, headlines = _judges(choices, table, declared)
     results += between
+    recommended, best = recommend_votes(
+        table, {name: c.values for name, c in choices.items()},
+        next(iter(choices.values())).cluster,
+        one="verdict", reaches=_reaches,
+        validity="Check a sample of its verdicts by hand: reliability is not validity.",
+    )  # fmt: skip
+    results += best
     results = in_order(results, declared)
     return Analysis(
         experiment=declared.experiment,
@@ -154,7 +174,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 "beyond these questions."
             ),
         ),
-        recommendation=_recommend(table),
+        recommendation=recommended,
         rows=(
             asked_row(
                 "accuracy",
@@ -288,25 +308,9 @@ def _item_shares(choices: Choices) -> Any:
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
 
 
-def _recommend(table: pd.DataFrame) -> Recommendation | None:
-    usable = table[(table["temperature"] != 0) & (table["vote_share"] > 0)]
-    if usable.empty:
-        return None
-    best = usable.sort_values("vote_share", ascending=False).iloc[0]
-    need = float(best["judgments_for_90"])
-    if not math.isfinite(need):
-        return None
-    each = float(best["cost_usd"]) / float(best["n"])
-    return Recommendation(
-        sentences=(
-            f"{best['condition']} has the most reliable single verdict above T = 0 "
-            f"({worded_coefficient(best, 'vote_share')}); "
-            + ("it reaches .90 alone." if need <= 1 else f"{need:.0f} verdicts reach .90."),
-            "Check a sample of its verdicts by hand: reliability is not validity.",
-        ),
-        replicates=int(need),
-        cost_usd=None if math.isnan(each) else each * need,
-    )
+def _reaches(row: Mapping[str, Any]) -> str:
+    need = float(row["judgments_for_90"])
+    return "one verdict reaches .90" if need <= 1 else f"{need:.0f} verdicts reach .90"
 
 
 def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:

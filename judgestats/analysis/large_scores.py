@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.asked_rows import score_rows
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.large_parts import SHOWN_ITEMS, left_out, named, whole_counts
 from judgestats.analysis.limits import limits_of_conditions
@@ -89,6 +89,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     blocked = next((r.result for r in compared if r.id == "spread.all"), None)
     test = blocked if isinstance(blocked, TestResult) else None
     headlines = audit_headlines([*results, *compared])
+    compared = held_to_claims(compared, headlines)
     metrics = lost_metrics(table)
     by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
     if len(rows) == 1:

@@ -280,7 +280,8 @@ def _advice(
     if not shown:
         return Recommendation(
             sentences=(
-                "One wording will do: no judge was seen to judge otherwise in other words.",
+                "No judge was seen to judge otherwise in other words; that none does is not shown.",
+                "Keep to one wording, and name it.",
                 *mute,
             )
         )

@@ -7,7 +7,7 @@ that may be the best are named, and hold every best one with probability .95.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.by_item import icc_by_item, vote_share_by_item
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results.numbers import apa_number, counted
 from judgestats.stats.comparison.best import BestConditions, comparisons_with_best
-from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
+from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.reliability.step_up import replications_needed
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "recommend_best",
     "recommend_reliable",
     "recommend_replicates",
+    "recommend_votes",
 ]
 
 TARGET = 0.90
@@ -100,6 +101,7 @@ def recommend_best(
     level: float,
     what: str,
     each: str,
+    null: Floats | None = None,
 ) -> tuple[Recommendation, NamedResult] | None:
     """The cheapest condition that is shown to lie within the margin of the best, if one is.
 
@@ -115,6 +117,8 @@ def recommend_best(
         What is compared: ``agreement with people``.
     each : str
         What is spent on: ``a pair``.
+    null : ndarray, optional
+        See `judgestats.stats.comparisons_with_best`.
 
     Returns
     -------
@@ -125,8 +129,9 @@ def recommend_best(
     if len(names) < 2 or np.isfinite(table).all(axis=1).sum() < 2:
         return None
     best = comparisons_with_best(
-        table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level
-    )
+        table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level,
+        null=null,
+    )  # fmt: skip
     result = NamedResult(
         id="best",
         title=f"Which may be the best in {what}",
@@ -223,13 +228,13 @@ def recommend_reliable(
         }
         for row in usable.to_dict("records")
     ]
-    values, clusters = _reliability_by_item(scores, list(usable["condition"]))
-    if not values:
+    by_item = icc_by_item(scores, list(usable["condition"]))
+    if by_item is None:
         return None, ()
     units = {"USD": "usd", "output tokens": "tokens", "judgments": "judgments"}
     given = recommend_best(
-        values, clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC, level=0.95,
-        what="reliability of one judgment", each="a judgment",
+        by_item.values, by_item.clusters, spent=Spent.of(each, **units), margin=MARGIN_ICC,
+        level=0.95, what="reliability of one judgment", each="a judgment", null=by_item.null,
     )  # fmt: skip
     if given is None:
         return None, ()
@@ -290,49 +295,69 @@ def _repeats(best: pd.Series) -> Recommendation | None:
     )
 
 
-def _reliability_by_item(
-    scores: ScoreArray | Cells, conditions: Sequence[str]
-) -> tuple[dict[str, Floats], Any]:
-    """ICC(1,1) of each condition as one number an item, whose mean it is.
+def recommend_votes(
+    table: pd.DataFrame,
+    verdicts: Mapping[str, NDArray[Any]],
+    clusters: Any,
+    *,
+    one: str,
+    reaches: Callable[[Mapping[str, Any]], str],
+    validity: str,
+) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
+    """As `recommend_reliable`, of verdicts and choices, by their vote-share reliability.
 
-    The number of a question's items is what the jackknife over questions says that they add:
-    leaving a question out of the mean leaves it out of the coefficient. Empty where fewer than two
-    questions were repeated under all conditions.
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition, with ``vote_share`` and ``judgments_for_90``.
+    verdicts : mapping of condition to ndarray of object, shape (n_items, n_replications)
+        Of the same items.
+    clusters : sequence
+        Question of each item.
+    one : str
+        What is repeated: ``verdict``.
+    reaches : callable
+        What a condition reaches with how many of them, from its row.
+    validity : str
+        The sentence that reliability is not enough.
     """
-    cells = scores
-    if isinstance(cells, ScoreArray):
-        cells = cell_statistics(
-            cells.scores, conditions=cells.conditions, cluster=cells.clusters, ddof=1
-        )
-    at = {name: k for k, name in enumerate(cells.conditions)}
-    columns = [at[c] for c in conditions]
-    used = (cells.n_scores[:, columns] > 1).all(axis=1)
-    codes = cluster_codes(cells.cluster[used], int(used.sum()), where="recommend_reliable")
-    sizes = np.bincount(codes).astype(float)
-    total = sizes.sum()
-    if sizes.size < 2:
-        return {}, cells.cluster[used]
-    out = {}
-    for name, k in zip(conditions, columns, strict=True):
-        n, mean = cells.n_scores[used, k], cells.mean[used, k]
-        within = cells.variance[used, k] * (n - 1)
-        parts = np.column_stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within])
-        by_cluster = np.stack([np.bincount(codes, weights=p) for p in parts.T], axis=1)
-        whole = by_cluster.sum(axis=0)
-        centre, left = _icc(whole), _icc(whole - by_cluster)
-        add = centre + (total - sizes) / sizes * (centre - left)
-        out[name] = add[codes] + centre - np.average(add, weights=sizes)
-    return out, cells.cluster[used]
-
-
-def _icc(sums: Floats) -> Floats:
-    """ICC(1,1) from sums over items: items, n, n squared, n mean, n mean squared, within."""
-    items, n, squared, first, second, within = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        between = (second - first**2 / n) / (items - 1)
-        error = within / (n - items)
-        size = (n - squared / n) / (items - 1)
-        return np.asarray((between - error) / (between + (size - 1) * error))
+    usable = table[(table["temperature"] != 0) & table["vote_share"].notna()]
+    if usable.empty:
+        return None, ()
+    rows: dict[str, dict[Any, Any]] = {
+        str(row["condition"]): row for row in usable.to_dict("records")
+    }
+    each = {name: float(row["cost_usd"]) / float(row["n"]) for name, row in rows.items()}
+    given = None
+    if len(rows) > 1:
+        by_item = vote_share_by_item({name: verdicts[name] for name in rows}, clusters)
+        spent = [{"usd": each[name], "judgments": 1.0} for name in rows]
+        given = None if by_item is None else recommend_best(
+            by_item.values, by_item.clusters,
+            spent=Spent.of(spent, USD="usd", judgments="judgments"), margin=MARGIN_ICC, level=0.95,
+            what=f"reliability of one {one}", each=f"a {one}", null=by_item.null,
+        )  # fmt: skip
+        if given is None:
+            return None, ()
+    best, result = given or (Recommendation(sentences=(), chosen=next(iter(rows))), None)
+    results = (result,) if result else ()
+    row = rows.get(best.chosen or "", {})
+    need = float(row.get("judgments_for_90", math.nan))
+    if not math.isfinite(need):
+        # The only condition, of which no number of repeats would do, is no advice.
+        told = replace(best, sentences=(*best.sentences, validity)) if best.sentences else None
+        return told, results
+    spent_on_one = each[str(row["condition"])]
+    return replace(
+        best,
+        sentences=(
+            *best.sentences,
+            f"{row['condition']} ({worded_coefficient(row, 'vote_share')}): {reaches(row)}.",
+            validity,
+        ),
+        replicates=int(need),
+        cost_usd=None if math.isnan(spent_on_one) else spent_on_one * need,
+    ), results
 
 
 def _validity(best: pd.Series) -> str:

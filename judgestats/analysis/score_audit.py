@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.asked_rows import people_rows, score_rows, true_rows
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence
+from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, held_to_claims
 from judgestats.analysis.drawings import DRAWN, DRAWN_SCORES, ranked
 from judgestats.analysis.drawn import drawn_as
 from judgestats.analysis.instrument import instrument_limits, instrument_metrics, instrument_rows
@@ -68,6 +68,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     compared, shifts = _compare(array, cells, declared)
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results)
+    results = held_to_claims(results, headlines)
     advice, rests_on = recommend_reliable(cells, array)
     return Analysis(
         experiment="audit",

@@ -99,8 +99,8 @@ def spread_hypotheses(
             id="best",
             role="secondary",
             question="Which conditions may be the most reliable, and is a cheap one as reliable?",
-            test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions; "
-            "recommended is the cheapest that lies within the margin",
+            test="comparisons with the best on ICC(1,1), simultaneous, jackknife over questions "
+            "beside exchanges within questions; recommended is the cheapest within the margin",
             family="all conditions",
             adjustment="simultaneous",
         ),

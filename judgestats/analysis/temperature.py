@@ -53,7 +53,7 @@ _DRAWN = (
     "sampling temperature. At 0 sampling is off."
 )
 _ACROSS = "temperatures above 0"
-_ZERO = "T = 0 is described and not compared: sampling is off there."
+_ZERO = "T = 0 asks for no sampling: it is described and not compared."
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:

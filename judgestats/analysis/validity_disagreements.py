@@ -119,7 +119,9 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
     by_item = read.groupby("item_id", sort=False)
     frame = pd.DataFrame(
         {
-            "judge": read.sort_values("gap", ascending=False).groupby("item_id")["choice"].first(),
+            "judge": read.sort_values(["gap", "choice"], ascending=[False, True])
+            .groupby("item_id")["choice"]
+            .first(),
             "people": by_item["label"].first(),
             "gap": by_item["gap"].mean(),
         }
@@ -129,7 +131,8 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
 
 
 def _found(apart: pd.DataFrame, of: int) -> tuple[str, str, Result]:
-    rows = apart.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
+    # By name where the gap is the same: which item is shown must not hang on the order of rows.
+    rows = apart.sort_values(["gap", "item_id"], ascending=[False, True]).reset_index(drop=True)
     disagreements = Disagreements(
         rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
     )

@@ -73,7 +73,7 @@ def test_a_wider_spread_lowers_reliability():
     [ratio] = found["ratio.J, T=1"].rows
     assert ratio.interval.low < 4 < ratio.interval.high
     assert claims(found) == {"shift": "open", "spread": "differs"}
-    assert found.headlines[1].rests_on == ("spread.J, T=1", "ratio.J, T=1")
+    assert found.headlines[1].rests_on == ("spread.J, T=1", "distance.J, T=1")
     first, second = found.conditions["icc1"]
     assert second < first
 
@@ -296,3 +296,15 @@ def test_the_declared_omega_of_each_run_stands_beside_the_parallel_one():
     told = [r for r in found.results if r.id.startswith("reliability.omega_tau-equivalent.")]
     assert len(told) == 2
     assert all(0 < r.result.estimate < 1 for r in told)
+
+
+def test_items_of_one_run_alone_are_told_on_the_first_screen():
+    later = run(seed=2)
+    later["item_id"] = later["item_id"].where(later["item_id"] < "i3", "other " + later["item_id"])
+    found = drift(run(seed=1), later, n_resamples=19).records({"kind": "drift", "title": "drift"})
+    screen = plain_text(screen_of(brief_of(found), width=100))
+    assert "items left out" in screen
+    kept = later["item_id"].str.startswith("i").sum() // 6
+    assert f"{40 - kept} of the 40 items of the first run" in " ".join(
+        n.message for n in found.limitations
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from judgestats.analysis.audit import audit
 from judgestats.judgments.design import Condition
+from judgestats.judgments.shapes import score_array
+from judgestats.stats import mean_shift
 from tests.null_judge.designs import claims, left_out, seeded
 from tests.null_judge.doors import JUDGES, audited, labelled, passes
 from tests.null_judge.worlds import World, scored
@@ -75,3 +77,14 @@ def test_a_declared_model_of_omega_stands_beside_the_parallel_one():
     assert "congeneric" not in found[f"reliability.omega.{name}"].label
     assert {r.role for r in found.results if r.result is beside} == {"secondary"}
     assert f"headline.reliability.omega_congeneric.{name}" not in {h.id for h in found.headlines}
+
+
+def test_no_pair_is_told_apart_where_the_claim_that_rests_on_pairs_tells_none():
+    world = World(sizes=(1,) * 30, unread=0.0, constant=0.0)
+    frame = scored(seeded(5), world, JUDGES, shift={JUDGES[0].label: -0.3})
+    found = audit(frame, n_resamples=19)
+    [claim] = [h for h in found.headlines if h.id == "headline.shift.all"]
+    own = mean_shift(score_array(frame).scores)
+    assert claim.p_adjusted < 0.9
+    assert min(r.p_adjusted for r in own.rows) < claim.p_adjusted
+    assert min(r.p_adjusted for r in found["shift.all"].rows) == claim.p_adjusted

@@ -79,6 +79,7 @@ def comparisons_with_best(
     conditions: Sequence[object] | None = None,
     cost: Sequence[float] | None = None,
     margin: float | None = None,
+    null: ArrayLike | None = None,
     **inference: Unpack[Clustered],
 ) -> BestConditions:
     r"""Compare every condition with the best of the others, all at once.
@@ -96,6 +97,10 @@ def comparisons_with_best(
     margin : float, optional
         Declared before the data are seen: the largest loss against the best that does not matter.
         None recommends a condition only where it is shown to be the best.
+    null : array-like, optional
+        Draws of the largest studentised difference of two conditions where nothing differs, of
+        scores that are the parts of a coefficient (a reliability's jackknife values): its quantile
+        is used where it exceeds the studentised range's.
     level : float
         Probability with which the candidates hold every true best.
 
@@ -172,10 +177,17 @@ def comparisons_with_best(
         excluded={"not scored under every condition": lost} if lost else {},
     )
     difference, error, df = _all_differences(x, codes)
+    drawn = np.asarray([] if null is None else null, dtype=float)
     reach = error
     if not math.isnan(df):
-        reach = error * studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
-    rows = tuple(_row(i, names, difference, error, reach, df, inference["level"]) for i in range(k))
+        critical = studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
+        if drawn.size:
+            # The least value whose p, the draws' own, lies above the level.
+            critical = max(critical, np.quantile(drawn, inference["level"], method="higher"))
+        reach = error * critical
+    rows = tuple(
+        _row(i, names, difference, error, reach, df, inference["level"], drawn) for i in range(k)
+    )
     candidates = [i for i in range(k) if np.all(difference[i] >= -reach[i])]
     lower = [min(difference[i, j] - reach[i, j] for j in range(k) if j != i) for i in range(k)]
     kept = [i for i in range(k) if lower[i] > -(margin or 0.0)]
@@ -189,6 +201,7 @@ def comparisons_with_best(
         family=f"{k} conditions",
         rows=rows,
         sample=sample,
+        details={"n_permutations": drawn.size} if drawn.size else {},
         means={name: float(m) for name, m in zip(names, x.mean(axis=0), strict=True)},
         margin=margin,
         candidates=tuple(names[i] for i in candidates),
@@ -225,6 +238,7 @@ def _row(
     reach: FloatArray,
     df: float,
     level: float,
+    null: FloatArray,
 ) -> Comparison:
     """One condition against the best of the others (Hsu's constrained interval)."""
     others = [j for j in range(len(names)) if j != i]
@@ -236,6 +250,8 @@ def _row(
     p = math.nan
     if not math.isnan(df):
         p = float(studentized_range_sf(math.sqrt(2) * behind, k=len(names), df=df))
+    by_draws = (1 + np.sum(null >= behind - 1e-9)) / (null.size + 1) if null.size else 0.0
+    p = max(p, float(by_draws))
     return Comparison(
         a=names[i],
         b=names[best],
@@ -245,6 +261,7 @@ def _row(
         df=df,
         p_value=p,
         p_adjusted=p,
+        p_bound=bool(null.size and p <= 1 / (null.size + 1)),
         interval=Interval(
             low=float(min(0.0, low)),
             high=float(max(0.0, high)),
