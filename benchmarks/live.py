@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "live"
 PAGE = ROOT / "docs" / "live.md"
 INSTALL_S = 60 * float(os.environ.get("JUDGESTATS_LIVE_MINUTES", "30"))
-START_S, COMMAND_S = 240, 600
+START_S, COMMAND_S = 240, 1800
 NICE = ("nice", "-n", "10")
 FIXTURES = {
     "fixtures": [
@@ -319,7 +319,8 @@ def llama_cpp() -> Iterator[Live]:
         run_or_skip([*NICE, *command])
     model = folder / "tiny.gguf"
     run_or_skip([str(programs / "python"), "-c", TINY_GGUF, str(model)])
-    words = ["-m", str(model), "--host", "127.0.0.1", "--port", str(port), "-c", "16384", "--jinja"]
+    words = ["-m", str(model), "--host", "127.0.0.1", "--port", str(port), "--jinja"]
+    words += ["-c", "32768", "-np", "2"]
     with started([str(server), *words], port):
         yield Live(judge=f"tiny@http://127.0.0.1:{port}/v1")
 
@@ -341,7 +342,7 @@ SERVERS = (
         name="llama.cpp",
         what="llama.cpp's server b11434, tiny random weights",
         start=llama_cpp,
-        options=("--max-tokens", "1"),
+        options=("--max-tokens", "40"),  # its grammar makes whole objects
     ),
 )
 RUN = "--limit 4 --replicates 2 --resamples 99 --report none --concurrency 2"
@@ -370,10 +371,14 @@ def _commands(server: Server, live: Live, folder: Path) -> dict[str, object]:
     for name, words in COMMANDS.items():
         command = [live.judge if w == "JUDGE" else w for w in words.split()]
         options = server.options if name in {"temperature", "alignment"} else ()
-        done = subprocess.run(
-            [sys.executable, "-m", "judgestats", *command, *options],
-            cwd=folder, env=environ, capture_output=True, text=True, timeout=COMMAND_S, check=False,
-        )  # fmt: skip
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "judgestats", *command, *options], cwd=folder, env=environ,
+                capture_output=True, text=True, timeout=COMMAND_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            out[name] = {"code": None, "said": f"no end within {COMMAND_S / 60:.0f} minutes"}
+            continue
         out[name] = {"code": done.returncode, "said": _words(done.stdout, done.stderr)}
     card = folder / "card.json"
     out["card"] = json.loads(card.read_text()) if card.is_file() else None

@@ -317,8 +317,9 @@ def _checked(collected: Collected) -> pd.DataFrame:
             f"no judgment was answered: {reasons or 'nothing was asked'}.{heard} Check the judge's "
             "name, its address and its key with `judgestats doctor`."
         )
-    for sentence in _not_answered(raw):
-        console.tell(sentence, "")
+    for sentence in (collected.message, *_not_answered(raw)):
+        if sentence:
+            console.tell(sentence, "")
     return raw
 
 
