@@ -105,8 +105,25 @@ class Collector:
         refused = [endpoint.refused for endpoint in self._endpoints]
         if all(refused) and refused and not self.account.answered:
             raise JudgeError("\n".join(refused))
+        if self.halt.called.is_set() and self.halt.why is not Stop.INTERRUPTED:
+            await self._rest_from_journal()
         if given_up := [each for endpoint in self._endpoints for each in endpoint.given_up]:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
+
+    async def _rest_from_journal(self) -> None:
+        """Hand over what earlier runs brought of the groups that are not asked for any more."""
+        held = len(self._journal)
+        for source in self._sources:
+            # A journal that holds no more answers than were handed over has none for the rest.
+            while held > self.account.cached + self.account.answered:
+                group = source.take()
+                if group is None:
+                    break
+                endpoint = self._endpoint_of(group.tasks[0].condition.judge)
+                prompted = prompted_in(endpoint.abilities.mode, group.tasks[0].build)
+                ready = Ready(endpoint.spec, group.tasks, prompted, self._sampling)
+                left = list(zip(group.tasks, group.places, strict=True))
+                await self._from_journal(left, ready, source)
 
     async def _wind_down(self, grace_s: float) -> None:
         """Let requests in flight bring their answers: they are paid for."""

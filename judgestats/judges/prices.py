@@ -193,13 +193,24 @@ def load_prices(path: str | Path) -> PriceTable:
 def _parse(value: Any, name: str) -> PriceTable:
     try:
         dated = {"as_of": str(value["as_of"]), "source": str(value.get("source", ""))}
-        endpoints = {
-            str(host): {str(model): _price(dated | entry) for model, entry in models.items()}
-            for host, models in value["endpoints"].items()
-        }
+        endpoints: dict[str, dict[str, Price]] = {}
+        for address, models in value["endpoints"].items():
+            listed = endpoints.setdefault(_host(str(address)), {})
+            listed.update({str(m): _price(dated | entry) for m, entry in models.items()})
         return PriceTable(**dated, endpoints=endpoints)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _no_price_file(name, f"{type(error).__name__}: {error}") from None
+
+
+def _host(address: str) -> str:
+    """The host of an endpoint, which may be written as an address.
+
+    Examples
+    --------
+    >>> _host("http://localhost:8000/v1"), _host("api.openai.com")
+    ('localhost:8000', 'api.openai.com')
+    """
+    return urlsplit(address if "//" in address else f"//{address}").netloc
 
 
 def _no_price_file(name: str, why: str) -> InputError:

@@ -135,7 +135,7 @@ def test_what_a_batch_leaves_open_goes_into_a_next_one(plan, tmp_path, faults):
     ("fault", "kind"),
     [
         ("batch_error", "server_error"),
-        ("batch_malformed", "missing_from_batch"),
+        ("batch_missing", "missing_from_batch"),
         ("batch_expired", "batch_expired"),
     ],
 )

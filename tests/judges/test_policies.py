@@ -470,3 +470,12 @@ def test_abilities_survive_the_journals_text():
     assert Abilities.from_json(value.to_json()) == value
     sent = Sent(mode=ReplyMode.TEXT, settings={"top_p": 0.5}, varied=frozenset({"top_p"}), seed=1)
     assert Sent.from_json(sent.to_json()) == sent
+
+
+def test_what_the_journal_holds_is_handed_over_where_no_more_is_asked(plan, tmp_path):
+    tasks, path = plan(), tmp_path / "j.db"
+    collect_judgments(tasks[10:], journal=path)
+    stopped = collect_judgments(tasks, journal=path, budget=Budget(max_requests=1), concurrency=1)
+    assert stopped.stopped_because is Stop.MAX_REQUESTS
+    assert (stopped.account.cached, stopped.account.answered) == (10, 1)
+    assert len(stopped.frame) == 11

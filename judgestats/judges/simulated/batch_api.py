@@ -229,6 +229,7 @@ class BatchApi:
         """Answer a batch's requests into its files; True if some were left unrun."""
         output: list[bytes] = []
         errors: list[bytes] = []
+        ran: set[str] = set()
         last = round(share * len(batch.requests))
         for number, request in enumerate(batch.requests):
             custom_id = request["custom_id"]
@@ -250,8 +251,9 @@ class BatchApi:
             batch.failed += status != 200
             lines = output if status == 200 else errors
             lines += _with_fault(fault, line)
+            ran.add("output" if status == 200 else "error")
         for lines, name in ((output, "output"), (errors, "error")):
-            if lines:
+            if lines or name in ran:  # a file that lost its lines is there all the same
                 file = self._keep(b"".join(lines), f"{batch.id}_{name}.jsonl", "batch_output")
                 setattr(batch, f"{name}_file_id", file.id)
         return last < len(batch.requests)
