@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from judgestats.errors import BudgetError, InputError
 from judgestats.judges import prices
+from judgestats.judges.account import Stop
 from judgestats.judges.budget import Budget, Purse
 from judgestats.judges.collect import collect_judgments
 from judgestats.judges.concurrency import AdaptiveLimit
