@@ -35,7 +35,16 @@ DESIGN = Design(
     analysis="judges",
     parameters=Parameters,
     defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
-    compares=(Levels(parameter="judges", example="gpt-4o-mini,gpt-4o"),),
+    compares=(
+        Levels(
+            parameter="judges",
+            example="gpt-4o-mini,gpt-4o",
+            lost="One judge: only the levels of vary are compared.",
+            unless="vary",
+            hint="One judge is compared with itself at levels of a field of the request: "
+            "vary=reasoning_effort:low,high.",
+        ),
+    ),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {

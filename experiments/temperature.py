@@ -43,7 +43,8 @@ DESIGN = Design(
         Levels(
             parameter="temperatures",
             example="0,0.5,1",
-            hint="Judges at one temperature are compared by the experiment judges.",
+            hint="Judges, or the levels of vary, are compared at one temperature by the experiment "
+            "judges.",
         ),
     ),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",

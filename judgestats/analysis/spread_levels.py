@@ -190,7 +190,7 @@ class LevelComparison:
         cells, questions = comparison.cells, comparison.questions
         headlines = spread_headlines(*questions)
         sentence = spread_sentence(headlines, *questions)
-        if not questions[0].strata:
+        if not any(question.strata for question in questions):
             why = nothing_compared(cells, self.vary, across=self.across)
             headlines = (nothing_claimed(why), *headlines)
             sentence = f"{why} {sentence}".rstrip()

@@ -22,6 +22,9 @@ class ByName(Protocol):
 
 
 def _length(value: Any) -> int:
+    """How many values there are; of several fields, each with its levels, the most of one."""
+    if isinstance(value, Mapping):
+        return max(map(len, value.values()), default=0)
     return value if isinstance(value, int) else len(value)
 
 

@@ -32,6 +32,9 @@ SAID = {
         ({"replicates": "2"}, "only panels of judges"),
         ({"judges": "sim-typical"}, "no panel of judges"),
     ],
+    "judges": [
+        ({"judges": "sim-typical", "vary": "reasoning_effort:low,high"}, "only the levels of vary")
+    ],
     "bias": [({"scales": "1-10"}, "scales are not compared")],
     "omega": [({"temperatures": "1"}, "One temperature"), ({"judges": "sim-typical"}, "One judge")],
     "grade_score": [
