@@ -15,6 +15,7 @@ with .05 where nothing differs (size) and where something does (power).
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
 - ``graded``: four judges of discrimination .8, 1.5, 2.5, 4, 300 answers, five levels.
 - ``ordinal``: a judge .5 logits stricter, answers random (SD 1.2), 3 scores an answer and judge.
+- ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
 - ``copies``: p of the pair where items alone are hard, and where one judge copies 60 %.
 """
@@ -31,6 +32,7 @@ from scipy.special import expit, softmax
 
 from judgestats.stats import (
     bradley_terry,
+    crossed_components,
     cumulative_logit,
     dif_test,
     graded_response,
@@ -161,6 +163,23 @@ def ordinal(rng: np.random.Generator) -> Found:
     return [("log odds, answers random", found.estimate, _covers(found.interval, -0.5))]
 
 
+CARRIED = {"item_judge": 0.25, "item_prompt": 0.16, "item_judge_prompt": 0.16, "repeat": 0.49}
+
+
+def crossed(n: int, rng: np.random.Generator) -> Found:
+    """Components of answers, judges, prompts and repeats, less the truth."""
+    shapes = ((n, 1, 1, 1), (1, 3, 1, 1), (1, 1, 4, 1), (n, 3, 1, 1), (n, 1, 4, 1), (1, 3, 4, 1),
+              (n, 3, 4, 1), (n, 3, 4, 2))  # fmt: skip
+    deviations = (1.5, 0.6, 0.4, 0.5, 0.4, 0.3, 0.4, 0.7)
+    parts = [rng.normal(0, d, shape) for d, shape in zip(deviations, shapes, strict=True)]
+    components = crossed_components(sum(parts))
+    return [
+        (f"variance of {name} less {value:g}", term.estimate - value, _covers(term.interval, value))
+        for name, value in CARRIED.items()
+        for term in [components[f"variance_of_{name}"]]
+    ]
+
+
 def scales(moved: float, rng: np.random.Generator) -> Found:
     """Loss of order, and whether it is claimed, or shown to be small."""
     quality = rng.normal(size=(60, 1))
@@ -208,6 +227,8 @@ def main() -> None:
         settings[f"levels, {n} items"] = (lambda r, n=n: levels(n, r), 0.0, "coverage")
     settings["graded, 300 answers"] = (graded, 0.0, "coverage")
     settings["ordinal, 120 answers"] = (ordinal, -0.5, "coverage")
+    for n in (20, 60):
+        settings[f"crossed, {n} answers"] = (lambda r, n=n: crossed(n, r), 0.0, "coverage")
     for moved in (0.0, 1.0):
         settings[f"scales, moved {moved:g}"] = (
             lambda r, moved=moved: scales(moved, r), float("nan"), "power" if moved else "size",

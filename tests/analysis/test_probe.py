@@ -278,6 +278,48 @@ def reasoned():
     return analysed(judged(judges, probes, items=items), probes, items=items)
 
 
+def rewritten(k, quality):
+    """An answer, as translated and in another tone."""
+    written = tuple(
+        (how, f"Was {k} betrifft. {stated_quality(quality, how)}")
+        for how in ("translated", "other tone")
+    )
+    return Response(turns=(f"About {k}. {stated_quality(quality)}",), written=written)
+
+
+def test_what_was_written_anew_is_found_at_its_size():
+    rng = np.random.default_rng(12)
+    items = tuple(
+        Item(
+            id=f"q{i}", cluster=f"q{i}", turns=(f"Question {i}?",),
+            responses=tuple(rewritten(f"{i}.{k}", q) for k, q in enumerate(rng.uniform(.3, .7, 2))),
+        )
+        for i in range(40)
+    )  # fmt: skip
+    probes = probes_named("probes", "translated,other tone,off topic")
+    found = analysed(judged(["sim-fair", "sim-literal"], probes, items=items), probes, items=items)
+    moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
+    assert moved == {("sim-literal", "translated"), ("sim-literal", "other tone")}
+    for probe, size in {"translated": -0.8, "other tone": 0.6}.items():
+        interval = found[f"instrument.{probe}.sim-literal at T=1"].effect.interval
+        assert interval.low <= size <= interval.high
+
+
+def test_a_judge_bound_to_its_reference_moves_with_a_tampered_one():
+    probes = probes_named("probes", "wrong reference,altered reference,no reference,off topic")
+    found = analysed(judged(["sim-fair", "sim-literal"], probes), probes)
+    sizes = {"wrong reference": -2.0, "altered reference": -1.0, "no reference": 0.5}
+    for probe, size in sizes.items():
+        fair, bound = (
+            found[f"instrument.{probe}.{j} at T=1"].effect.interval
+            for j in ("sim-fair", "sim-literal")
+        )
+        assert -0.25 < fair.low <= fair.high < 0.25  # chance alone
+        assert bound.low <= size + 0.4 and bound.high >= size - 0.4  # cut at the scale's ends
+        assert np.sign(bound.low) == np.sign(bound.high) == np.sign(size)
+    assert not {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "reference"}
+
+
 def test_authors_origins_and_reasoning_left_out_are_found_at_their_size(reasoned):
     moved = {k for k in claimed(reasoned, "differs") if PROBES[k[1]].kind == "fair"}
     assert moved == {

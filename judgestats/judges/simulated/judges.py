@@ -220,6 +220,19 @@ _JUDGES = (
         position_bias=0.0,
     ),
     SimulatedJudge(
+        name="sim-literal",
+        about="holds answers to the reference shown, right or not, scores translated answers lower "
+        "and likes another tone",
+        moved_by={
+            "wrong reference": -2.0,
+            "altered reference": -1.0,
+            "no reference": 0.5,
+            "translated": -0.8,
+            "other tone": 0.6,
+        },
+        position_bias=0.0,
+    ),
+    SimulatedJudge(
         name="sim-touchy",
         about="scores another way as soon as its prompt is worded otherwise",
         wording=0.8,

@@ -18,6 +18,7 @@ __all__ = [
     "is_elsewhere",
     "normal_of",
     "quality_of",
+    "reference_shown",
     "seen_in",
     "stated_quality",
     "uniform_of",
@@ -25,7 +26,7 @@ __all__ = [
 
 _NORMAL = NormalDist()
 _LOWEST, _HIGHEST = 0.15, 0.95
-_STATED = re.compile(r"\(A simulated answer of quality (0\.\d\d)\.\)")
+_STATED = re.compile(r"\(A simulated answer of quality (0\.\d\d)(?:, ([a-z ]{1,40}))?\.\)")
 
 
 def uniform_of(*parts: object) -> float:
@@ -59,15 +60,17 @@ def _designed() -> dict[str, float]:
     }
 
 
-def stated_quality(quality: float) -> str:
-    """The line by which a simulated answer states its quality.
+def stated_quality(quality: float, written: str = "") -> str:
+    """The line by which a simulated answer states its quality, and how it was written anew.
 
     Examples
     --------
     >>> quality_of(f"Because. {stated_quality(0.62)}")
     0.62
+    >>> seen_in("Why?", f"Darum. {stated_quality(0.62, 'translated')}").change
+    'translated'
     """
-    return f"(A simulated answer of quality {quality:.2f}.)"
+    return f"(A simulated answer of quality {quality:.2f}{f', {written}' * bool(written)}.)"
 
 
 @lru_cache(maxsize=1)
@@ -161,7 +164,40 @@ def _plain_change(bare: str, answer: str) -> str:
     """How a text of nobody's bank was changed: by padding, or to what a last line ends with."""
     if bare != answer:
         return "padding"
+    stated = _STATED.search(answer)
+    if stated is not None and stated.group(2):
+        return stated.group(2)
     return "reasoning left out" if answer.startswith(ALONE) else ""
+
+
+@lru_cache(maxsize=1)
+def _references() -> dict[str, str]:
+    """The reference answer to each question of the bundled bank that has one."""
+    from judgestats.items.bank import load_bank
+
+    return {i.question.strip(): i.reference[-1].strip() for i in load_bank() if i.reference}
+
+
+def reference_shown(question: str, shown: str) -> str:
+    """Which probe's reference stands in the prompt; empty for the right one, and other questions.
+
+    Parameters
+    ----------
+    question, shown : str
+        The reference as shown; empty where there is none.
+
+    Examples
+    --------
+    >>> reference_shown("Why?", "Because.")
+    ''
+    """
+    right = _references().get(question.strip())
+    if right is None or shown.strip() == right:
+        return ""
+    if not shown.strip():
+        return "no reference"
+    other = shown.strip() in _references().values()
+    return "wrong reference" if other else "altered reference"
 
 
 def is_elsewhere(question: str, answer: str) -> bool:

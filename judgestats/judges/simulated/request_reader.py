@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgestats.judges.simulated.quality import reference_shown
 from judgestats.protocols.frame import GUIDELINE, QUESTION, answers_in
 from judgestats.protocols.probes.notes import notes
 from judgestats.protocols.probes.pairs import pair_notes
@@ -17,6 +18,7 @@ __all__ = ["Requested", "asked_question", "read_request"]
 _QUESTION = re.compile(
     re.escape(QUESTION[:-1]) + r"(?: [0-9a-f]{8})?\][ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL
 )
+_REFERENCE = re.compile(r"\[Reference answer\][ \t]*\n(.*?)(?=\n{1,2}\[|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"\[The Start of ([^\]\n]{1,60})\]\n.*?\n\[The End of \1\]", re.DOTALL)
 _NO_ANSWER = re.compile(
     r"reference|context|example|judg|evaluation|comparison|crowd|critique|plan|criteri|guideline",
@@ -125,6 +127,8 @@ def read_request(
     crowd = sum(bool(_CROWD.search(name)) for name, _ in blocks)
     match = _QUESTION.search(prompt)
     question = match.group(1).strip() if match else ""
+    held_to = _REFERENCE.search(prompt)
+    reference = reference_shown(question, held_to.group(1) if held_to else "")
     frame = _BLOCK.sub(" ", prompt)
     if match:
         frame = frame.replace(match.group(1), " ", 1)
@@ -152,7 +156,7 @@ def read_request(
             "crowd": crowd,
             "guided": GUIDELINE in frame,
             "wording": wording,
-            **_note_in(frame),
+            **_note_in(frame, reference),
             "fields": fields,
             "main": main,
             "tool": tool,
@@ -164,14 +168,15 @@ def read_request(
             return Requested(kind="choice", labels=ordered, tie=tie, **common)
         low, high = _bounds(spec, frame)
         return Requested(kind="score", low=low, high=high, turned=_turned(frame), **common)
-    return _from_text(frame, answers, question, crowd, wording)
+    return _from_text(frame, answers, question, crowd, wording, reference)
 
 
-def _note_in(frame: str) -> dict[str, Any]:
+def _note_in(frame: str, reference: str) -> dict[str, Any]:
+    """The note of a probe, or what it did to the reference."""
     for text, (name, place) in pair_notes().items():
         if text in frame:
             return {"note": name, "named": place}
-    return {"note": next((name for text, name in notes().items() if text in frame), "")}
+    return {"note": next((name for text, name in notes().items() if text in frame), reference)}
 
 
 def asked_question(messages: Any) -> str:
@@ -275,7 +280,7 @@ def _tie_last(labels: Sequence[str], count: int) -> tuple[tuple[str, ...], bool]
 
 
 def _from_text(
-    frame: str, answers: tuple[str, ...], question: str, crowd: int, wording: str
+    frame: str, answers: tuple[str, ...], question: str, crowd: int, wording: str, reference: str
 ) -> Requested:
     reasoning = "none"
     if _AFTER.search(frame):
@@ -288,7 +293,7 @@ def _from_text(
         "crowd": crowd,
         "guided": GUIDELINE in frame,
         "wording": wording,
-        **_note_in(frame),
+        **_note_in(frame, reference),
         "reasoning": reasoning,
     }
     count = max(len(answers), 2)
