@@ -315,7 +315,8 @@ def test_a_judge_bound_to_its_reference_moves_with_a_tampered_one():
             for j in ("sim-fair", "sim-literal")
         )
         assert -0.25 < fair.low <= fair.high < 0.25  # chance alone
-        assert bound.low <= size + 0.4 and bound.high >= size - 0.4  # cut at the scale's ends
+        assert bound.low <= size + 0.4  # cut at the ends of the scale
+        assert bound.high >= size - 0.4
         assert np.sign(bound.low) == np.sign(bound.high) == np.sign(size)
     assert not {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "reference"}
 
