@@ -274,6 +274,16 @@ def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tu
                 ("apart", "apart from one person", "apart", "judge_person_distance"),
             )
         ),
+        asked_row(
+            "replaces",
+            "may stand for",
+            "stands for",
+            "winning_rate",
+            "people.replaces.{}",
+            names,
+            note="(of people; .50 passes)",
+            beside={"always the same": f"people.constant_replaces.{first}"},
+        ),
     )
 
 

@@ -10,8 +10,11 @@ from judgestats.analysis.pass_fail import with_known_labels
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.inference.result import Result
-from judgestats.stats.validity.alternative_annotator import alternative_annotator_test
+from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.validity.alternative_annotator import (
+    AlternativeAnnotator,
+    alternative_annotator_test,
+)
 from judgestats.stats.validity.ceiling import agreement_ceiling
 
 __all__ = ["PERSON", "annotator_results"]
@@ -84,7 +87,28 @@ def annotator_results(
         ("people.gap", agreed["gap"].label, agreed["gap"]),
         *beyond,
         ("people.replaced", "May the judge replace an annotator?", replaced),
+        *_replaces(replaced),
     ]
+
+
+def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
+    """Of how many people the test says that the judge may stand for, beside a constant judge."""
+    constant = replaced.beside.get("always the same")
+    return [
+        (
+            f"people.{kind}",
+            label,
+            Estimate(
+                name="winning_rate", label=label, estimate=test.winning_rate, sample=test.sample,
+                reason=test.reason,
+            ),
+        )
+        for kind, label, test in (
+            ("replaces", f"People it may stand for (epsilon {replaced.epsilon:g})", replaced),
+            ("constant_replaces", "People that a constant judge may stand for", constant),
+        )
+        if test is not None and not test.reason
+    ]  # fmt: skip
 
 
 def _labels(table: pd.DataFrame, asked: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
