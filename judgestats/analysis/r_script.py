@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.ratings import passes_of_items
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Results, Test
 
@@ -22,7 +23,17 @@ __all__ = ["RNumber", "r_numbers", "write_r"]
 
 _CLOSED = 1e-6
 _FITTED = 1e-3
-_COLUMNS = ("condition", "item_id", "cluster", "replicate", "order", "score", "choice", "label")
+_COLUMNS = (
+    "condition",
+    "item_id",
+    "cluster",
+    "replicate",
+    "order",
+    "score",
+    "choice",
+    "label",
+    "passed",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +94,8 @@ def write_r(folder: Path, frame: pd.DataFrame, results: Results) -> tuple[RNumbe
     """
     numbers = r_numbers(frame, results)
     folder.mkdir(parents=True, exist_ok=True)
+    passes = passes_of_items(frame)  # R is given 1 and 0, whatever words people used
+    frame = frame if passes is None else frame.assign(passed=passes)
     kept = [c for c in _COLUMNS if c in frame]
     frame[kept].to_csv(folder / "judgments.csv", index=False, encoding="utf-8")
     rows = [
@@ -297,7 +310,8 @@ kappa_with_people <- function(name) {
 }
 with_people <- function(name, method) {
   own <- frame[frame$condition == name & !is.na(frame$score), ]
-  own$rating <- suppressWarnings(as.numeric(own$label))
+  numbers <- suppressWarnings(as.numeric(own$label))
+  own$rating <- if ("passed" %in% names(own)) as.numeric(own$passed) else numbers
   own <- own[!is.na(own$rating), ]
   cor(tapply(own$score, own$item_id, mean), tapply(own$rating, own$item_id, mean), method = method)
 }

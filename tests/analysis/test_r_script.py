@@ -60,7 +60,13 @@ def verdicts() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["item", "judge", "repeat", "verdict", "label"])
 
 
-@pytest.mark.parametrize("made", [scores, verdicts])
+def once_and_words() -> pd.DataFrame:
+    """Scores asked for once, people's pass and fail in words."""
+    frame = scores().query("repeat == 0")
+    return frame.assign(label=np.where(frame["label"] > 6, "yes", "no"))
+
+
+@pytest.mark.parametrize("made", [scores, verdicts, once_and_words])
 def test_r_gives_the_same_numbers(workplace, made):
     if not has_packages():
         pytest.skip("needs Rscript with psych and lme4")
@@ -71,7 +77,7 @@ def test_r_gives_the_same_numbers(workplace, made):
     assert done.returncode == 0, done.stdout + done.stderr
     with (out / "compared.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) >= (9 if made is scores else 2)
+    assert len(rows) >= {"scores": 9, "verdicts": 2, "once_and_words": 6}[made.__name__]
     assert all(row["same"] == "TRUE" for row in rows)
 
 
