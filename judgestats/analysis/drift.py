@@ -26,6 +26,7 @@ from judgestats.results import About, Drawing, Row
 from judgestats.results.records import Role
 from judgestats.stats import adjust_family, run_change, spread_test
 from judgestats.stats.agreement.run_change import RunKind
+from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.permutation_summary import ENOUGH, permutations_needed
 from judgestats.stats.inference.result import Result, TestResult
 
@@ -126,6 +127,7 @@ def drift(
     seed: int = 0,
     level: float = 0.95,
     omega_model: str = "parallel",
+    comparisons: int = 1,
 ) -> Analysis:
     """Compare two runs of a judge on the items they share.
 
@@ -150,6 +152,8 @@ def drift(
     level : float
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
         Its omega of each run stands beside the parallel one.
+    comparisons : int
+        Of so many comparisons of runs this is one: p is adjusted for all.
 
     Returns
     -------
@@ -186,7 +190,7 @@ def drift(
         plain = [f.drop(columns="label", errors="ignore") for f in (before, anchors)]
         analysis = drift(
             *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
-            omega_model=omega_model,
+            omega_model=omega_model, comparisons=comparisons,
         )  # fmt: skip
         return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
@@ -207,11 +211,11 @@ def drift(
         own = joined[joined["condition"].isin([f"first: {first}", f"second: {second}"])]
         rerun = None if again is None else again[again["condition"] == first]
         tests += _pair(
-            first, second, own, rerun, n_resamples, len(chosen), scored=scored, level=level,
-            seed=seed,
+            first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
+            level=level, seed=seed,
         )  # fmt: skip
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
-    family = adjust_family(primary, family=_FAMILY)
+    family = _of_several(adjust_family(primary, family=_FAMILY), comparisons)
     headlines = drift_headlines(tests, family)
     analysis = Analysis(
         experiment="drift",
@@ -233,6 +237,16 @@ def drift(
         drawing=_drawing(names, scored=scored),
     )  # fmt: skip
     return with_labelled(analysis, before, after, chosen, level=level)
+
+
+def _of_several(family: Family, comparisons: int) -> Family:
+    """Adjusted for all comparisons of runs too (Bonferroni over them, Holm within each)."""
+    if comparisons == 1:
+        return family
+    adjusted = {k: float(np.minimum(1.0, p * comparisons)) for k, p in family.p_adjusted.items()}
+    return replace(
+        family, name=f"{family.name}, in {comparisons} comparisons of runs", p_adjusted=adjusted
+    )
 
 
 def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:

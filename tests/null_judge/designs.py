@@ -19,6 +19,7 @@ from judgestats.analysis import (
     reasoning,
     self_consistency,
     temperature,
+    validity_run,
 )
 from judgestats.analysis.outcome import Analysis
 from judgestats.judgments.design import Condition
@@ -165,6 +166,48 @@ def probed(
     return probe.analyse(frame, probe.plan(given, conditions))
 
 
+def probed_pairs(
+    rng: np.random.Generator, world: World, *, resamples: int = 199, effect: float = 1.0
+) -> Analysis:
+    """The probes on comparisons, which no judge heeds; an effect leans the last to one place."""
+    probes = tuple(p for p in PROBES_OF_JUDGE.values() if p.asks == "pairs")
+    items = labelled_items(rng, world)
+    conditions = [
+        Condition(judge=j, temperature=1.0, factors={"probe": v})
+        for j in ("a", "b")
+        for v in variants_of(probes)
+    ]
+    leaning = {c.label: 1 - 1 / effect for c in conditions if c.judge == "b"}
+    # These judges choose alike what is off topic: that they do not notice it is true.
+    given = {"probes": probes, "scale": Scale(), "resamples": resamples, "seed": 0}
+    given |= {"own": {"a": "author-a"}, "texts": "on"}
+    frame = compared(rng, world, conditions, items, lean=leaning)
+    return probe.analyse(frame, probe.plan(given, conditions), items=items)
+
+
+def labelled_at_random(
+    rng: np.random.Generator, world: World, *, resamples: int = 199, effect: float = 0.0
+) -> Analysis:
+    """Scores whose labels say nothing of them; an effect is points for an answer of quality 1."""
+    judges = [Condition(judge=j, temperature=1.0, factors={"verdict": "score"}) for j in ("a", "b")]
+    items = tuple(
+        replace(item, responses=tuple(
+            replace(r, quality=round(float(rng.random()), 3)) for r in item.responses
+        ))
+        for item in labelled_items(rng, world)
+    )  # fmt: skip
+    frame = scored_answers(rng, world, judges, items)
+    better = {
+        n: r.quality for i in items for n, r in zip(response_names(i), i.responses, strict=True)
+    }
+    frame["score"] = (frame["score"] + effect * frame["item_id"].map(better)).round()
+    given = {
+        "scale": Scale(), "labels": "designed", "labels_drawn": "random", "labelled": None,
+        "pass_from": None, "mix": "", "resamples": resamples, "seed": 0,
+    }  # fmt: skip
+    return validity_run.analyse(frame, validity_run.plan(given, judges), items=items)
+
+
 def reworded(rng: np.random.Generator, world: World, *, resamples: int = 199) -> Analysis:
     """Two judges under four wordings that change nothing."""
     conditions = [
@@ -186,6 +229,10 @@ NULL: dict[str, Callable[..., Analysis | bool]] = {
     **{name: partial(design, resamples=99) for name, design in SELECTIONS.items()},
     "probe": partial(probed, resamples=99),
     "prompts": partial(reworded, resamples=99),
+    "probe, pairs": partial(probed_pairs, resamples=99),
+    "validity": partial(labelled_at_random, resamples=99),
+    "audit, verdicts": partial(doors.unlabelled, resamples=99),
+    "compare": partial(doors.compared_runs, resamples=99),
 }
 """All that claims, where nothing differs; of check whether a judge just at a demand passes."""
 

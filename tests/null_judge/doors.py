@@ -12,6 +12,8 @@ from judgestats.analysis.drift import drift
 from judgestats.analysis.outcome import Analysis
 from judgestats.commands.check import judge_run, read_demands
 from judgestats.judgments.design import Condition
+from judgestats.reporting.notebook import HeldRun
+from judgestats.reporting.sections.held import pairs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in ("one", "two", "three")]
@@ -53,6 +55,34 @@ def drifted_verdicts(rng, world: World, *, resamples: int = 199, effect: float =
     items = labelled_items(rng, world)
     lean = {RUNS[1].label: 1 - 1 / effect}
     return _rerun(compared(rng, world, RUNS, items, lean=lean), resamples)
+
+
+def unlabelled(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> Analysis:
+    """Verdicts of three judges on pairs without labels; an effect leans the last to one place."""
+    lean = {JUDGES[-1].label: 1 - 1 / effect}
+    return audit(compared(rng, world, JUDGES, labelled_items(rng, world), lean=lean),
+                 n_resamples=resamples)  # fmt: skip
+
+
+def compared_runs(rng, world: World, *, resamples: int = 199, effect: float = 1.0) -> bool:
+    """Whether `compare` tells four runs of one judge apart; an effect lowers the last one's scores.
+
+    As a page or a notebook has it: later runs held to the first, without store or report.
+    """
+    runs = [Condition(judge=f"run {n}", temperature=1.0) for n in range(4)]
+    frame = scored(rng, world, runs, shift={runs[-1].label: -0.2 * (effect - 1)})
+    parts = [part for _, part in frame.groupby("judge", sort=False)]
+    records = audit(parts[0], n_resamples=19).records({"kind": "audit"})
+    held = pairs([HeldRun(records=records, held=_one_judge(part)) for part in parts],
+                 n_resamples=resamples)  # fmt: skip
+    changes = [pair.comparison for pair in held]
+    if None in changes:
+        raise ValueError(held[changes.index(None)].refused)
+    return any(h.claim == "differs" for c in changes if c for h in c.headlines)
+
+
+def _one_judge(part: pd.DataFrame) -> pd.DataFrame:
+    return part.assign(judge="judge", condition="judge, T=1").reset_index(drop=True)
 
 
 @cache

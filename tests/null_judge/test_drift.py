@@ -7,6 +7,8 @@ import pytest
 
 from judgestats.analysis.drift import drift
 from judgestats.judgments.design import Condition
+from tests.null_judge.designs import seeded
+from tests.null_judge.doors import compared_runs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 ONE, TWO = (Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2))
@@ -56,3 +58,23 @@ def test_a_change_of_size_is_found_among_all_tests():
         [shift] = [h for h in out.headlines if h.hypothesis == "shift"]
         found += shift.claim == "differs" and shift.direction == "lower"
     assert found == 8
+
+
+def test_four_runs_of_one_judge_are_one_family():
+    """Each later run held to the first by itself, .14 of such comparisons would claim a change."""
+    assert not compared_runs(seeded(3), World(), resamples=19)
+    world = World(sizes=(1,) * 30, replications=5, unread=0.0, constant=0.0)
+    assert compared_runs(seeded(1), world, resamples=99, effect=6.0)
+
+
+def test_a_comparison_among_several_is_adjusted_for_all():
+    frame = scored(seeded(4), World(sizes=(1,) * 12), [ONE, TWO], shift={TWO.label: -0.4})
+    first = frame["condition"] == ONE.label
+    one, of_three = (
+        drift(frame[first], frame[~first], pairs=PAIR, n_resamples=999, comparisons=n)
+        for n in (1, 3)
+    )
+    for alone, among in zip(one.headlines, of_three.headlines, strict=True):
+        if np.isfinite(alone.p_adjusted):
+            assert among.p_adjusted == pytest.approx(min(1, 3 * alone.p_adjusted), rel=0.5)
+            assert among.p_adjusted >= alone.p_adjusted

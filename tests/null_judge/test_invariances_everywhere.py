@@ -3,7 +3,9 @@ anything advised of what could not be read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
 
 import pandas as pd
 import pytest
@@ -23,12 +25,15 @@ from judgestats.analysis import (
     rejection_sampling,
     self_consistency,
     temperature,
+    validity_run,
 )
 from judgestats.analysis.outcome import Analysis
 from judgestats.errors import InputError
+from judgestats.items.schema import Item
+from judgestats.protocols.naming import pair_name, response_names
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
-from tests.null_judge.test_invariances import alike, estimates
+from tests.null_judge.test_invariances import SWAP, alike, estimates
 from tests.null_judge.worlds import World
 
 DOORS = {
@@ -49,10 +54,13 @@ DOORS = {
     "audit, people": (doors, "audit"),
     "probe": (probe, "analyse"),
     "prompts": (prompts, "analyse"),
+    "probe, pairs": (probe, "analyse"),
+    "validity": (validity_run, "analyse"),
+    "audit, verdicts": (doors, "audit"),
     "drift, scores": (doors, "drift"),
     "drift, verdicts": (doors, "drift"),
 }
-"""Where each design hands its judgments over; `check` reads the metrics of an audit."""
+"""Where each design hands its judgments over; `check` reads an audit, `compare` drifts."""
 SMALL = World(sizes=(4, 3, 2, 2, 1, 1, 1, 1), replications=3)
 
 
@@ -130,7 +138,7 @@ def changed(real: Callable, change: Callable[[pd.DataFrame], pd.DataFrame]) -> C
 
 
 def test_every_design_is_held():
-    assert set(NULL) - {"check"} == set(DOORS)
+    assert set(NULL) - {"check", "compare"} == set(DOORS)
 
 
 def made(name: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None, monkeypatch) -> Analysis:
@@ -174,6 +182,51 @@ def test_names_of_options_change_nothing(name, monkeypatch):
     if name == "omega":  # ids hold the names of the options
         assert sorted(two.values()) == pytest.approx(sorted(one.values()), rel=1e-9, abs=1e-9)
         return
+    assert len(one) >= 12
+    assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
+    assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}
+
+
+def turned(items: Sequence[Item]) -> tuple[tuple[Item, ...], dict[str, str]]:
+    """Items with their answers in the other order, and what is called what then."""
+    out, names = [], {}
+    for item in items:
+        last = len(item.responses) - 1
+        labels = [
+            replace(w, a=last - w.b, b=last - w.a, winner=SWAP[w.winner]) for w in item.labels
+        ]
+        other = replace(item, responses=item.responses[::-1], labels=tuple(labels))
+        names |= dict(zip(response_names(item), response_names(other)[::-1], strict=True))
+        names |= {
+            pair_name(item, (a, b)): pair_name(other, (last - b, last - a))
+            for a, b in combinations(range(last + 1), 2)
+        }
+        out.append(other)
+    return tuple(out), names
+
+
+# rejection_sampling draws among candidates of equal points, by their order.
+@pytest.mark.parametrize("name", ["alignment", "crowd", "bias"])
+def test_which_answer_is_called_the_first_changes_nothing(name, monkeypatch):
+    module, door = DOORS[name]
+    real = getattr(module, door)
+
+    def analyse(*given, items, **named):
+        others, names = turned(items)
+
+        def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+            return frame.assign(
+                item_id=frame["item_id"].map(names),
+                choice=frame["choice"].map(SWAP) if "choice" in frame else "",
+                order=frame["order"].fillna("").str[::-1],
+            )
+
+        return changed(real, renamed)(*given, items=others, **named)
+
+    given = made(name, None, monkeypatch)
+    monkeypatch.setattr(module, door, analyse)
+    other = NULL[name](seeded(3), SMALL, resamples=19)
+    one, two = (estimates(f) for f in (given, other))
     assert len(one) >= 12
     assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
     assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}

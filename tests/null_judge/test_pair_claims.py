@@ -7,10 +7,13 @@ import pytest
 from tests.null_judge.designs import (
     DESIGNS,
     METHODS,
+    NULL,
     aligned,
     averaged,
     claims,
+    labelled_at_random,
     left_out,
+    probed_pairs,
     seeded,
     unbiased,
 )
@@ -78,3 +81,19 @@ def test_padding_place_and_authorship_are_one_family():
     if least[0] == smallest:
         assert least[1] == pytest.approx(min(1.0, tests * smallest))
     assert all(adjusted >= given for given, adjusted in p.values())
+
+
+@pytest.mark.parametrize("name", ["validity", "audit, verdicts", "probe, pairs"])
+def test_nothing_is_claimed_where_labels_places_and_hints_do_not_matter(name):
+    found = [NULL[name].func(seeded(s), World(), resamples=19) for s in range(2)]
+    assert sum(bool(claims(one)) for one in found) <= 1
+    assert all(one.headlines for one in found)
+
+
+def test_a_relation_to_labels_and_a_leaning_of_pairs_are_found():
+    world = World(sizes=(1,) * 30, replications=5, unread=0.0, constant=0.0)
+    found = labelled_at_random(seeded(1), world, resamples=99, effect=4.0)
+    assert len([i for i in claims(found) if i.startswith("headline.related.")]) == 2
+    leaning = probed_pairs(seeded(1), world, resamples=99, effect=2.0)
+    assert "headline.moved.position, b at T=1" in claims(leaning)
+    assert not [i for i in claims(leaning) if ", a at" in i]

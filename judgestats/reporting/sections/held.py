@@ -78,17 +78,22 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
     Returns
     -------
     list of Pair
+        Adjusted for all: a judge run four times has not changed three times.
     """
     from judgestats.analysis.drift import drift  # with all that it computes by
 
     held = []
+    tested = sum(not refusals(runs[0], run) for run in runs[1:])
     for number, run in enumerate(runs[1:], start=2):
         reasons = refusals(runs[0], run)
         if reasons:
             held.append(Pair(number=number, refused="; ".join(reasons)))
             continue
         try:
-            change = drift(runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed)
+            change = drift(
+                runs[0].judgments, run.judgments, n_resamples=n_resamples, seed=seed,
+                comparisons=tested,
+            )  # fmt: skip
         except InputError as error:
             held.append(Pair(number=number, refused=str(error)))
             continue
