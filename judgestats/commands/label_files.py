@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Parameters
     ----------
     path : Path
-        CSV, TSV, JSON lines or Parquet.
+        CSV, TSV, JSON lines, a JSON list of objects or Parquet.
 
     Returns
     -------
@@ -37,6 +38,8 @@ def read_table(path: Path) -> pd.DataFrame:
     try:
         if path.suffix in {".jsonl", ".ndjson"}:
             frame = pd.read_json(path, lines=True, dtype=False)
+        elif path.suffix == ".json":
+            frame = pd.DataFrame(_records(path))
         elif path.suffix == ".parquet":
             frame = pd.read_parquet(path)
         else:
@@ -47,11 +50,20 @@ def read_table(path: Path) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), "").astype(str)
 
 
+def _records(path: Path) -> list[dict[str, object]]:
+    records = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
+        raise ValueError("expected a JSON list of objects, one a row")
+    return records
+
+
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table, in the format of its name, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     if path.suffix in {".jsonl", ".ndjson"}:
         frame.to_json(beside, orient="records", lines=True, force_ascii=False)
+    elif path.suffix == ".json":
+        frame.to_json(beside, orient="records", force_ascii=False)
     elif path.suffix == ".parquet":
         frame.to_parquet(beside, index=False)
     else:

@@ -37,7 +37,7 @@ _PAIRS = (
     ("approve", "reject"), ("valid", "invalid"), ("success", "failure"), ("relevant", "irrelevant"),
     ("safe", "unsafe"), ("acceptable", "unacceptable"), ("supported", "unsupported"),
     ("grounded", "ungrounded"), ("faithful", "unfaithful"), ("positive", "negative"),
-    ("ok", "not ok"), ("compliant", "non-compliant"), ("1", "0"),
+    ("ok", "not ok"), ("compliant", "non-compliant"), ("1", "0"), ("1", "-1"),
 )  # fmt: skip
 PASS_WORDS: frozenset[str] = frozenset(good for good, _ in _PAIRS)
 """Words for a pass; each has its opposite among the pairs that are understood."""
@@ -149,7 +149,7 @@ def passes_beside_scores(labels: pd.Series, scores: pd.Series) -> tuple[str, str
     read = scores.dropna()
     if pair is None or read.empty:
         return None
-    if pair == ("1", "0") and (len(words) < 2 or (read.min() >= 0 and read.max() <= 1)):
+    if pair[0] == "1" and (len(words) < 2 or (read.min() >= float(pair[1]) and read.max() <= 1)):
         return None
     return pair
 
@@ -252,11 +252,12 @@ def _undeclared(
     given = set(words)
     picked = name in _PICKED or (role == "choice" and name not in _SCORED)
     if pass_fail(words) is not None:
-        if name in _PICKED and given <= {"0", "1"}:
+        if name in _PICKED and given <= {"-1", "0", "1"}:
+            other = "-1" if "-1" in given else "0"
             raise InputError(
                 f"the column {column!r} holds only {' and '.join(sorted(given))}, which may be "
                 "fail and pass, or two responses. Say which: --kind pass-fail --pass 1, or "
-                "--codes 0=a,1=b."
+                f"--codes {other}=a,1=b."
             )
         return _pass_fail(words, column, ())
     open_name = picked or name in {"verdict", "outcome", "result", "decision"}

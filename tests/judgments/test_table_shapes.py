@@ -214,6 +214,24 @@ def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
         assert found["status"].eq("ok").all(), name
 
 
+def test_several_nested_criteria_are_suggested_at_once_and_items_are_called_items(tmp_path):
+    path = tmp_path / "nested.json"
+    rows = [
+        {"id": f"i{i}", "scores": {"tone": {"value": 2 + i}, "depth": {"value": 6 - i}}}
+        for i in range(4)
+    ]
+    path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="--wide 'criterion=") as refused:
+        read_judgments(path)
+    wide = str(refused.value).partition("--wide '")[2].partition("'")[0]
+    judged = read_judgments(path, mapping={"item_id": "id"}, wide=(wide,))
+    assert set(judged["condition"]) == {"judge, criterion=tone", "judge, criterion=depth"}
+    assert judged["score"].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 4.0, 3.0]
+    path.write_text(json.dumps({"examples": [{"input": "1 + 1 =", "target": "2 of them"}] * 3}))
+    with pytest.raises(InputError, match="These look like items, not judgments"):
+        read_judgments(path)
+
+
 def test_paths_through_two_lists_side_by_side_are_refused(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"a": [{"id": 1}], "b": [{"score": 2}]}))

@@ -94,6 +94,17 @@ def _spec(spec: str) -> tuple[str, list[str]]:
     return role, patterns
 
 
+def wide_paths(spec: str) -> list[str]:
+    """What a specification of wide columns names by a path into nested cells.
+
+    Examples
+    --------
+    >>> wide_paths("criterion=scores.tone.value,gpt*")
+    ['scores.tone.value']
+    """
+    return [p for p in _spec(spec)[1] if "." in p and "*" not in p]
+
+
 def _matching(source: Path | str, table: pd.DataFrame, patterns: list[str]) -> tuple[str, ...]:
     matching: list[str] = []
     for pattern in patterns:

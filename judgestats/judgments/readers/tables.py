@@ -21,7 +21,7 @@ from judgestats.judgments.readers.column_words import run_columns
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.judgments.readers.item_texts import item_texts
 from judgestats.judgments.readers.labels import joined_labels, with_people
-from judgestats.judgments.readers.layout import exploded, long_of, with_paths
+from judgestats.judgments.readers.layout import exploded, long_of, wide_paths, with_paths
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
     PARTS,
@@ -245,6 +245,7 @@ def _reshaped(
         if "replicate" not in mapping:
             mapping["replicate"] = "place"
     for spec in options.wide:
+        table = with_paths(source, table, wide_paths(spec))
         table, role, columns = long_of(source, table, spec)
         person = "person" if role == "label" else role
         shapes.append(f"one column {_articled(person)} ({_few(list(columns))})")

@@ -19,6 +19,9 @@ _IDS = frozenset(
     {"traceid", "runid", "caseid", "spanid", "key", "input", "question", "prompt", "name"}
 )
 _ABOVE = frozenset({"score", "scores", "feedback", "feedbackstats", "evaluation", "evaluations"})
+_ASKED = frozenset(
+    {"turns", "question", "prompt", "input", "instruction", "response", "response1", "answer"}
+)
 _COUNTS = frozenset({"n", "count", "latency", "cost", "weight", "id"})
 _VALUES = ("value", "stringvalue", "numericvalue")
 
@@ -55,7 +58,18 @@ def tree_of(document: Any) -> str:
         lines.append(f"  ... and {len(leaves) - _MOST_PATHS} more")
     suggestion = suggested_map(leaves)
     criterion = suggestion.pop("criterion", "")
-    mapping = ",".join(f"{k}={v}" for k, v in suggestion.items())
+    criteria = _several(leaves) if not criterion else []
+    if suggestion.get("verdict") in criteria:
+        suggestion.pop("verdict")
+        wide = f"--wide 'criterion={','.join(criteria)}'"
+        lines.append(f"It is read with: --map '{_mapping(suggestion)}' {wide}")
+        return "\n".join(lines)
+    if not suggestion and any(_last(p) in _ASKED for p in leaves):
+        lines.append(
+            "These look like items, not judgments (no verdict is among them): judgestats run "
+            "temperature -P items=FILE asks judges for verdicts; analyze reads what judges said."
+        )
+    mapping = _mapping(suggestion)
     further = f" --factor '{criterion}'" if criterion else ""
     lines.append(
         f"It is read with: --map '{mapping}'{further}"
@@ -63,6 +77,19 @@ def tree_of(document: Any) -> str:
         else "Name its columns: --map item_id=PATH,verdict=PATH"
     )
     return "\n".join(lines)
+
+
+def _mapping(suggestion: Mapping[str, str]) -> str:
+    return ",".join(f"{k}={v}" for k, v in suggestion.items())
+
+
+def _several(leaves: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Numbers side by side under one parent of scores, in no list: a criterion each."""
+    placed = [p for _, p in _by_place(leaves, most=_MOST_PATHS)]
+    parents = {tuple(p.split(".")[:2]) for p in placed}
+    return placed if len(placed) > 1 and not any("[]" in p for p in placed) and len(
+        {p[:1] for p in parents}
+    ) == 1 else []  # fmt: skip
 
 
 def _leaves(document: Any) -> dict[str, list[Any]]:
@@ -137,7 +164,7 @@ def suggested_map(text: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     return chosen | {role: path}
 
 
-def _by_place(text: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
+def _by_place(text: Mapping[str, Sequence[Any]], most: int = 1) -> list[tuple[str, str]]:
     """Numbers that stand under something called scores or feedback, whatever their own name."""
     under = [
         p
@@ -146,7 +173,7 @@ def _by_place(text: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
         and any(isinstance(e, (bool, int, float)) for e in examples)
         and _last(p) not in _COUNTS
     ]
-    return [("verdict", under[0])] if under else []
+    return [("verdict", p) for p in under[:most]]
 
 
 def _last(path: str) -> str:

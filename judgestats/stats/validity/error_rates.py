@@ -44,7 +44,8 @@ class ErrorRates(Result):
     Attributes
     ----------
     table : mapping of str to int
-        Counts ``tp``, ``fp``, ``fn``, ``tn``, and ``unread_positive``, ``unread_negative``: labels
+        Counts ``tp``, ``fp``, ``fn``, ``tn``, and ``tied_positive``, ``tied_negative`` (repeats
+        that tie), ``unread_positive``, ``unread_negative``: labels
         of items on which the judge could not be read.
     rates : mapping of str to Estimate
         ``sensitivity``, ``specificity``, ``precision``, ``negative_predictive_value``,
@@ -86,6 +87,8 @@ class ErrorRates(Result):
             f"judge pass   {t['tp']:>12}  {t['fp']:>12}",
             f"judge fail   {t['fn']:>12}  {t['tn']:>12}",
         ]
+        if t["tied_positive"] or t["tied_negative"]:
+            lines.append(f"tied         {t['tied_positive']:>12}  {t['tied_negative']:>12}")
         if t["unread_positive"] or t["unread_negative"]:
             lines.append(f"unread       {t['unread_positive']:>12}  {t['unread_negative']:>12}")
         lines.append("")
@@ -159,7 +162,8 @@ def error_rates(
     with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
     kappa and Matthews' correlation: jackknife over clusters. Unread items stand in the table and
     count as wrong in the accuracy, sensitivity and specificity (a judge that cannot be read did
-    not find the failure).
+    not find the failure). Repeats that tie are half of either verdict in every rate: counted as
+    wrong on both sides they made sensitivity and specificity of a good judge add up to less than 1.
 
     References
     ----------
@@ -206,13 +210,17 @@ def error_rates(
     if weights is not None:
         weight = weight * weights * (items.n / weights.sum())
     lab = items.labelled
-    y, f, w, codes = items.human[lab], verdict[lab], weight[lab], items.codes[lab]
+    # 1, 0, and .5 where the repeats tie.
+    voted = np.where(items.judge == 0.5, 0.5, verdict)
+    y, f, w, codes = items.human[lab], voted[lab], weight[lab], items.codes[lab]
     drawn_in_parts = part[lab] if part is not None else None
     table = {
         "tp": int(np.sum((y == 1) & (f == 1))),
         "fp": int(np.sum((y == 0) & (f == 1))),
         "fn": int(np.sum((y == 1) & (f == 0))),
         "tn": int(np.sum((y == 0) & (f == 0))),
+        "tied_positive": int(np.sum((y == 1) & (f == 0.5))),
+        "tied_negative": int(np.sum((y == 0) & (f == 0.5))),
         "unread_positive": int(np.sum((y == 1) & np.isnan(f))),
         "unread_negative": int(np.sum((y == 0) & np.isnan(f))),
     }
@@ -224,31 +232,25 @@ def error_rates(
         excluded={"not labelled": n_out} if n_out else {},
     )
     words = {"negative": categories[0], "positive": categories[1]}
+    passes, people = np.nan_to_num(f), y
+    fails = np.where(np.isnan(f), 0.0, 1 - passes)
     rates: dict[str, Estimate] = {}
     for name, label, given, value, none in _SHARES:
-        base = (y if given == "people" else f) == value
-        hit = base & ((f if given == "people" else y) == value)
+        judge = passes if value == 1 else fails
+        same = (people == value).astype(float)
+        base = same if given == "people" else judge
         rates[name] = _share(
-            name, label, hit * w, base * w, codes, items.clustered, inference["level"], sample,
-            none.format(**words), drawn_in_parts, reason, weights is not None,
+            name, label, judge * same * w, base * w, codes, items.clustered, inference["level"],
+            sample, none.format(**words), drawn_in_parts, reason, weights is not None,
         )  # fmt: skip
+    right = np.where(people == 1, passes, fails)
     rates["accuracy"] = _share(
-        "accuracy",
-        "Accuracy",
-        (f == y) * w,
-        w,
-        codes,
-        items.clustered,
-        inference["level"],
-        sample,
-        "",
-        drawn_in_parts,
-        reason,
-        weights is not None,
-    )
+        "accuracy", "Accuracy", right * w, w, codes, items.clustered, inference["level"], sample,
+        "", drawn_in_parts, reason, weights is not None,
+    )  # fmt: skip
     cells = np.column_stack(
-        [(y == 1) & (f == 1), (y == 0) & (f == 1), (y == 1) & ~(f == 1), (y == 0) & ~(f == 1)]
-    ).astype(float)
+        [people * passes, (1 - people) * passes, people * (1 - passes), (1 - people) * (1 - passes)]
+    )
     for name, label, combine, undefined in _COEFFICIENTS:
         out = estimate_from_sums(
             SumStatistic(per_item=lambda x: x, combine=combine),
@@ -266,6 +268,9 @@ def error_rates(
         )
         rates[name] = _undefined(out, reason) if reason else _within(out)
     notes += _class_notes(y, words)
+    if tied := int(np.sum(f == 0.5)):
+        message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
+        notes.append(Note(code="tied_votes", message=message))
     notes += _no_better(rates)
     share = float(np.sum(w * y) / w.sum())
     constant = {
@@ -284,7 +289,7 @@ def error_rates(
 
 
 def majority(items: LabelledItems) -> FloatArray:
-    """The majority verdict of the repeats; a tie or no read verdict is NaN."""
+    """The majority verdict of the repeats, which a draw by verdict goes by; a tie is NaN."""
     f = items.judge
     return np.where(np.isnan(f) | (f == 0.5), np.nan, (f > 0.5).astype(float))
 

@@ -148,3 +148,17 @@ def test_by_verdict_without_a_label_of_the_unread_speaks_for_what_was_read():
         "no label"
         in error_rates(judge, human, labels_drawn="by-verdict").rates["sensitivity"].reason
     )
+
+
+def test_tied_repeats_are_half_of_either_verdict():
+    judge = np.array([[1, 1], [1, 0], [0, 0], [1, 0], [0, 1], [1, 1]], dtype=float)
+    human = np.array([1, 1, 0, 0, 1, 0], dtype=float)
+    out = error_rates(judge, human)
+    assert (out.table["tied_positive"], out.table["tied_negative"]) == (2, 1)
+    assert out.rates["sensitivity"].estimate == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert out.rates["specificity"].estimate == pytest.approx((1 + 0.5 + 0) / 3)
+    assert out.rates["accuracy"].estimate == pytest.approx((1 + 0.5 + 1 + 0.5 + 0.5 + 0) / 6)
+    assert out.rates["precision"].estimate == pytest.approx(2.0 / 3.5)
+    turned = error_rates(1 - judge, 1 - human)
+    assert turned.rates["specificity"].estimate == out.rates["sensitivity"].estimate
+    assert any(note.code == "tied_votes" for note in out.notes)
