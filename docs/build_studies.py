@@ -27,6 +27,17 @@ from judgestats.studies.paper_tables import grade_score_table, read_printed
 
 PAGE = Path(__file__).resolve().parent / "studies.md"
 RECORDS = PAGE.parents[1] / "judgestats" / "studies" / "records"
+SIMULATED = PAGE.parent / "simulations" / "simulated_studies.csv"
+_SIMULATED = {
+    "C": (
+        "What simulated judges show: `sim-positional` prefers what stands first, `sim-typical` hardly does, and neither "
+        "minds an unrelated option, whose change therefore is 0 in truth."
+    ),
+    "D": (
+        "What simulated judges show: other judgments help `sim-crowd` and do not help `sim-crowd-deaf`, whose gains "
+        "by `cce` therefore are 0 in truth (a vote may still gain, as chance averages out)."
+    ),
+}
 _STUDY = {
     "llmasjudge": "A. Consistency of numerical gradings (LLMasJudge)",
     "schroeder2024": "B. McDonald's omega of LLM judgments (arXiv 2412.12509)",
@@ -266,6 +277,31 @@ def crowd() -> list[str]:
     return lines
 
 
+def simulated(study: str) -> list[str]:
+    """What the default run of a study's experiment shows of judges whose truth is known."""
+    with SIMULATED.open(newline="", encoding="utf-8") as stream:
+        cells = [r for r in csv.DictReader(stream) if r["study"] == study]
+    conditions = [r["condition"].split(", ", 2) for r in cells]  # judge, temperature, levels
+    judges = list(dict.fromkeys(judge for judge, *_ in conditions))
+    asked = list(dict.fromkeys(r["what"] for r in cells))
+    shown: dict[str, dict[tuple[str, str], str]] = {}
+    for r, (judge, _, levels) in zip(cells, conditions, strict=True):
+        bounds = f" [{r['low']}, {r['high']}]" if r["low"] else ""
+        shown.setdefault(levels, {})[judge, r["what"]] = f"{r['estimate']}{bounds}"
+    columns = [(judge, what) for what in asked for judge in judges]
+    return [
+        (
+            f"{_SIMULATED[study]} The default run of `judgestats run {cells[0]['experiment']}`, nothing paid "
+            "([script](simulations/simulated_studies.py), [all figures](simulations/simulated_studies.csv)), 95 % intervals:"
+        ),
+        "",
+        *table(
+            ["condition", *(f"{judge}: {what}" for judge, what in columns)],
+            ([levels, *(of.get(column, "") for column in columns)] for levels, of in shown.items()),
+        ),
+    ]
+
+
 def page() -> str:
     """The whole page."""
     lines = [
@@ -282,8 +318,10 @@ def page() -> str:
         *omega_cells(),
         *study("grade_score"),
         *grade_score(),
+        *simulated("C"),
         *study("crowd_comparative"),
         *crowd(),
+        *simulated("D"),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -17,6 +17,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -146,8 +147,12 @@ def taught(folder: Path) -> dict[str, Any]:
     return {"examples": about["examples"], "loss": [losses[0], losses[-1]]}
 
 
-def table2(folder: Path, *, sizes: Mapping[str, int], epochs: float, pairs: int) -> dict[str, Any]:
-    """Judges trained on vanilla, crowd and mixed judgments, all asked about five sets."""
+def table2(folder: Path, *, sizes: Mapping[str, int], steps: int, pairs: int) -> dict[str, Any]:
+    """Judges trained on vanilla, crowd and mixed judgments, all asked about five sets.
+
+    Each is trained for so many steps, whatever its examples: fewer do not teach random weights the
+    form of a verdict, and nothing can be read.
+    """
     told: list[str] = []
     made, texts = {}, []
     for size, count in sizes.items():
@@ -166,8 +171,9 @@ def table2(folder: Path, *, sizes: Mapping[str, int], epochs: float, pairs: int)
             made[data] = len(chats)
     make_causal(texts, folder / "base", width=48)
     judges = {}
-    for data in made:
-        command(f"train {data} --model ./base --out judge-{data} {LEARN} {epochs:g}", folder, told)
+    for data, examples in made.items():
+        epochs = math.ceil(steps / examples)
+        command(f"train {data} --model ./base --out judge-{data} {LEARN} {epochs}", folder, told)
         judges[f"judge-{data}"] = taught(folder / f"judge-{data}")
     sets = stand_ins(folder, pairs=pairs)
     with served(folder, max_tokens=REPLY_TOKENS) as url:
@@ -253,7 +259,7 @@ def table3(folder: Path, *, sizes: Mapping[str, int], epochs: float) -> dict[str
 
 PARTS = {
     "distilled": prove,
-    "table2": lambda folder: table2(folder, sizes={"10000": 4, "30000": 8}, epochs=1, pairs=5),
+    "table2": lambda folder: table2(folder, sizes={"10000": 4, "30000": 8}, steps=100, pairs=2),
     "table3": lambda folder: table3(folder, sizes={"lima": 4, "tulu3": 8}, epochs=1),
 }
 
