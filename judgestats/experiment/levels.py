@@ -126,5 +126,6 @@ def check_levels(levels: Iterable[Levels], parameters: ByName) -> tuple[str, ...
 def _shown(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
-    names = ",".join(f"{v:g}" if isinstance(v, float) else str(v) for v in value)
+    words = {None: "default"}  # a temperature that is left out
+    names = ",".join(f"{v:g}" if isinstance(v, float) else words.get(v, str(v)) for v in value)
     return f"{names!r} alone"

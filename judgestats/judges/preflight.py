@@ -75,7 +75,7 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
                 "the server is running."
             ) from None
         except openai.APIConnectionError as error:
-            why = type(error.__cause__).__name__ if error.__cause__ else "no connection"
+            why = client.connection_failure(error.__cause__, 0.0).detail
             raise JudgeError(
                 f"{spec.base_url} cannot be reached ({why}). Check base_url, and that the server "
                 "is running."

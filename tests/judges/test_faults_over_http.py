@@ -21,8 +21,10 @@ from judgestats.errors import JudgeError
 from judgestats.judges.account import Stop
 from judgestats.judges.budget import Budget
 from judgestats.judges.collect import collect_judgments
+from judgestats.judges.preflight import check_judges
 from judgestats.judges.prices import Price, PriceTable
 from judgestats.judges.retry import RetryPolicy
+from judgestats.judges.spec import parse_judge
 from judgestats.judges.transport import _of_interest
 from judgestats.judges.waiting import quota_pause
 from judgestats.judgments.schemas import validate_raw
@@ -349,6 +351,8 @@ def test_a_private_certificate_is_named_with_what_helps(plan, private_tls, capsy
         collect_judgments(tasks, retry=ONCE)
     assert "SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow)" in str(refused.value)
     assert "self-signed certificate" in str(refused.value)
+    with pytest.raises(JudgeError, match=r"certificate is not trusted.*SSL_CERT_FILE"):
+        check_judges({"m": parse_judge(f"m@{url}", environ={})})  # what a run asks first
     # aiohttp reads the variable once in a process, when it is loaded
     words = ["doctor", "--judges", f"m@{url}"]
     asked = subprocess.run(
