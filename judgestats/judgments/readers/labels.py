@@ -169,7 +169,8 @@ def joined_labels(
     without = [i for i in given if i not in set(people.index)]
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where
-    for ids, what in ((without, "items have no label"), (spare, "labels belong to no judged item")):
+    # A label that is lost may be a mistake in the ids; an item without one rarely is.
+    for ids, what in ((spare, "labels belong to no judged item"), (without, "items have no label")):
         if ids:
             shown = ", ".join(map(str, ids[:5])) + (" and others" if len(ids) > 5 else "")
             notes.append(f"{len(ids)} of {len(given if ids is without else people):,} {what} "
