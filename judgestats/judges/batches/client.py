@@ -300,6 +300,15 @@ def _id(value: dict[str, Any]) -> str:
     return identifier
 
 
+def _status(word: str) -> str:
+    """The word for an end as OpenAI writes it, any other word as it came.
+
+    Others write COMPLETED or canceled: an end that is not seen is waited for without end.
+    """
+    end = word.casefold().replace("canceled", "cancelled")
+    return end if end in _ENDED else word
+
+
 def _state(value: dict[str, Any]) -> BatchState:
     status = value.get("status")
     if not isinstance(status, str):
@@ -314,8 +323,7 @@ def _state(value: dict[str, Any]) -> BatchState:
     name = metadata.get(MARK) if isinstance(metadata, dict) else None
     return BatchState(
         id=_id(value),
-        # Others write COMPLETED or canceled: an end that is not seen is waited for without end.
-        status=one_line(status).casefold().replace("canceled", "cancelled"),
+        status=_status(one_line(status)),
         files=tuple(_id({"id": f}) for f in files if isinstance(f, str) and f),
         has_output=isinstance(files[0], str) and bool(files[0]),
         done=_count(counts.get("completed")) + _count(counts.get("failed")),
