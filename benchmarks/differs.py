@@ -25,42 +25,49 @@ from audits import FILES, ROOT, commands, make
 OUT = ROOT / "docs" / "differs.md"
 MOST_LINES = 24
 VERSION = "import importlib.metadata as m; print(m.version({!r}))"
+
+
+def both(what: str) -> str:
+    """Where judgestats' full screen has both judges' numbers of a row."""
+    return what + r".*\n +judge-1 +(.+)\n +judge-2 +(.+)"
+
+
 ASKED = {
     "How often does asking again change the verdict?": {
-        "judgestats": r"asked again it changes +(.+?\]) +(.+?\])",
+        "judgestats": both(r"asked again it changes"),
         "evalstats": r"judge-1 .+?(0\.\d{4}) +\S+ \(\w+\) +highly(?:.*\n)+? +judge-2 .+?(0\.\d{4}) +\S+ \(\w+\) +highly",
         "judgekeeper": r"([\d.]+% of items changed verdict between identical runs)",
     },
     "How reliable is one verdict?": {
-        "judgestats": r"one verdict's reliability +(.+?\]) +(.+?\])",
+        "judgestats": both(r"one verdict's reliability"),
         "evalstats": r"judge-1 .+?0\.\d{4} +(\S+ \(\w+\)) +highly(?:.*\n)+? +judge-2 .+?0\.\d{4} +(\S+ \(\w+\)) +highly",
     },
     "What would chance give?": {
-        "judgestats": r"one verdict's reliability: (95 % of chance results: below \S+)\n.*(always the same .+?\])",
+        "judgestats": r"one verdict's reliability(?:\n.+){2}\n +\((95 % of chance results: below \S+?)\)(?:.*\n)+? +\((always the same .+?\])",
     },
     "How many repeats for .90?": {
-        "judgestats": r"repeats for \.90 +(\d+ \([^)]*\)) +(\d+ \([^)]*\))",
+        "judgestats": both(r"repeats for \.90"),
     },
     "How often does it agree with people?": {
-        "judgestats": r"agrees with people +(.+?\]) +(.+?\])",
+        "judgestats": both(r"agrees with people"),
         "truescore": r"accuracy +(\S+ \[.+?\])",
     },
     "Beyond chance (kappa)?": {
-        "judgestats": r"beyond chance +(.+?\]) +(.+?\])",
+        "judgestats": both(r"beyond chance"),
         "truescore": r"Cohen κ +(\S+ \[.+?\])",
         "judgekeeper": r"TNR \S+, kappa (\S+) against",
     },
     "Does it pass what people pass, fail what they fail?": {
-        "judgestats": r"passes what people pass +(\S+) .+\n +fails what people fail +(\S+) ",
+        "judgestats": r"passes what people pass\n +judge-1 +(.+)\n.+\n +fails what people fail\n +judge-1 +(.+)",
         "truescore": r"sensitivity (\S+ \[.+?\])\s+specificity (\S+ \[.+?\])",
         "judgekeeper": r"TPR (\S+), TNR (\S+), kappa",
     },
     "What would people say of all of it?": {
-        "judgestats": r"people would give all +(.+?\]) +(.+?\])",
+        "judgestats": both(r"people would give all"),
         "truescore": r"corrected: +(\S+ \[.+?\])",
     },
     "Do the judges differ?": {
-        "judgestats": r"(No difference in agreement with people is shown, nor equality: .+)",
+        "judgestats": r"(No difference in agreement with people is shown, nor equality: (?:.|\n)+?p = \S+)",
         "evalstats": r"(judge-2 +judge-1) .+?(\+\S+ +\S+ +\S+) ",
     },
     "What should be used?": {
@@ -83,6 +90,10 @@ TAIL = """
 Two numbers in a cell are those of judge-1 and judge-2; truescore and judgekeeper were given both judges' rows together, which is what
 their commands take. truescore corrects over items (its `--cluster-column`) and counts agreement over rows; judgestats takes the four
 judgments of an item for one cluster throughout, so that its interval of agreement is the wider one.
+
+judgecal 0.1.0 is not in the table: it reads judgments of its own probes only (planned by `judgecal plan`, asked in batches, `judgecal
+ingest`), no file of verdicts. What it asks (position, verbosity, padding, self-preference, template, stability) is asked here by
+[`bias`](experiments/bias.md) and [`probe`](experiments/probe.md).
 
 judgestats also asks judges itself ([experiments](experiments/index.md)), reads the logs of other tools ([readers](readers.md)), writes a report,
 and holds every statistic to R ([validation](validation/index.md)). It is the slowest of the four: [seconds and
@@ -116,7 +127,9 @@ def answer(text: str, pattern: str, who: str) -> str:
     return " · ".join(" ".join(part.split()).rstrip(".,:") for part in found.groups())
 
 
-def page(printed: dict[str, str], versions: dict[str, str], rows: int) -> str:
+def page(
+    printed: dict[str, str], whole: dict[str, str], versions: dict[str, str], rows: int
+) -> str:
     """The table, and the screens below it."""
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     lines = [HEAD.format(rows=f"{rows:,}", versions=told)]
@@ -124,7 +137,7 @@ def page(printed: dict[str, str], versions: dict[str, str], rows: int) -> str:
     for question, where in ASKED.items():
         cells = [
             answer(text, where[who], who).replace("|", "/") if who in where else ""
-            for who, text in printed.items()
+            for who, text in whole.items()
         ]
         lines.append(f"| {question} | {' | '.join(cells)} |\n")
     lines.append(TAIL)
@@ -150,13 +163,16 @@ def main() -> None:
         printed = {
             who: said(command, folder).replace(f"{folder}/", "") for who, command in ran.items()
         }
+        # the full screen has the rows that the short one folds away
+        whole = {**printed, "judgestats": said([*ran["judgestats"], "--full"], folder)}
+        whole["judgestats"] += printed["judgestats"]
     versions = {}
     for who in printed:
         python = sys.executable if who == "judgestats" else str(given.peers)
         versions[who] = subprocess.run(
             [python, "-c", VERSION.format(who)], capture_output=True, text=True, check=True
         ).stdout.strip()
-    text = page(printed, versions, rows)
+    text = page(printed, whole, versions, rows)
     sys.stdout.write(text)
     if given.write:
         OUT.write_text(text, encoding="utf-8")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
-import json
 import re
 import shutil
 import sys
@@ -116,6 +115,7 @@ async def looked_at(pages: list[Path], folder: Path, profile: str) -> dict[str, 
                         target = folder / f"{stem}-{width}.png"
                         if faults := await browser.look(page, width, target):
                             found[f"{stem} at {width} px"] = faults
+                            print(f"{stem} at {width} px: {'; '.join(faults)}", flush=True)
         return found
     finally:
         process.terminate()
@@ -127,14 +127,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="pages whose path holds this")
+    parser.add_argument("--no-code", action="store_true", help="without functions and their source")
     words = parser.parse_args()
     words.folder.mkdir(parents=True, exist_ok=True)
     pages = [p for p in sorted(SITE.rglob("*.html")) if words.only in str(p.relative_to(SITE))]
+    if words.no_code:
+        pages = [p for p in pages if not {"generated", "_modules"} & set(p.relative_to(SITE).parts)]
     if not pages:
         sys.exit(f"{SITE} holds no such page: make site")
     with tempfile.TemporaryDirectory() as profile:
         found = asyncio.run(looked_at(pages, words.folder, profile))
-    print(json.dumps(found, indent=1, ensure_ascii=False))
     print(f"{len(pages)} pages at {' and '.join(map(str, WIDTHS))} px: {len(found)} with faults")
     return 1 if found else 0
 
