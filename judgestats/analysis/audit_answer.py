@@ -101,7 +101,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), claim), "")
-                + (f" ({far.label})" if far else _by_whom(named.id)),
+                + (f" ({far.label})" if far else _by_whom(named.id, result)),
                 size=f"{named.id}/{far.name}" if far else "",
             )
         )
@@ -142,11 +142,16 @@ def _kind(identity: str) -> str:
     return kind if kind in {"systems", "slots"} else identity
 
 
-def _by_whom(identity: str) -> str:
-    """Of a test of sources: whose scores, since a judge's span several conditions."""
+def _by_whom(identity: str, result: Result) -> str:
+    """Of a test of sources: whose scores, since a judge's span several conditions; which sources.
+
+    The number behind is of the second of two sources over the first.
+    """
     if _kind(identity) != _SOURCES:
         return ""
-    return f" ({identity.removeprefix(f'{_SOURCES}.')})"
+    sources = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
+    pair = f"; {sources[1]} over {sources[0]}" if len(sources) == 2 else ""
+    return f" ({identity.removeprefix(f'{_SOURCES}.')}{pair})"
 
 
 def _share_of_place(result: Result) -> Estimate | None:

@@ -124,6 +124,8 @@ def worst_cases(
 ) -> list[NamedResult]:
     """Of each effect that was shown, the things judged on which it was largest, with their texts.
 
+    Of a scale ``moved`` is by which share of the answers one changed its place.
+
     Parameters
     ----------
     judges : sequence of ProbedJudge
@@ -141,7 +143,7 @@ def worst_cases(
     of = {j.where: j for j in judges}
     rows = []
     for h in headlines:
-        if h.claim != "differs" or h.hypothesis in {"control", "scale"}:
+        if h.claim != "differs" or h.hypothesis == "control":
             continue
         where = h.rests_on[0].removeprefix(f"instrument.{h.about.varied}.")
         rows += _largest(of[where], PROBES[h.about.varied], texts_of_items)
@@ -161,18 +163,19 @@ def _largest(
     sides = judge.sides(probe)
     if sides is None:
         return []
-    change = pd.DataFrame(sides.after).mean(axis=1) - pd.DataFrame(sides.before).mean(axis=1)
-    sign = 1.0 if change.mean() >= 0 else -1.0
-    table = pd.DataFrame({
-        "before": pd.DataFrame(sides.before).mean(axis=1),
-        "after": pd.DataFrame(sides.after).mean(axis=1),
-        "moved": change,
-    })  # fmt: skip
-    worst = (sign * change).sort_values(ascending=False, kind="stable").index[:_WORST]
+    before, after = (pd.DataFrame(x).mean(axis=1) for x in (sides.before, sides.after))
+    if probe.kind == "scale":  # points of two scales say nothing: places in the order do
+        change = after.rank(pct=True) - before.rank(pct=True)
+        size = change.abs()
+    else:
+        change = after - before
+        size = change if change.mean() >= 0 else -change
+    table = pd.DataFrame({"before": before, "after": after, "moved": change})
+    worst = size.sort_values(ascending=False, kind="stable").index[:_WORST]
     out: list[dict[str, object]] = []
     for place in worst:
         name = sides.names[place]
-        if not sign * float(change[place]) > 0:
+        if not float(size[place]) > 0:
             continue
         question, answer = texts.get(name, ("", ""))
         row = {k: float(v) for k, v in table.loc[place].items() if not math.isnan(v)}

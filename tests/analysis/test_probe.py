@@ -223,6 +223,10 @@ def test_scales_are_compared_by_order(on_scales):
     assert claimed(on_scales, "equivalent") == {("sim-fair", n) for n in _SCALES}
     told = " ".join(map(str, on_scales.limitations))
     assert "Not built from these items: scale 1-10 (the run's own scale" in told
+    [worst] = [r.result.table for r in on_scales.described if r.id == "worst_cases"]
+    turned = worst[worst["probe"] == "reversed scale"]
+    assert set(turned["judge"]) == {"sim-numeric at T=1"}
+    assert turned["moved"].abs().between(0.3, 1).all()
     forgot = on_scales["instrument.reversed scale.sim-numeric at T=1"].effect.estimate
     assert forgot > on_scales["instrument.scale 1-5.sim-numeric at T=1"].effect.estimate
     levels = {r.id: r.result.estimate for r in on_scales.results if r.id.startswith("levels.")}
