@@ -149,7 +149,8 @@ def _by_whom(identity: str, result: Result) -> str:
     """
     if _kind(identity) != _SOURCES:
         return ""
-    sources = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
+    listed = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
+    sources = [str(source) for source in listed]
     pair = f"; {sources[1]} over {sources[0]}" if len(sources) == 2 else ""
     return f" ({identity.removeprefix(f'{_SOURCES}.')}{pair})"
 
