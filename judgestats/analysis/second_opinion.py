@@ -314,13 +314,18 @@ def _families(results: Results) -> Iterator[Opinion]:
             defined = [r for r in records if not math.isnan(r.p)]
             alone[family.id] = defined
             together.setdefault(_pool(family), []).extend(defined)
+    claimed = {h.rests_on[0]: h.p_adjusted for h in results.headlines if h.rests_on}
     for family in results.families:
         members = alone.get(family.id, [])
         if len(members) < 2:
             continue
         own = _adjusted(members, members, "Holm")
-        joint = _adjusted(members, together[_pool(family)], "Holm, with all families of its label")
-        yield own if own.agrees or not joint.agrees else joint
+        pool = together[_pool(family)]
+        others = [_adjusted(members, pool, "Holm, with all families of its label")]
+        if family.id in claimed:
+            least = claimed[family.id]
+            others.append(_adjusted(members, members, "Holm, not below its claim's p", least))
+        yield next((o for o in (own, *others) if o.agrees), own)
 
 
 def _pool(family: Family) -> tuple[str, bool]:
@@ -329,14 +334,16 @@ def _pool(family: Family) -> tuple[str, bool]:
 
 
 def _adjusted(
-    members: Sequence[Test | Comparison], of: Sequence[Test | Comparison], convention: str
+    members: Sequence[Test | Comparison],
+    of: Sequence[Test | Comparison],
+    convention: str,
+    least: float = 0.0,
 ) -> Opinion:
     """The member of a family whose adjusted p lies furthest from theirs."""
     from statsmodels.stats.multitest import multipletests
 
-    p = dict(
-        zip((r.id for r in of), multipletests([r.p for r in of], method="holm")[1], strict=True)
-    )
+    adjusted = np.fmax(multipletests([r.p for r in of], method="holm")[1], least)
+    p = dict(zip((r.id for r in of), adjusted, strict=True))
     worst = max(members, key=lambda r: abs(p[r.id] - r.p_adjusted))
     return Opinion(
         result=worst.id, what=f"adjusted p, furthest apart of {len(members)}",
