@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judgestats.results.numbers import format_p
+from judgestats.results.numbers import format_p, written_out
 
 __all__ = [
     "DASH",
@@ -60,10 +60,11 @@ def number(value: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
     if value != 0 and (abs(value) >= 1e6 or abs(value) < 0.5 * 10 ** -(digits + 2)):
-        text = f"{value:.{digits}e}" if abs(value) >= 1e6 else f"{0:.{digits}f}"
+        large = abs(value) >= 1e6
+        text = written_out(value, figures=digits + 1) if large else f"{0:.{digits}f}"
     else:
         text = f"{value:.{digits}f}"
-    if text.startswith("-") and float(text) == 0:
+    if text.startswith("-") and float(text.replace(",", "")) == 0:
         text = text[1:]
     if not leading_zero:
         text = text.replace("-0.", "-.", 1) if text.startswith("-0.") else text

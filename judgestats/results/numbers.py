@@ -22,6 +22,7 @@ __all__ = [
     "is_number",
     "printed_p",
     "with_bounds",
+    "written_out",
 ]
 
 
@@ -47,12 +48,27 @@ def format_number(value: float, *, digits: int = 4) -> str:
     --------
     >>> format_number(0.123456), format_number(float("nan")), format_number(12.0)
     ('0.1235', 'NA', '12')
+    >>> format_number(3204567.0, digits=2)
+    '3,204,567'
     """
     if value is None or math.isnan(value):
         return "NA"
     if math.isinf(value):
         return "Inf" if value > 0 else "-Inf"
-    return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.{digits}e}"
+    if abs(value) < 1e5:
+        return f"{value:.{digits}g}"
+    return written_out(value, figures=digits)
+
+
+def written_out(value: float, *, figures: int) -> str:
+    """A large number as it is written in a text; one beyond all sense in so many figures.
+
+    Examples
+    --------
+    >>> written_out(3204567.0, figures=3), written_out(1e20, figures=3)
+    ('3,204,567', '1.00e+20')
+    """
+    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.{figures - 1}e}"
 
 
 class Adjusted(Protocol):
@@ -171,7 +187,7 @@ def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
     if abs(value) >= 1e6:
-        return f"{value:.{digits}e}".replace("-", MINUS)
+        return written_out(value, figures=digits + 1).replace("-", MINUS)
     needed = next(
         (d for d in range(digits, _MOST_DECIMALS + 1) if abs(value) >= 0.5 * 10.0**-d), digits
     )

@@ -77,7 +77,7 @@ def sample() -> Table:
     [
         (formats.number(0.005, digits=1), "0.0"),
         (formats.number(1e-9, digits=3), "0.000"),
-        (formats.number(12345678.0), "1.23e+07"),
+        (formats.number(12345678.0), "12,345,678"),
         (formats.number(np.float64(2.5), digits=1), "2.5"),
         (formats.number(math.inf), "∞"),
         (formats.number(-0.25, leading_zero=False), "−.25"),
