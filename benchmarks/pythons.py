@@ -15,13 +15,31 @@ import sys
 import tempfile
 from pathlib import Path
 
+from packaging.markers import Marker
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 PAGE = ROOT / "docs" / "stability.md"
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTHONS = {"3.11": "3.11.9", "3.12": "3.12.9", "3.13": "3.13.5", "3.14": "3.14.0"}
+"""Each with a patch that stands for it: the lock's markers ask for more than 3.11."""
 SOURCE_ONLY = ("factor-analyzer",)
 """Packages without any wheel; pure Python, so that each Python builds them alike."""
 BEGIN, END = "<!-- written by benchmarks/pythons.py --write -->", "<!-- end -->"
+
+
+def pinned(full: str) -> str:
+    """The lock's lines for one Python; pip would ask the markers of the Python that runs it."""
+    where = {"python_full_version": full, "python_version": full.rpartition(".")[0]}
+    blocks = re.split(r"\n(?=[a-z0-9])", LOCK.read_text(encoding="utf-8"), flags=re.IGNORECASE)
+    lines = []
+    for block in blocks:
+        name, marked, rest = block.partition(" ; ")
+        marker, _, hashes = rest.partition(" \\\n")
+        if not marked:
+            lines.append(block)
+        elif Marker(marker).evaluate(where):
+            lines.append(f"{name} \\\n{hashes}")
+    return "\n".join(lines)
 
 
 def resolved(python: str) -> tuple[list[str], str]:
@@ -29,11 +47,13 @@ def resolved(python: str) -> tuple[list[str], str]:
     options = ["--dry-run", "--ignore-installed", "--no-deps", "--require-hashes", "--quiet"]
     kinds = ["--only-binary", ":all:", "--no-binary", ",".join(SOURCE_ONLY)]
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder, "report.json")
-        place = ["--python-version", python, "--target", folder, "--report", str(report)]
+        report, lock = Path(folder, "report.json"), Path(folder, "requirements.txt")
+        full = PYTHONS[python]
+        lock.write_text(pinned(full), encoding="utf-8")
+        place = ["--python-version", full, "--target", folder, "--report", str(report)]
         pip = [sys.executable, "-m", "pip", "install"]
         done = subprocess.run(
-            [*pip, *options, *kinds, *place, "-r", str(LOCK)],
+            [*pip, *options, *kinds, *place, "-r", str(lock)],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
