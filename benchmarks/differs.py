@@ -28,10 +28,11 @@ VERSION = "import importlib.metadata as m; print(m.version({!r}))"
 
 
 def both(what: str) -> str:
-    """Where judgestats' full screen has both judges' numbers of a row."""
-    return what + r".*\n +judge-1 +(.+)\n +judge-2 +(.+)"
+    """Where judgestats' screen has both judges' numbers of a row."""
+    return what + r"  +(\S.*?)  +(\S.*?)(?:  +\(.+\))?\n"
 
 
+FULL = "judgestats --full"
 ASKED = {
     "How often does asking again change the verdict?": {
         "judgestats": both(r"asked again it changes"),
@@ -43,7 +44,7 @@ ASKED = {
         "evalstats": r"judge-1 .+?0\.\d{4} +(\S+ \(\w+\)) +highly(?:.*\n)+? +judge-2 .+?0\.\d{4} +(\S+ \(\w+\)) +highly",
     },
     "What would chance give?": {
-        "judgestats": r"one verdict's reliability(?:\n.+){2}\n +\((95 % of chance results: below \S+?)\)(?:.*\n)+? +\((always the same .+?\])",
+        FULL: r"one verdict's reliability(?:\n.+){2}\n +\((95 % of chance results: below \S+?)\)(?:.*\n)+? +\((always the same .+?\])",
     },
     "How many repeats for .90?": {
         "judgestats": both(r"repeats for \.90"),
@@ -58,7 +59,7 @@ ASKED = {
         "judgekeeper": r"TNR \S+, kappa (\S+) against",
     },
     "Does it pass what people pass, fail what they fail?": {
-        "judgestats": r"passes what people pass\n +judge-1 +(.+)\n.+\n +fails what people fail\n +judge-1 +(.+)",
+        FULL: r"passes what people pass\n +judge-1 +(.+)\n.+\n +fails what people fail\n +judge-1 +(.+)",
         "truescore": r"sensitivity (\S+ \[.+?\])\s+specificity (\S+ \[.+?\])",
         "judgekeeper": r"TPR (\S+), TNR (\S+), kappa",
     },
@@ -76,7 +77,7 @@ ASKED = {
         "judgekeeper": r"(Not trustworthy as a gate)",
     },
 }
-"""A question, and where a package's answer stands in what it prints."""
+"""A question, and where a package's answer stands in what it prints (here: two rows that the short screen folds away)."""
 HEAD = """# How judgestats differs
 
 <!-- written by benchmarks/differs.py -->
@@ -127,9 +128,7 @@ def answer(text: str, pattern: str, who: str) -> str:
     return " · ".join(" ".join(part.split()).rstrip(".,:") for part in found.groups())
 
 
-def page(
-    printed: dict[str, str], whole: dict[str, str], versions: dict[str, str], rows: int
-) -> str:
+def page(printed: dict[str, str], full: str, versions: dict[str, str], rows: int) -> str:
     """The table, and the screens below it."""
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     lines = [HEAD.format(rows=f"{rows:,}", versions=told)]
@@ -137,8 +136,10 @@ def page(
     for question, where in ASKED.items():
         cells = [
             answer(text, where[who], who).replace("|", "/") if who in where else ""
-            for who, text in whole.items()
+            for who, text in printed.items()
         ]
+        if FULL in where:
+            cells[0] = answer(full, where[FULL], FULL).replace("|", "/")
         lines.append(f"| {question} | {' | '.join(cells)} |\n")
     lines.append(TAIL)
     for who, text in printed.items():
@@ -163,16 +164,14 @@ def main() -> None:
         printed = {
             who: said(command, folder).replace(f"{folder}/", "") for who, command in ran.items()
         }
-        # the full screen has the rows that the short one folds away
-        whole = {**printed, "judgestats": said([*ran["judgestats"], "--full"], folder)}
-        whole["judgestats"] += printed["judgestats"]
+        full = said([*ran["judgestats"], "--full"], folder)
     versions = {}
     for who in printed:
         python = sys.executable if who == "judgestats" else str(given.peers)
         versions[who] = subprocess.run(
             [python, "-c", VERSION.format(who)], capture_output=True, text=True, check=True
         ).stdout.strip()
-    text = page(printed, whole, versions, rows)
+    text = page(printed, full, versions, rows)
     sys.stdout.write(text)
     if given.write:
         OUT.write_text(text, encoding="utf-8")
