@@ -69,7 +69,7 @@ def test_what_a_repetition_costs_is_told_where_costs_are_known():
 
 
 def test_labels_in_words_are_left_out_and_said():
-    found = audit(scored(label="good"), n_resamples=99)
+    found = audit(scored(label="helpful"), n_resamples=99)
     assert {r.hypothesis or r.id.partition(".")[0] for r in found.results} == {"instrument"}
     assert any("30 labels are words" in t for t in found.limitations)
 
