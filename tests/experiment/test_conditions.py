@@ -74,8 +74,8 @@ def test_top_p_is_varied_beside_temperatures():
     _, analysis = answer("temperature", given)
     trend = analysis["vary.top_p.trend.page_trend_test.sim-discerning at T=1"]
     assert trend.p_value < 0.05
-    assert analysis["spread.sim-discerning at 1"].p_value < 0.2
-    assert {"curve/variance/sim-discerning at 0.2"} < set(analysis.curves)
+    assert analysis["spread.sim-discerning at top_p=1"].p_value < 0.2
+    assert {"curve/variance/sim-discerning at top_p=0.2"} < set(analysis.curves)
 
 
 def test_fixed_fields_stand_in_every_request():

@@ -159,7 +159,7 @@ def test_order_of_rows_part_files_and_an_unrelated_column_change_nothing(name, m
 
 _JOINT = (
     "spread.", "ranks", "posthoc.", "consistency.over_conditions", "judges.",
-    "compare.people", "best",
+    "compare.people", "best", "crossed.",
 )  # fmt: skip
 """Results of all judges together, by how their ids begin: another judge changes them."""
 
