@@ -50,7 +50,7 @@ def test_no_sampling_at_zero_is_described_and_never_a_difference():
     assert not claims(found)
     assert "j, T=0" not in found.records()["spread.j"].about.conditions
     assert all("T=0" not in (r.a, r.b) for r in found["ratio.j"].rows)
-    assert "T = 0 is described" in found.sentence
+    assert "T = 0 asks for no sampling: it is described" in found.sentence
 
 
 def test_where_nothing_was_read_the_reason_is_told():
