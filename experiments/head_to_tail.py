@@ -6,7 +6,7 @@ a reference; without a file the bundled questions that have one are taken.
 
 from __future__ import annotations
 
-from judgestats.experiment.answering import AnswerParameters
+from judgestats.experiment.answer_parameters import AnswerParameters
 from judgestats.experiment.design import Design
 from judgestats.experiment.item_sources import referenced
 from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of

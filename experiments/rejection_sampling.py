@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.analysis.chosen_responses import TIES
-from judgestats.experiment.answering import CandidateParameters
+from judgestats.experiment.answer_parameters import CandidateParameters
 from judgestats.experiment.crowd_parameters import (
     StrategyParameters,
     strategy_conditions,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
-from judgestats.stats.validity.inputs import LABELS_DRAWN, LabelsDrawn
+from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
 
 __all__ = ["Drawing", "check_drawn", "drawing", "drawn_as", "read_mix"]
 

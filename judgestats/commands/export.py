@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.items.readers import read_items
 from judgestats.judgments.versions import read_frame
-from judgestats.tracking.fetch import run_folder
+from judgestats.tracking.fetch import run_data
 from judgestats.training import (
     Filters,
     Source,
@@ -123,18 +122,17 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
     facts : dict
         ``name``, ``judges``, ``items`` and ``simulated``.
     """
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, _ = run_folder(run, Path(scratch))
+    with run_data(run) as (folder, data):
         results = json.loads((folder / "results.json").read_text("utf-8"))
         own_facts = results.get("facts", results)  # 0.1.0 wrote them beside its results
         try:
-            frame = read_frame(folder / "data" / "judgments.parquet")
+            frame = read_frame(data / "judgments.parquet")
         except InputError as error:
             raise InputError(
                 f"export: run {run} has no readable data/judgments.parquet ({error}). Only a "
                 "finished run of an experiment on a judge can be exported."
             ) from error
-        items = read_items(folder / "data" / "items.jsonl", layout="judgestats", empty_ok=True)
+        items = read_items(data / "items.jsonl", layout="judgestats", empty_ok=True)
     name = run
     if Path(run).is_dir():
         own = Path(run).resolve()

@@ -1,4 +1,4 @@
-"""Experiments whose items models answer first: parameters, price, and the answers of a run."""
+"""Experiments whose items models answer first: price, and the answers of a run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from judgestats.errors import BudgetError, InputError, JudgeError
+from judgestats.experiment.answer_parameters import AnswerParameters
 from judgestats.experiment.common_parameters import CommonParameters, settings_of
-from judgestats.experiment.parameter_types import OptionalNames, Temperatures, Whole, parameter
 from judgestats.items.schema import Item
 from judgestats.judges.account import Stop
 from judgestats.judges.budget import Budget
@@ -25,43 +25,12 @@ from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import to_plain
 
 __all__ = [
-    "AnswerParameters",
-    "CandidateParameters",
     "Given",
     "answer_lines",
     "answer_plan",
     "answers_of",
     "priced",
 ]
-
-
-class AnswerParameters(CommonParameters):
-    """Of an experiment in which models may answer first."""
-
-    answers: str = parameter("", "a file of models' answers: item_id, author, answer")
-    answerers: OptionalNames = parameter(
-        "",
-        "models that answer the questions first, written as judges are, or sim-answerer-1 to "
-        "-11; unused where answers= is given",
-    )
-    answer_temperatures: Temperatures = parameter(
-        "0.75", "0-2; every answerer answers once at each"
-    )
-    answer_prompt: str = parameter(
-        "step_by_step",
-        "a bundled prompt's name, or a text file with {question} (and {context} or {passage})",
-    )
-    answer_max_tokens: Annotated[int | None, Whole(1, or_word="")] = parameter(
-        "", "longest answer; by default the server's own limit"
-    )
-
-
-class CandidateParameters(AnswerParameters):
-    """Of an experiment that chooses among several responses."""
-
-    candidates: Annotated[int, Whole(2, 64)] = parameter(
-        "4", "responses of a question compared (drawn by seed; all if models answer)"
-    )
 
 
 _FILE = "answers.jsonl"

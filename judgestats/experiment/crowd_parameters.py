@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Annotated, Any
 
 from judgestats.errors import InputError
-from judgestats.experiment.answering import AnswerParameters
+from judgestats.experiment.answer_parameters import AnswerParameters
 from judgestats.experiment.conditions import crossed
 from judgestats.experiment.item_sources import limited, source_name
 from judgestats.experiment.levels import Levels

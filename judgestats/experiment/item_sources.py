@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.experiment.answering import AnswerParameters, CandidateParameters
+from judgestats.experiment.answer_parameters import AnswerParameters, CandidateParameters
 from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.pair_parameters import PairParameters
 from judgestats.experiment.selection_parameters import BestOfParameters

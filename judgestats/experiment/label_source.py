@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from judgestats.analysis.drawn import read_mix
 from judgestats.errors import InputError
 from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.experiment.item_sources import one_source
 from judgestats.experiment.parameter_types import Choice, Choices, Read, Whole, parameter
 from judgestats.items.schema import Item
-from judgestats.judgments.readers.labels import labelled_ids
 from judgestats.protocols.naming import response_names
-from judgestats.stats.validity.inputs import LABELS_DRAWN
+from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 __all__ = ["LabelParameters", "PeopleParameters", "with_known_labels"]
 
@@ -29,6 +27,8 @@ def _from(name: str, value: str) -> float | None:
 
 def _table_or_designed(name: str, value: str) -> str:
     if value not in {"", "designed"}:
+        from judgestats.judgments.readers.labels import labelled_ids
+
         if not Path(value).is_file():
             raise InputError(f"{name}: there is no file {value!r}. Give a table, or designed.")
         labelled_ids(Path(value))
@@ -36,6 +36,8 @@ def _table_or_designed(name: str, value: str) -> str:
 
 
 def _shares(name: str, value: str) -> str:
+    from judgestats.analysis.drawn import read_mix
+
     try:
         read_mix(value)
     except InputError as error:
@@ -109,6 +111,8 @@ def with_known_labels(parameters: LabelParameters) -> tuple[Item, ...]:
                 "Give people's labels as labels=FILE, with a column item_id and a column label."
             )
         return items
+    from judgestats.judgments.readers.labels import labelled_ids
+
     ids = labelled_ids(Path(parameters.labels))
     names = [name for item in items for name in response_names(item)]
     clusters = {item.cluster for item in items}

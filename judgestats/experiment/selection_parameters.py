@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from judgestats.errors import InputError
-from judgestats.experiment.answering import AnswerParameters
+from judgestats.experiment.answer_parameters import AnswerParameters
 from judgestats.experiment.levels import Levels
 from judgestats.experiment.own_prompts import OwnReasoning
 from judgestats.experiment.parameter_types import Choice, Choices, Names, Read, Whole, parameter

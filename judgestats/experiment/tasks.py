@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from judgestats.errors import InputError
 from judgestats.experiment.common_parameters import CommonParameters
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition, Task
-from judgestats.judgments.staging import Staging
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy
+
+if TYPE_CHECKING:
+    from judgestats.judgments.staging import Staging
 
 __all__ = ["STAGE_JUDGES", "draw_units", "staged", "tasks_of", "units_of"]
 
@@ -176,6 +178,8 @@ def staged(
     """
     if not all(hasattr(protocol, "calls") for protocol in protocols.values()):
         return None
+    from judgestats.judgments.staging import Staging
+
     return Staging(
         cast("Mapping[Condition, Strategy]", protocols),
         units,

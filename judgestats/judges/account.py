@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Account", "Collected", "Stop", "token_parts"]
 
@@ -203,4 +204,6 @@ class Collected:
         """The rows as one frame, streamed or not."""
         if self.frame is not None:
             return self.frame
+        import pandas as pd
+
         return pd.concat([pd.read_parquet(p) for p in self.parts], ignore_index=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["RULES", "both_orders", "combined", "scores_of"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from judgestats.tracking.store import Store, open_store, store_faults
 __all__ = [
     "parameters_of_run",
     "results_of_run",
+    "run_data",
     "run_folder",
     "run_items",
     "run_judgments",
@@ -63,6 +66,14 @@ def run_folder(run: str, scratch: Path) -> tuple[Path, str]:
     return folder, str(kind)
 
 
+@contextmanager
+def run_data(run: str) -> Iterator[tuple[Path, Path]]:
+    """A run's files, and its data among them, for as long as they are read."""
+    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
+        folder, _ = run_folder(run, Path(scratch))
+        yield folder, folder / "data"
+
+
 def run_judgments(run: str) -> pd.DataFrame:
     """The parsed judgments of a run.
 
@@ -75,9 +86,8 @@ def run_judgments(run: str) -> pd.DataFrame:
     -------
     DataFrame
     """
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, _ = run_folder(run, Path(scratch))
-        file = folder / "data" / "judgments.parquet"
+    with run_data(run) as (_, data):
+        file = data / "judgments.parquet"
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
         return validate_parsed(read_frame(file), what=f"judgments of run {run}")
@@ -95,12 +105,9 @@ def run_items(run: str) -> tuple[Item, ...]:
     -------
     tuple of Item
     """
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, _ = run_folder(run, Path(scratch))
-        file = folder / "data" / "items.jsonl"
-        if not file.is_file():
-            return ()
-        return tuple(read_items(file, layout="judgestats", empty_ok=True))
+    with run_data(run) as (_, data):
+        file = data / "items.jsonl"
+        return tuple(read_items(file, layout="judgestats", empty_ok=True)) if file.is_file() else ()
 
 
 def whole_run(run: str) -> str:
@@ -216,8 +223,7 @@ def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:
     InputError
         There is no such run, or it is no run of an experiment.
     """
-    with tempfile.TemporaryDirectory(prefix="judgestats-") as scratch:
-        folder, _ = run_folder(run, Path(scratch))
+    with run_data(run) as (folder, _):
         values = read_values(folder / "session.json") if (folder / "session.json").exists() else {}
     if not isinstance(values, dict) or not isinstance(values.get("parameters"), dict):
         raise InputError(

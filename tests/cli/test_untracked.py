@@ -31,6 +31,20 @@ def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
 
 
+def test_the_help_of_an_experiment_loads_no_heavy_package():
+    script = (
+        "import sys\n"
+        "from judgestats.cli import main\n"
+        "main(['run', 'temperature', '--help'])\n"
+        f"print(sorted({HEAVY | {'pandas', 'scipy', 'pandera'}!r} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "resamples" in done.stdout
+    assert done.stdout.rstrip().endswith("[]")
+
+
 def test_a_report_lies_in_a_folder_that_show_and_a_second_run_take(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table(Path("my.csv"), 2)

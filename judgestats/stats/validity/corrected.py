@@ -20,11 +20,11 @@ from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     FEW_LABELS,
     LabelledItems,
-    LabelsDrawn,
     chance_weights,
     labelled_items,
     policy_notes,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import (
     poststratified_rate,
     stratum_shares,

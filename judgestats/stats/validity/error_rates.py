@@ -21,11 +21,11 @@ from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
-    LabelsDrawn,
     chance_weights,
     labelled_items,
     policy_notes,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 
 __all__ = ["ErrorRates", "error_rates"]
 

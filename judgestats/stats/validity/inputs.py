@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
+from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 __all__ = [
     "FAIL_PASS",
-    "LABELS_DRAWN",
-    "LabelsDrawn",
     "LabelledItems",
     "chance_weights",
     "labelled_items",
@@ -32,9 +31,6 @@ BoolArray = NDArray[np.bool_]
 
 FAIL_PASS = ("fail", "pass")
 """The verdicts' words, the negative one first."""
-
-LabelsDrawn = Literal["random", "stratified", "by-verdict", "convenience"]
-LABELS_DRAWN: tuple[str, ...] = get_args(LabelsDrawn)
 
 FEW_LABELS = 20
 

@@ -27,12 +27,12 @@ from judgestats.stats.validity.clustered_share import critical_value
 from judgestats.stats.validity.inputs import (
     FAIL_PASS,
     LabelledItems,
-    LabelsDrawn,
     labelled_items,
     policy_notes,
     score_values,
     verdict_values,
 )
+from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.paired_shares import tango_limits
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, people_mean
