@@ -11,9 +11,6 @@ from judgestats.errors import BudgetError, InputError
 
 __all__ = ["Budget", "Purse", "unknown_price"]
 
-_ROUNDING = 1e-9
-"""Dollars by which sums of many small costs may be off."""
-
 
 def unknown_price(names: Iterable[str]) -> BudgetError:
     """What to say of a cost limit for judges whose price is unknown.
@@ -112,12 +109,6 @@ class Purse:
     def total(self) -> float:
         """Dollars spent by this run and earlier ones, estimates included."""
         return self.earlier + self.spent + self.perhaps_spent + self.uncounted
-
-    @property
-    def overrun(self) -> float:
-        """Dollars spent beyond the limit; 0 where it was held, or there is none."""
-        limit = self.budget.max_cost
-        return 0.0 if limit is None else max(0.0, self.total - limit - _ROUNDING)
 
     async def take(
         self,

@@ -183,10 +183,6 @@ class Results(Part):
                 return condition
         raise KeyError(f"no condition is called {label!r}")
 
-    def about_condition(self, label: str, estimand: str) -> Estimate:
-        """What describes a condition, by its estimand."""
-        return self.get(self.condition(label).estimates[estimand], Estimate)
-
     def notes(self) -> Iterator[tuple[Record, Note]]:
         """All warnings with the results they belong to."""
         for record in self.results:
