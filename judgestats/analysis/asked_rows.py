@@ -228,6 +228,16 @@ def people_rows(names: Iterable[str], *truth: Row, labels_drawn: str = "") -> tu
             names,
             note=f"(of pairs, {picked})" if picked else "(of pairs)",
         ),
+        asked_row(
+            "best",
+            "best scored is the right one",
+            "right",
+            "chosen_answers_that_are_right",
+            "people.best_scored.{}",
+            names,
+            note="(of questions)",
+            beside={"a random choice": f"people.random_choice.{first}"},
+        ),
         *truth,
         asked_row("bias", "lenient by", "lenient", "bias", "people.bias.{}", names, note=alone),
         asked_row(

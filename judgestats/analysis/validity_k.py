@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.outcome import NamedResult, Recommendation
 from judgestats.analysis.plan import AnalysisPlan
@@ -102,7 +103,8 @@ def choices_by_k(
     Returns
     -------
     list of (str, str, Result)
-        Empty where no question has one right answer among several, each scored twice or more.
+        Empty where no question has one right answer among several; by number only where each is
+        scored twice or more.
     """
     right = right_answers(frame)
     if right is None:
@@ -111,15 +113,14 @@ def choices_by_k(
     scores = scores[:, np.isfinite(scores).any(axis=0)]
     correct = right.reindex(list(array.items)).fillna(False).to_numpy(bool)
     options: dict[str, Any] = {"level": declared.level, "seed": declared.seed}
-    if scores.shape[1] < 2:
-        return []
     try:
         whole = choice_accuracy_by_k(scores, correct, array.clusters, **options)
     except InputError:
         return []
-    results: list[tuple[str, str, Result]] = [
-        ("people.by_k", "How often the best scored answer is the right one", whole)
-    ]
+    results: list[tuple[str, str, Result]] = _with_all(whole, correct, array.clusters)
+    if scores.shape[1] < 2:
+        return results
+    results.append(("people.by_k", "The same, by number of judgments", whole))
     first = frame.drop_duplicates("item_id").set_index("item_id")
     kinds = first["category"].reindex(list(array.items)).astype(str).to_numpy(object)
     rows = []
@@ -136,6 +137,27 @@ def choices_by_k(
         table = AccuracyByCategory(rows=pd.DataFrame(rows), sample=whole.sample)
         results.append(("people.by_k_category", "The same by category", table))
     return results
+
+
+def _with_all(
+    whole: AccuracyByK, correct: NDArray[np.bool_], question: NDArray[np.object_]
+) -> list[tuple[str, str, Result]]:
+    """How often the highest mean of all scores finds the right answer, and a random choice does."""
+    of_question = pd.Series(correct).groupby(question)
+    chance = 1 / of_question.size()[of_question.sum().eq(1) & of_question.size().gt(1)]
+    share = whole.accuracy[max(whole.accuracy)].replace(
+        name="chosen_answers_that_are_right",
+        label="Best scored answers that are right",
+        estimator="highest mean of all scores; those that share it share the credit",
+    )
+    random_choice = share.replace(
+        estimate=float(chance.mean()), std_error=math.nan, interval=None, notes=(),
+        label="A random choice", estimator="mean of 1 / answers",
+    )  # fmt: skip
+    return [
+        ("people.best_scored", "How often the best scored answer is the right one", share),
+        ("people.random_choice", "A random choice among the answers", random_choice),
+    ]
 
 
 def _row(kind: str, part: AccuracyByK) -> dict[str, Any]:

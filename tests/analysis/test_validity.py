@@ -271,6 +271,14 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
     assert "best scored answer is the right one" in found.sentence
     by_category = named(found, "people.by_k_category")
     assert by_category.rows["category"].tolist() == ["x", "y"]
+    best = named(found, "people.best_scored.")
+    assert best.estimate == by_k.accuracy[5].estimate
+    assert named(found, "people.random_choice").estimate == pytest.approx(1 / 3)
+    once = js.audit(parsed_frame(pd.DataFrame(rows).query("replicate == 0")), n_resamples=99)
+    assert named(once, "people.best_scored.").estimate < best.estimate
+    asked = next(r for r in once.analysis.rows if r.key == "best")
+    assert set(asked.cells.values()) == {"people.best_scored.J, T=1"}
+    assert "people.by_k.J, T=1" not in {r.id for r in once.analysis.results}
 
 
 def test_agreement_on_labels_used_for_tuning_is_called_that(passes, tmp_path):

@@ -172,6 +172,8 @@ def test_free_text_times_row_ids_and_measures_are_no_keys():
         "entropy": "measure",
         "topic": "does not vary within an item",
     }
+    asked = read_judgments(frame.assign(is_correct=[1, 1, 1, 0, 0, 0] * 10)).attrs["understood"]
+    assert "did people say `is_correct`? Then --map label=is_correct" in " ".join(asked)
 
 
 def test_numbers_of_a_design_are_keys_and_measures_that_repeat_are_not():

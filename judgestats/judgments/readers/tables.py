@@ -24,6 +24,7 @@ from judgestats.judgments.readers.labels import joined_labels, with_people
 from judgestats.judgments.readers.layout import exploded, long_of, wide_paths, with_paths
 from judgestats.judgments.readers.mistakes import check_mistakes
 from judgestats.judgments.readers.names import (
+    ALIASES,
     PARTS,
     SYSTEMS,
     VERDICTS,
@@ -369,6 +370,10 @@ def _with_status(
     return out
 
 
+_OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
+"""Names of columns that may be people's verdicts where they are the same in all rows of an item."""
+
+
 def _sentence(
     frame: pd.DataFrame,
     names: Mapping[str, str],
@@ -400,6 +405,12 @@ def _sentence(
         pair = passes_beside_scores(frame["label"], frame["score"])
         kind = " (pass / fail of the item, no points)" if pair else ""
         parts.append(f"people's labels = {_labels_said(frame, names, options)}{kind}")
+    else:
+        parts += [
+            f"did people say `{c}`? Then --map label={c}"
+            for c, why in understanding.unused
+            if why == UNVARYING and folded(c) in _OF_ITEMS
+        ][:1]
     return "; ".join([*parts, *unused_columns(understanding)])
 
 
