@@ -25,7 +25,7 @@ extensions = [
     "contents",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_ext"]
+exclude_patterns = ["_ext", "_static"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -39,6 +39,8 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = "judgestats"
 html_theme_options = {"navigation_with_keys": True}
 html_math_renderer = "mathml"

@@ -73,6 +73,7 @@ def strength_results(
     results: list[NamedResult] = []
     described: list[NamedResult] = []
     limits: list[Limit] = []
+    refused: dict[str, list[str]] = {}
     if not {"system_a", "system_b", "choice"} <= set(frame):
         return results, described, limits
     for name, own in frame.groupby("condition", sort=False):
@@ -82,7 +83,7 @@ def strength_results(
         condition, about = str(name), About(conditions=(str(name),))
         if len(used) > _MOST:
             why = f"{len(used)} verdicts take long: use judgestats.stats.bradley_terry on a part"
-            limits.append(_refused(condition, why))
+            refused.setdefault(why, []).append(condition)
             continue
         if LENGTH in used and not np.isfinite(used[LENGTH].to_numpy(float)).all():
             used = used.drop(columns=LENGTH)
@@ -97,7 +98,8 @@ def strength_results(
         try:
             strengths = fitted_strengths(used, declared.level, declared.seed)
         except InputError as refusal:
-            limits.append(_refused(condition, str(refusal)))
+            why = str(refusal).removeprefix("bradley_terry: ")
+            refused.setdefault(why, []).append(condition)
             continue
 
         def named(kind: str, title: str, term: Estimate, of: About = about) -> NamedResult:
@@ -125,12 +127,14 @@ def strength_results(
                 role="descriptive", result=Rows(table=strength_table(strengths)), about=about,
             )
         )  # fmt: skip
+    limits += [_refused(named_conditions, why) for why, named_conditions in refused.items()]
     return results, described, limits
 
 
-def _refused(condition: str, why: str) -> Limit:
+def _refused(conditions: Sequence[str], why: str) -> Limit:
+    where = conditions[0] if len(conditions) == 1 else f"{len(conditions)} conditions"
     return Limit(
-        f"The systems were not put in order by pairwise verdicts ({condition}): {why}",
+        f"The systems were not put in order by pairwise verdicts ({where}): {why}",
         code="no_strengths",
         short="systems not ordered by pairwise verdicts",
     )

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, nearest
 from judgestats.judges.account import Account
+from judgestats.judges.app_client import AppClient, AsgiApp
 from judgestats.judges.batch_limits import Limits
 from judgestats.judges.budget import Budget
-from judgestats.judges.client import AsgiApp, JudgeClient
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.function_client import FunctionClient
@@ -26,6 +26,9 @@ from judgestats.judges.sink import FollowUp
 from judgestats.judges.spec import JudgeSpec, parse_judge
 from judgestats.judgments.settings import field_of
 from judgestats.protocols.base import ReplyMode
+
+if TYPE_CHECKING:
+    from judgestats.judges.client import JudgeClient
 
 __all__ = ["Ask"]
 
@@ -188,7 +191,7 @@ class Ask:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient | FunctionClient,
+        client: JudgeClient | AppClient | FunctionClient,
         journal: Journal,
         limit: AdaptiveLimit | None = None,
     ) -> Endpoint:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import httpx2
 import openai
 
+from judgestats.judges.app_client import AsgiApp
 from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.proxy import proxy_for
 from judgestats.judges.refusals import read_error
@@ -18,14 +19,13 @@ from judgestats.judges.sdk import LeanHttpClient, LeanOpenAI
 from judgestats.judges.spec import JudgeSpec
 from judgestats.judges.transport import (
     MAX_BODY_BYTES,
-    AsgiApp,
     BodyTooLarge,
     BoundedTransport,
     InProcessTransport,
 )
 from judgestats.secrecy import scrubbed
 
-__all__ = ["AsgiApp", "JudgeClient"]
+__all__ = ["JudgeClient"]
 
 
 class JudgeClient:

@@ -9,8 +9,6 @@ from typing import Any
 
 from judgestats.judges.account import Collected
 from judgestats.judges.ask import Ask
-from judgestats.judges.batches.collect import collect_in_batches
-from judgestats.judges.offline import collect_offline
 from judgestats.judges.online import collect_online
 from judgestats.judgments.design import Task
 
@@ -50,8 +48,12 @@ async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any)
     """
     ask = Ask.of(ask, **options)
     if ask.mode == "batch":
+        from judgestats.judges.batches.collect import collect_in_batches
+
         return await collect_in_batches(tasks, ask)
     if ask.mode == "offline":
+        from judgestats.judges.offline import collect_offline
+
         return await collect_offline(tasks, ask)
     return await collect_online(tasks, ask)
 

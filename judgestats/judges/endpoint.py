@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from judgestats.judges.account import Stop
-from judgestats.judges.client import JudgeClient
+from judgestats.judges.app_client import AppClient
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.function_client import FunctionClient
 from judgestats.judges.journal import Journal
@@ -22,6 +23,9 @@ from judgestats.judges.streaks import Streaks
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import label
 from judgestats.protocols.base import ReplyMode
+
+if TYPE_CHECKING:
+    from judgestats.judges.client import JudgeClient
 
 __all__ = ["Endpoint"]
 
@@ -42,7 +46,7 @@ class Endpoint:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient | FunctionClient,
+        client: JudgeClient | AppClient | FunctionClient,
         concurrency: int,
         journal: Journal,
         price: Price,

@@ -14,7 +14,8 @@ import httpx2
 import openai
 
 from judgestats.errors import JudgeError
-from judgestats.judges.client import AsgiApp, JudgeClient
+from judgestats.judges.app_client import AsgiApp
+from judgestats.judges.client import JudgeClient
 from judgestats.judges.lessons import why_fatal
 from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.prices import PriceTable, default_prices

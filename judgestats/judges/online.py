@@ -7,12 +7,13 @@ import contextlib
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgestats.errors import JudgestatsError
 from judgestats.judges.account import Account, Collected
+from judgestats.judges.app_client import AppClient
 from judgestats.judges.ask import Ask
 from judgestats.judges.budget import Purse
-from judgestats.judges.client import JudgeClient
 from judgestats.judges.collector import Collector
 from judgestats.judges.concurrency import AdaptiveLimit
 from judgestats.judges.endings import kept, message, money_notes, reader_notes
@@ -28,6 +29,9 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.design import Task
 from judgestats.protocols.reading import READER_VERSION
 
+if TYPE_CHECKING:
+    from judgestats.judges.client import JudgeClient
+
 __all__ = ["collect_online"]
 
 
@@ -42,7 +46,7 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
         journal = stack.enter_context(ask.opened_journal())
         reader = journal.read_by(READER_VERSION)
         endpoints: dict[tuple[str, str], Endpoint] = {}
-        clients: dict[tuple[object, ...], JudgeClient | FunctionClient] = {}
+        clients: dict[tuple[object, ...], JudgeClient | AppClient | FunctionClient] = {}
         limits: dict[tuple[str, str], AdaptiveLimit] = {}
         earlier: dict[tuple[str, str], Spend] = {}
         purse = Purse(ask.budget)
@@ -114,15 +118,15 @@ async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
     )
 
 
-def _client(spec: JudgeSpec, ask: Ask) -> JudgeClient | FunctionClient:
+def _client(spec: JudgeSpec, ask: Ask) -> JudgeClient | AppClient | FunctionClient:
     if spec.function is not None:
         return FunctionClient(spec.function, timeout_s=ask.timeout_s)
-    return JudgeClient(
-        spec,
-        connections=0,  # the endpoints' limits bound the connections
-        timeout_s=ask.timeout_s,
-        app=(ask.simulated_app or SimulatedServer()) if spec.in_process else None,
-    )
+    if spec.in_process:
+        return AppClient(spec, ask.simulated_app or SimulatedServer())
+    from judgestats.judges.client import JudgeClient
+
+    # the endpoints' limits bound the connections
+    return JudgeClient(spec, connections=0, timeout_s=ask.timeout_s)
 
 
 def _sources(tasks: Iterable[Task], ask: Ask) -> list[tuple[Source, int]]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-import openai
-
 from judgestats.errors import JudgeError
-from judgestats.judges.client import JudgeClient
 from judgestats.judges.spec import JudgeSpec, key_hint
 
 __all__ = ["check_judges"]
@@ -59,6 +56,10 @@ async def _ask_all(endpoints: Mapping[str, JudgeSpec], timeout_s: float) -> dict
 
 
 async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
+    import openai
+
+    from judgestats.judges.client import JudgeClient
+
     # The judges' own client: bounded in time and size, and no redirect carries the key elsewhere.
     async with JudgeClient(spec, connections=1, timeout_s=timeout_s) as client:
         try:

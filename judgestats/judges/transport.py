@@ -9,15 +9,16 @@ saves a third of the CPU a request costs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from typing import Any
 
 import aiohttp
 import httpx2
 
+from judgestats.judges.app_client import AsgiApp, Message
 from judgestats.judges.proxy import Proxy
 
-__all__ = ["MAX_BODY_BYTES", "AsgiApp", "BodyTooLarge", "BoundedTransport", "InProcessTransport"]
+__all__ = ["MAX_BODY_BYTES", "BodyTooLarge", "BoundedTransport", "InProcessTransport"]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Default bound of a reply's body. The longest honest reply of a judge is some 100 KB."""
@@ -26,13 +27,6 @@ _PROXY_REFUSES = 407
 
 class BodyTooLarge(httpx2.ReadError):
     """A reply's body exceeded the bound; the connection was dropped."""
-
-
-Message = MutableMapping[str, Any]
-AsgiApp = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
-    Awaitable[None],
-]
 
 
 class InProcessTransport(httpx2.AsyncBaseTransport):

@@ -6,12 +6,14 @@ import hashlib
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError
-from judgestats.judges.endpoint_card import EndpointCard
 from judgestats.tracking.runs import RunWriter, run_files
 from judgestats.tracking.store import Store, store_faults
+
+if TYPE_CHECKING:
+    from judgestats.judges.endpoint_card import EndpointCard
 
 __all__ = ["FILE", "card_of_run", "keep_card", "last_card"]
 

@@ -45,6 +45,25 @@ def test_the_help_of_an_experiment_loads_no_heavy_package():
     assert done.stdout.rstrip().endswith("[]")
 
 
+def test_simulated_judges_are_asked_without_the_sdk():
+    script = (
+        "import sys\n"
+        "from judgestats.judges.collect import collect_judgments\n"
+        "from judgestats.judgments.design import Condition, Task\n"
+        "from judgestats.protocols.base import Prompted\n"
+        "import judgestats.judges.preflight, judgestats.tracking.cards\n"
+        "says = ({'role': 'user', 'content': 'From 1 to 10. Score: [[number]]'},)\n"
+        "task = Task(condition=Condition(judge='sim-typical'), item_id='q', cluster='q',\n"
+        "            replicate=0, build=lambda mode: Prompted(says, mode, ''))\n"
+        "print(collect_judgments([task]).account.answered)\n"
+        "print(sorted({'openai', 'httpx2', 'aiohttp'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "1\n[]\n"
+
+
 def test_a_report_lies_in_a_folder_that_show_and_a_second_run_take(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table(Path("my.csv"), 2)

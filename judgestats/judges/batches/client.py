@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import openai
 
 from judgestats.errors import JudgeError
-from judgestats.judges.client import AsgiApp, JudgeClient
+from judgestats.judges.app_client import AsgiApp
+from judgestats.judges.client import JudgeClient
 from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.refusals import read_error
 from judgestats.judges.retry import RetryPolicy

@@ -11,12 +11,13 @@ from typing import Any
 
 from judgestats.errors import InputError, JudgeError
 from judgestats.judges.account import Account, Collected, Stop
+from judgestats.judges.app_client import AsgiApp
 from judgestats.judges.ask import Ask
 from judgestats.judges.batch_limits import Limits
 from judgestats.judges.batches.client import BatchClient
 from judgestats.judges.batches.shared import Shared, Wanted
 from judgestats.judges.batches.work import BatchWork
-from judgestats.judges.client import AsgiApp, JudgeClient
+from judgestats.judges.client import JudgeClient
 from judgestats.judges.endings import message, money_notes
 from judgestats.judges.endpoint import Endpoint
 from judgestats.judges.journal import Journal
