@@ -259,7 +259,7 @@ def table3(folder: Path, *, sizes: Mapping[str, int], epochs: float) -> dict[str
 
 PARTS = {
     "distilled": prove,
-    "table2": lambda folder: table2(folder, sizes={"10000": 4, "30000": 8}, steps=100, pairs=2),
+    "table2": lambda folder: table2(folder, sizes={"10000": 4, "30000": 8}, steps=240, pairs=5),
     "table3": lambda folder: table3(folder, sizes={"lima": 4, "tulu3": 8}, epochs=1),
 }
 

@@ -53,8 +53,9 @@ def test_simulated_judges_are_asked_without_the_sdk():
         "from judgestats.protocols.base import Prompted\n"
         "import judgestats.judges.preflight, judgestats.tracking.cards\n"
         "says = ({'role': 'user', 'content': 'From 1 to 10. Score: [[number]]'},)\n"
-        "task = Task(condition=Condition(judge='sim-typical'), item_id='q', cluster='q',\n"
-        "            replicate=0, build=lambda mode: Prompted(says, mode, ''))\n"
+        "build = lambda mode: Prompted(messages=says, mode=mode, prompt_sha='')\n"
+        "judge = Condition(judge='sim-typical')\n"
+        "task = Task(condition=judge, item_id='q', cluster='q', replicate=0, build=build)\n"
         "print(collect_judgments([task]).account.answered)\n"
         "print(sorted({'openai', 'httpx2', 'aiohttp'} & set(sys.modules)))\n"
     )
