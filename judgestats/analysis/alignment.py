@@ -277,7 +277,7 @@ def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple
         asked_row(
             "swap",
             "same when shown swapped",
-            "swapped",
+            "same if swapped",
             "swap_consistency",
             "consistency.orders.{}",
             called,

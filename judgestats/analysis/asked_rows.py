@@ -120,7 +120,7 @@ def verdict_rows(names: Iterable[str]) -> tuple[Row, ...]:
         asked_row(
             "swap",
             "same when shown swapped",
-            "swapped",
+            "same if swapped",
             "swap_consistency",
             "order.swap_consistency.{}",
             names,

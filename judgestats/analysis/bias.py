@@ -258,7 +258,7 @@ def _rows(subjects: Sequence[str], scales: Sequence[str]) -> tuple[Row, ...]:
         asked_row(
             "swap",
             "same when shown swapped",
-            "swapped",
+            "same if swapped",
             "swap_consistency",
             "position.swap.{}",
             subjects,

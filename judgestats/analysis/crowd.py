@@ -175,7 +175,12 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
         asked_row("accuracy", "agrees with people", "people", "accuracy", "accuracy.{}", called),
         asked_row("gain", "more than the plain prompt", "gain", "mean_difference", "{}", better),
         asked_row(
-            "swap", "same when shown swapped", "swapped", "swap_consistency", "order.{}", called
+            "swap",
+            "same when shown swapped",
+            "same if swapped",
+            "swap_consistency",
+            "order.{}",
+            called,
         ),
     )
 

@@ -267,8 +267,8 @@ def what_to_do(headlines: Sequence[Headline]) -> Recommendation | None:
                 *untested(headlines),
             )
         )
-    text = "; ".join(f"{what} ({_joined(who)})" for what, who in advice.items())
+    texts = [f"{what} ({_joined(who)})" for what, who in advice.items()]
     return Recommendation(
-        sentences=(f"{text[0].upper()}{text[1:]}.", *untested(headlines)),
+        sentences=(*(f"{t[0].upper()}{t[1:]}." for t in texts), *untested(headlines)),
         rests_on=tuple(h.rests_on[0] for h in shown),
     )
