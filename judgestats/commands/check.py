@@ -15,7 +15,7 @@ from judgestats.errors import InputError
 from judgestats.experiment import console
 from judgestats.experiment.showing import write_json
 from judgestats.results import Condition, Results, Row
-from judgestats.results.thresholds import named_bounds
+from judgestats.results.thresholds import holds_size, is_called, named_bounds
 from judgestats.results.values import plain
 from judgestats.tracking.readings import WHOLE_RUN, metrics_of
 
@@ -46,7 +46,8 @@ class Demand:
 class Finding:
     """What a demand found in one run.
 
-    `decided_on` is the end of the interval on the demand's bad side; the estimate itself where the
+    `decided_on` is the end of the interval on the demand's bad side (of a number whose either sign
+    is a fault, the end that is farther from 0, without its sign); the estimate itself where the
     metric has no interval in any condition (a share that is counted, a cost); NaN where the number
     or its interval is undefined here and defined in another condition, and where it is of
     repetition and sampling is off.
@@ -130,10 +131,21 @@ def judge_run(
         if not held:
             raise unknown_name(demand.metric, {k for m in runs.values() for k in m}, rows)
         end, text = ("lo", "lower bound") if demand.side == "min" else ("hi", "upper bound")
+        sized = demand.side == "max" and any(
+            holds_size(estimand, demand.bound)
+            for estimand in (
+                demand.metric.rpartition("/")[2],
+                *(row.estimand for row in rows if is_called(row, demand.metric)),
+            )
+        )
+        text = "size at most" if sized else text
         bounded = any(f"ci/{demand.metric}.{end}" in m for m in (whole or held).values())
         for name, metrics in held.items():
             estimate = metrics.get(demand.metric, math.nan)
             bound = metrics.get(f"ci/{demand.metric}.{end}", math.nan) if bounded else estimate
+            if sized:
+                low = metrics.get(f"ci/{demand.metric}.lo", math.nan) if bounded else estimate
+                bound = math.nan if math.isnan(low + bound) else max(-low, bound)
             if math.isnan(estimate):
                 basis = "undefined"
             elif not bounded:

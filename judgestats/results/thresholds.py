@@ -9,9 +9,10 @@ from typing import Literal
 
 from judgestats.errors import InputError, nearest
 from judgestats.results.conclusions import Row
+from judgestats.results.estimands import ESTIMANDS
 from judgestats.results.records import Comparison, Estimate
 
-__all__ = ["Mark", "Threshold", "is_called", "named_bounds", "read_thresholds"]
+__all__ = ["Mark", "Threshold", "holds_size", "is_called", "named_bounds", "read_thresholds"]
 
 Mark = Literal["", "kept", "missed"]
 
@@ -45,10 +46,27 @@ class Threshold:
         A number that is undefined keeps nothing; one that has no interval is taken as it stands.
         """
         value = record.estimate
+        sized = self.side == "max" and holds_size(record.estimand, self.bound)
         if record.interval is not None and not math.isnan(value):
             value = record.interval.low if self.side == "min" else record.interval.high
+            value = max(value, -record.interval.low) if sized else value
+        elif sized:
+            value = abs(value)
         kept = value >= self.bound if self.side == "min" else value <= self.bound
         return "kept" if kept else "missed"
+
+
+def holds_size(estimand: str, bound: float) -> bool:
+    """Whether a bound from above is one on a number's size, whatever its sign.
+
+    It is where either sign speaks against a judge. A bound of 0 or below asks for a sign.
+
+    Examples
+    --------
+    >>> holds_size("dif_log_odds", 0.5), holds_size("probe_shift", -1), holds_size("icc_1_1", 1)
+    (True, False, False)
+    """
+    return bound > 0 and estimand in ESTIMANDS and ESTIMANDS[estimand].either
 
 
 def is_called(row: Row, name: str) -> bool:

@@ -107,5 +107,6 @@ def test_a_scale_used_as_three_levels_is_told_with_what_a_shorter_one_loses():
     found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
     [told] = [str(t) for t in found.limitations if "in place of" in str(t)]
     assert told == (
-        "3 levels (1, 7-8, 10) in place of 10 keep 99 % of the scores' variance: 1 % is lost."
+        "3 levels (1, 7-8, 10) in place of the 10 from 1 to 10 keep 99 % of the scores' "
+        "variance: 1 % is lost."
     )

@@ -216,7 +216,8 @@ def test_a_file_is_told_to_be_audited_first(tmp_path, capsys):
     ("favour", "side", "demand", "judge", "passed"),
     [
         (1.2, "most", "instrument/dif_log_odds=1", "mild", False),
-        (0.0, "most", "instrument/dif_log_odds=1", "mild", True),
+        (-1.2, "most", "instrument/dif_log_odds=1", "mild", False),  # of either sign
+        (0.0, "most", "instrument/dif_log_odds=1.5", "mild", True),
         (0.0, "most", "instrument/severity=.1", "mild", True),
         (0.0, "most", "instrument/severity=.1", "strict", False),
         (0.0, "least", "instrument/effective_levels=2", "strict", True),

@@ -53,6 +53,9 @@ class Estimand:
         Its value where nothing differs or is related, NaN where it has none that is fixed.
     better : {"", "higher", "lower"}
         Which end speaks for a judge.
+    either : bool
+        Whether a departure from `nothing` to either side speaks against one: a bound from above
+        holds its size.
     """
 
     key: str
@@ -65,6 +68,7 @@ class Estimand:
     high: float = math.inf
     nothing: float = math.nan
     better: Literal["", "higher", "lower"] = ""
+    either: bool = False
 
     @property
     def bounded(self) -> bool:

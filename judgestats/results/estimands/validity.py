@@ -30,7 +30,7 @@ ENTRIES: tuple[Estimand, ...] = (
     Estimand("matthews_correlation", "Matthews' correlation", unit="coefficient", low=-1.0,
         high=1.0, nothing=0.0, better="higher", function="error_rates",
         meaning="correlation of the judge's verdict and people's"),
-    Estimand("bias", "bias (judge - people)", unit="points", nothing=0.0,
+    Estimand("bias", "bias (judge - people)", unit="points", nothing=0.0, either=True,
         function="graded_agreement", meaning="how much higher the judge scores than people"),
     Estimand("lower_limit", "lower limit of agreement", unit="points",
         function="graded_agreement", meaning="below it lie few differences of judge and people"),

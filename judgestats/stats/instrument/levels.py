@@ -118,7 +118,7 @@ def levels_used(
         starts, kept = merged_levels(levels, counts.sum(axis=0))
         details |= {"merged": starts, "kept": kept}
         if whole and 1 < len(starts) <= whole / 2:
-            notes.append(_shorter(levels, starts, kept, whole))
+            notes.append(_shorter(levels, starts, kept, f"{whole} from {low:g} to {high:g}"))
 
     def term(name: str, label: str, how: SumStatistic, scale: Scale, share: bool) -> Estimate:
         return estimate_from_sums(
@@ -260,13 +260,13 @@ def _unknown_scale(low: float, high: float) -> Note:
     )
 
 
-def _shorter(levels: FloatArray, starts: list[float], kept: float, whole: int) -> Note:
+def _shorter(levels: FloatArray, starts: list[float], kept: float, whole: str) -> Note:
     ends = [*(levels[levels < s].max() for s in starts[1:]), levels[-1]]
     groups = ", ".join(
         f"{a:g}" if a == b else f"{a:g}-{b:g}" for a, b in zip(starts, ends, strict=True)
     )
     return Note(
         code=SHORTER,
-        message=f"{len(starts)} levels ({groups}) in place of {whole} keep {100 * kept:.0f} % of "
-        f"the scores' variance: {100 * (1 - kept):.0f} % is lost.",
+        message=f"{len(starts)} levels ({groups}) in place of the {whole} keep {100 * kept:.0f} % "
+        f"of the scores' variance: {100 * (1 - kept):.0f} % is lost.",
     )

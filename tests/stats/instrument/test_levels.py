@@ -79,7 +79,8 @@ def test_a_judge_that_uses_three_of_a_hundred_levels_is_told_so():
     out = levels_used(rng.choice([70, 80, 90], size=200), scale=(1, 100))
     assert out["heaping"].estimate == pytest.approx(0.8)
     assert out.notes[0].message == (
-        "3 levels (70, 80, 90) in place of 100 keep 100 % of the scores' variance: 0 % is lost."
+        "3 levels (70, 80, 90) in place of the 100 from 1 to 100 keep 100 % of the scores' "
+        "variance: 0 % is lost."
     )
     spread = levels_used(rng.integers(1, 101, size=4000), scale=(1, 100))["heaping"]
     assert spread.interval.low < 0 < spread.interval.high
