@@ -1,56 +1,14 @@
 """What moves a judge besides quality: length, place, its own answers, the scale.
 
-An answer of every question is also judged with padding that adds words and nothing else; pairs are
-compared in both orders, repeatedly; scores are asked for on several scales.
+A selection of the probes of ``probe``, on labelled pairs, with what else their data tell: the place
+apart from repetition, length among real answers, the spread and shape of scores on every scale.
 """
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.item_sources import labelled, with_padded_twins
-from judgestats.experiment.levels import Levels
-from judgestats.experiment.own_prompts import prompt_of
-from judgestats.experiment.pair_parameters import (
-    STUDY_PAIRS,
-    PairPromptParameters,
-    Scales,
-    method_protocol,
-)
-from judgestats.experiment.parameter_types import Pairs, parameter
-from judgestats.items.schema import Item
-from judgestats.judgments.design import Condition
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.scale import Scale
-
-
-class Parameters(PairPromptParameters):
-    """What may move a judge."""
-
-    scales: Scales = parameter("1-5,1-10,1-100", "compared")
-    own: Pairs = parameter(
-        "", "judge=author: whose answers are its own, if not those under its model's name"
-    )
-
-
-def items(parameters: Parameters) -> tuple[Item, ...]:
-    return with_padded_twins(labelled(parameters))
-
-
-def conditions(parameters: Parameters) -> tuple[Condition, ...]:
-    return crossed(parameters, probe=["pairs", *(f"scale {s}" for s in parameters.scales)])
-
-
-def protocol(parameters: Parameters, condition: Condition) -> Pairwise | Pointwise:
-    probe = condition.factors["probe"]
-    if probe == "pairs":
-        return method_protocol(parameters, "pairwise")
-    return Pointwise(
-        template=prompt_of(parameters, "pointwise", level=probe),
-        scale=Scale.parse(probe.removeprefix("scale ")),
-    )
-
+from judgestats.experiment.pair_parameters import STUDY_PAIRS
+from judgestats.experiment.probe_protocols import ProbeParameters, probe_conditions, probe_protocol
 
 DESIGN = Design(
     name="bias",
@@ -59,15 +17,22 @@ DESIGN = Design(
         "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
         "normally distributed?"
     ),
-    conditions=conditions,
-    protocol=protocol,
+    conditions=probe_conditions,
+    protocol=probe_protocol,
     analysis="bias",
-    items=items,
     uses_items=True,
-    parameters=Parameters,
-    defaults={"judges": "sim-verbose,sim-positional,sim-partial", "own": "sim-partial=author-a",
-              "temperatures": "1", "replicates": "4", "responses": "all", "pairs": "64"},
-    compares=(Levels(parameter="scales", lost="One scale: scales are not compared."),),
+    draws_itself=True,
+    may_lack=True,
+    parameters=ProbeParameters,
+    defaults={
+        "judges": "sim-verbose,sim-positional,sim-partial",
+        "own": "sim-partial=author-a",
+        "probes": "padding,position,own answer,scale 1-5,scale 1-100,off topic,pair off topic",
+        "temperatures": "1",
+        "replicates": "4",
+        "responses": "all",
+        "pairs": "64",
+    },
     study_items=STUDY_PAIRS,
     presets={"paper": {"judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o", "temperatures": "0.5",
                        "replicates": "10", "items": "mt_bench_human", "pairs": "all"}},

@@ -7,24 +7,8 @@ with names and opinions beside them. What was changed and what was not are the p
 
 from __future__ import annotations
 
-from judgestats.experiment.conditions import crossed
 from judgestats.experiment.design import Design
-from judgestats.experiment.probe_protocols import (
-    ProbeParameters,
-    probed_protocol,
-    variants_asked,
-)
-from judgestats.judgments.design import Condition
-from judgestats.protocols.base import JudgingProtocol
-
-
-def conditions(parameters: ProbeParameters) -> tuple[Condition, ...]:
-    return crossed(parameters, probe=list(variants_asked(parameters)))
-
-
-def protocol(parameters: ProbeParameters, condition: Condition) -> JudgingProtocol:
-    return probed_protocol(parameters, variants_asked(parameters)[condition.factors["probe"]])
-
+from judgestats.experiment.probe_protocols import ProbeParameters, probe_conditions, probe_protocol
 
 DESIGN = Design(
     name="probe",
@@ -33,8 +17,8 @@ DESIGN = Design(
         "Which changes that should not matter move the judge, which attacks on it succeed, and "
         "does it see an answer that is worse?"
     ),
-    conditions=conditions,
-    protocol=protocol,
+    conditions=probe_conditions,
+    protocol=probe_protocol,
     analysis="probe",
     uses_items=True,
     draws_itself=True,

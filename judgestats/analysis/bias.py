@@ -1,169 +1,108 @@
-"""Length, place, authorship, scale and the shape of scores: what moves a judge besides quality."""
+"""Length, place, authorship and scale: a selection of the probes, and what else their data tell.
+
+What moves a judge is answered by `judgestats.analysis.probe`. Beside it stand the place apart from
+repetition, length among real answers, and the spread, mean and shape of scores on every scale.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis import probe
 from judgestats.analysis.asked_rows import asked_row
-from judgestats.analysis.bias_answer import (
-    authorship_told,
-    bias_headlines,
-    length_told,
-    place_told,
-    what_to_do,
-)
-from judgestats.analysis.bias_probes import POINTS, probed, things_of
-from judgestats.analysis.bias_table import bias_table, own_authors
 from judgestats.analysis.bias_tests import (
     OF_JUDGES,
-    padding_results,
-    position_results,
-    preference_results,
+    VARIANCE_RATIO,
+    length_results,
+    place_results,
+    scales_described,
     scales_results,
     shapes_results,
     unread_results,
 )
-from judgestats.analysis.drawings import ranked
-from judgestats.analysis.families import jointly
 from judgestats.analysis.outcome import Analysis
-from judgestats.analysis.pair_methods import judged_pairs
+from judgestats.analysis.pair_shares import own_authors
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.scores import cell_arrays
-from judgestats.analysis.selections import selection_limits
-from judgestats.errors import InputError
+from judgestats.analysis.probe_judges import ProbedJudge, probed_judges
+from judgestats.analysis.selections import add_estimate, in_order, metrics_of
 from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
+from judgestats.protocols.probes import PAIRS
 from judgestats.results import Row
-from judgestats.stats.inference.result import Result
+from judgestats.stats.inference.result import Estimate
 
-__all__ = ["MARGINS", "analyse", "plan"]
-
-MARGINS = {"padding_points": 0.25, "preference": 0.1, "variance_ratio": 1.5}
-"""Declared margins: a quarter point of a 1-10 scale; .10 in the share of verdicts (the first place
-chosen in .55 against .45); a ratio of variances between 1/1.5 and 1.5."""
-
-_REGRESSION = (
-    "regression of the judge's preference on people's, the log length ratio and authorship"
-)
+__all__ = ["analyse", "plan"]
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call."""
-    if parameters["scale"] != POINTS:
-        raise InputError(
-            f"scale: bias asks for scores on the scales of scales= and tells them in points of "
-            f"{POINTS}, got {parameters['scale']}. Write scales={parameters['scale']},... instead."
-        )
-    asked = {c.judge for c in conditions}
-    stray = [j for j in parameters["own"] if j not in asked and not j.startswith("sim-")]
-    if stray:  # a simulated judge may stand in the defaults, whatever judges are asked
-        raise InputError(
-            f"own: {stray[0]!r} is not among the judges that are asked. Write own=judge=author "
-            f"with one of {', '.join(sorted(asked))}."
-        )
-
-    def primary(identity: str, question: str, test: str, family: str) -> Hypothesis:
-        return Hypothesis(
-            id=identity, role="primary", question=question, test=test, family=family,
+    """The plan of the probes chosen, with what is further asked of their data."""
+    declared = probe.plan(parameters, conditions)
+    further = {
+        "position": Hypothesis(
+            id="position",
+            role="secondary",
+            question="How often is the first place chosen, and does a verdict survive a swap?",
+            test="exact sign test of leaning; share of pairs whose orders agree; place apart from "
+            "repetition noise",
+        ),
+        "length": Hypothesis(
+            id="length",
+            role="secondary",
+            question="Among real answers: does the judge prefer longer ones that people like "
+            "alike?",
+            test="regression of the judge's preference on people's, the log length ratio and "
+            f"authorship; two one-sided tests within {declared.margins['verdicts']:g}",
+            family=OF_JUDGES,
             adjustment="holm",
-        )  # fmt: skip
-
-    def further(identity: str, question: str, test: str, family: str) -> Hypothesis:
-        return Hypothesis(
-            id=identity, role="secondary", question=question, test=test, family=family,
+        ),
+        "spread": Hypothesis(
+            id="spread",
+            role="secondary",
+            question="Does the scale change the spread relative to its width?",
+            test="blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
+            f"whether they lie within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}",
+            family=OF_JUDGES,
             adjustment="holm",
-        )  # fmt: skip
-
-    declared = AnalysisPlan(
+        ),
+        "shift": Hypothesis(
+            id="shift",
+            role="secondary",
+            question="Does the scale change the mean?",
+            test="mean shift in points of a 1-10 scale, paired by answer",
+            family=f"pairs of scales, {OF_JUDGES}",
+            adjustment="holm",
+        ),
+        "shape": Hypothesis(
+            id="shape",
+            role="secondary",
+            question="Are repeated scores normally distributed?",
+            test="excess kurtosis and skewness of scores centred by item, with intervals over "
+            "questions; D'Agostino-Pearson beside them",
+            family="not adjusted: the sizes are to be read",
+        ),
+    }
+    chosen = parameters["probes"]
+    scaled = any(p.kind == "scale" for p in chosen)
+    asked = {"spread": scaled, "shift": scaled, "shape": any(p.asks == "scores" for p in chosen)}
+    asked |= dict.fromkeys(("position", "length"), any(p.asks == "pairs" for p in chosen))
+    return dataclasses.replace(
+        declared,
         experiment="bias",
         question=(
             "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
             "normally distributed?"
         ),
-        blocks=(
-            "The answer and the pair are the blocks; those of one question are kept together. "
-            "Scores are told in points of a 1-10 scale, whatever scale was asked for."
-        ),
-        missing=(
-            "A judgment that could not be read is left out; the rates are reported. Where there "
-            "are any, the primary tests are given again: on answers read completely, and "
-            "with unread verdicts as verdicts for neither place."
-        ),
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        margins=MARGINS,
-        options={j: a for j, a in dict(parameters["own"]).items() if j in asked},
-        hypotheses=(
-            primary(
-                "padding",
-                "Does padding that adds nothing change the score of an answer?",
-                "mean score padded minus original, paired by answer, interval over questions",
-                f"{OF_JUDGES}, scales; with place and authorship, which the answer tells too",
-            ),
-            primary(
-                "position",
-                "Does the verdict follow the place?",
-                "blocked F test of the shares of both places, exchanged within questions; their "
-                "difference; exact sign test of leaning; place apart from repetition noise",
-                OF_JUDGES,
-            ),
-            further(
-                "equivalence",
-                "Where no effect is seen: is it shown to be small?",
-                f"two one-sided tests: padding within {MARGINS['padding_points']} points, place, "
-                f"length and authorship within {MARGINS['preference']} of the verdicts, ratio of "
-                f"variances within 1/{MARGINS['variance_ratio']} to {MARGINS['variance_ratio']}",
-                "per question, as there",
-            ),
-            further(
-                "length",
-                "Among real answers: does the judge prefer longer ones that people like alike?",
-                _REGRESSION,
-                OF_JUDGES,
-            ),
-            further(
-                "own",
-                "Does a judge prefer its own answers more than people do?",
-                f"{_REGRESSION}, so that length is held constant; beside it its share for its own "
-                "answer minus people's, paired by pair (only where it is the author of some)",
-                OF_JUDGES,
-            ),
-            further(
-                "scale",
-                "Does the scale change the spread relative to its width?",
-                "blocked F on cells of scores in points of a 1-10 scale; ratios of variances",
-                OF_JUDGES,
-            ),
-            further(
-                "shift",
-                "Does the scale change the mean?",
-                "mean shift in points of a 1-10 scale, paired by answer",
-                f"pairs of scales, {OF_JUDGES}",
-            ),
-            Hypothesis(
-                id="shape",
-                role="secondary",
-                question="Are repeated scores normally distributed?",
-                test="excess kurtosis and skewness of scores centred by item, with intervals over "
-                "questions; D'Agostino-Pearson beside them",
-                family="not adjusted: the sizes are to be read",
-            ),
-            Hypothesis(
-                id="reliability",
-                role="descriptive",
-                question="How reliable is one score on each scale, and the mean of all?",
-                test="ICC(1) and parallel omega, each beside its null",
-            ),
-        ),
+        margins={**declared.margins, "variance_ratio": VARIANCE_RATIO},
+        hypotheses=(*declared.hypotheses, *(h for k, h in further.items() if asked[k])),
     )
-    return declared if len(parameters["scales"]) > 1 else declared.without("scale", "shift")
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
-    """Answer the plan's hypotheses.
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
+    """Answer the plan's hypotheses: those of the probes, then the others.
 
     Parameters
     ----------
@@ -171,127 +110,104 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         The parsed judgments, with ``factor_probe``.
     declared : AnalysisPlan
     items : sequence of Item
-        With a padded twin of one response each.
 
     Returns
     -------
     Analysis
     """
+    probed = probe.analyse(frame, declared, items=items)
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs, things = judged_pairs(items), things_of(items)
-    own = own_authors(frame, items, declared.options)
-    probes = probed(frame, items=items, pairs=pairs, things=things, own=own)
-    described = bias_table(frame, probes, things, pairs, declared)
-    clusters = pairs.table.clusters
-    results = [
-        *padding_results(probes, things, declared),
-        *position_results(probes, clusters, declared),
-        *preference_results(probes, clusters, declared),
-        *scales_results(probes, things, declared),
-        *shapes_results(probes, things, declared),
-        *described.results,
+    given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
+    own = own_authors(frame, items, given)
+    judges = probed_judges(frame, items, own)
+    scales = scales_described(frame, declared)
+    further = [
+        *place_results(judges, declared),
+        *length_results(judges, declared),
+        *scales_results(judges, declared),
+        *shapes_results(judges, declared),
+        *scales.results,
     ]
-    unread = bool((frame["status"] != "ok").any())
-    if unread:
-        results += unread_results(probes, things, clusters, declared)
-    order = {"primary": 0, "secondary": 1, "descriptive": 2}
-    results.sort(key=lambda r: order[r.role])
-    for ids in (
-        ("padding", "position.family", "own"),
-        ("equivalence.padding", "equivalence.position", "equivalence.own"),
-    ):
-        results = jointly(
-            results, ids, family="padding, place and authorship: judges and temperatures"
-        )
-    by_id: dict[str, Result] = {r.id: r.result for r in results}
-    headlines = bias_headlines(by_id, probes)
-    sentences = [part(headlines, by_id) for part in (length_told, place_told, authorship_told)]
-    return Analysis(
+    if (frame["status"] != "ok").any():
+        further += unread_results(judges, declared)
+    table, metrics = _with_orders(probed.conditions, judges, further)
+    metrics |= scales.metrics
+    table = pd.DataFrame(
+        [{**r, **scales.rows.get(r["condition"], {})} for r in table.to_dict("records")]
+    )
+    return dataclasses.replace(
+        probed,
         experiment="bias",
         question=declared.question,
-        drawing=ranked(
-            "padding_shift",
-            "first_place",
-            "swap_consistency",
-            caption="What empty words add to a score, how often the first place is preferred, and "
-            "how often a verdict survives a swap.",
-        ),
-        sentence=f"{'; '.join(t for t in sentences if t)}.",
-        headlines=headlines,
-        conditions=described.table,
-        results=tuple(results),
-        limitations=(
-            *selection_limits(frame, described.table),
-            *_limits(own, declared, described.table),
-        ),
-        recommendation=what_to_do(headlines),
-        rows=_rows(
-            [p.where for p in probes], list(dict.fromkeys(s for p in probes for s in p.scores))
-        ),
-        condition_metrics=described.metrics,
-        arrays=cell_arrays(described.array) if described.array is not None else {},
+        results=tuple(in_order([*probed.results, *further], declared)),
+        conditions=table,
+        condition_metrics={
+            k: {**probed.condition_metrics.get(k, {}), **metrics.get(k, {})}
+            for k in dict.fromkeys((*probed.condition_metrics, *metrics))
+        },
+        limitations=(*probed.limitations, *_limits(own, table)),
+        rows=_rows([j.where for j in judges], probed.rows),
     )
 
 
-def _rows(subjects: Sequence[str], scales: Sequence[str]) -> tuple[Row, ...]:
-    """By how much each judge follows padding, place and authorship, of which it should none."""
-    where = scales[0] if scales else ""
-    return (
-        asked_row(
-            "padding",
-            "empty words add",
-            "empty words",
-            "mean_difference",
-            f"padding/padded ({{}}, {where}):original",
-            subjects,
-            note=f"({where})",
-        ),
-        asked_row(
-            "position",
-            "first place preferred",
-            "first place",
-            "first_position_share",
-            "position.{}/first_position_share",
-            subjects,
-            note="(.50: no preference)",
-        ),
-        asked_row(
-            "swap",
-            "same when shown swapped",
-            "same if swapped",
-            "swap_consistency",
-            "position.swap.{}",
-            subjects,
-        ),
-        asked_row(
-            "own",
-            "its own answers gain",
-            "own answers",
-            "preference_change",
-            "own/its own answer ({}):another's answer",
-            subjects,
-        ),
-    )
+def _with_orders(
+    table: pd.DataFrame, judges: Sequence[ProbedJudge], further: Sequence[Any]
+) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+    """The table with what both orders of the pairs say, and the same as metrics."""
+    by_id = {r.id: r.result for r in further}
+    rows: dict[str, dict[str, Any]] = {
+        str(r["condition"]): {str(k): v for k, v in r.items()} for r in table.to_dict("records")
+    }
+    metrics = {}
+    for judge in judges:
+        name = judge.conditions.get(PAIRS, "")
+        swap, lean = (by_id.get(f"position.{k}{judge.where}") for k in ("swap.", ""))
+        if name not in rows or not isinstance(swap, Estimate) or lean is None:
+            continue
+        add_estimate(rows[name], "swap_consistency", swap)
+        add_estimate(rows[name], "first_place", lean.effects[1])
+        metrics[name] = metrics_of(
+            rows[name],
+            {"swap_consistency": "order/swap_consistency",
+             "first_place": "order/first_place_share"},
+        )  # fmt: skip
+    return pd.DataFrame(list(rows.values())), metrics
 
 
-def _limits(own: Mapping[str, str], declared: AnalysisPlan, table: pd.DataFrame) -> list[str]:
+_OWN_ROWS = {"fair_padding", "fair_position", "fair_own answer"}
+
+
+def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
+    """By how much each judge follows padding, place and authorship; then the other probes."""
+    own = (
+        asked_row(
+            "padding", "empty words add", "empty words", "probe_shift",
+            "instrument.padding.{}/probe_shift", where,
+        ),
+        asked_row(
+            "position", "first place preferred", "first place", "first_position_share",
+            "position.{}/first_position_share", where, note="(.50: no preference)",
+        ),
+        asked_row(
+            "swap", "same when shown swapped", "same if swapped", "swap_consistency",
+            "position.swap.{}", where,
+        ),
+        asked_row(
+            "own", "its own answers gain", "own answers", "preference_shift",
+            "instrument.own answer.{}/preference_shift", where,
+        ),
+    )  # fmt: skip
+    return (*own, *(r for r in probed if r.key not in _OWN_ROWS))
+
+
+def _limits(own: Mapping[str, str], table: pd.DataFrame) -> list[str]:
     limits = []
-    if not own:
-        limits.append(
-            "Self-preference was not examined: no judge bears the name of an author, and none is "
-            "named as one (own=judge=author)."
-        )
-    else:
+    if own:
         text = ", ".join(f"{j} (answers of {a})" for j, a in own.items())
         limits.append(
             f"Own answers: {text}. People's preference is held constant as far as their labels "
             "go; with few labels a pair it is known with error, and a judge that sees quality "
             "better than they do can seem partial."
-        )
-    missing = [j for j in declared.options if j not in own]
-    if missing:
-        limits.append(
-            f"own= names authors that wrote none of the labelled answers, for {', '.join(missing)}."
         )
     related = table.get("mean_spread_correlation")
     if related is not None and float(related.min()) < -0.3:

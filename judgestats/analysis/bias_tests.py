@@ -1,140 +1,80 @@
-"""The tests of the bias experiment: each judge against itself, all of a question in one family."""
+"""What the data of the probes of length, place, authorship and scale tell beside the probes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from judgestats.analysis.bias_probes import Probed, Things, place_shares
 from judgestats.analysis.families import one_family
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
+from judgestats.analysis.probe_judges import ProbedJudge, on_another_scale, scale_asked
+from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.selections import named
+from judgestats.judgments.shapes import score_array
+from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
+from judgestats.protocols.scale import Scale
 from judgestats.stats.agreement.position_noise import position_and_noise
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
 from judgestats.stats.agreement.swap import swap_consistency
-from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.instrument.probe_shift import probe_shift
 from judgestats.stats.spread.distribution_shape import normality_test
-from judgestats.stats.spread.equivalence import equivalence_of_means, equivalence_of_spread
-from judgestats.stats.spread.mean_shift import mean_shift
+from judgestats.stats.spread.equivalence import equivalence_of_spread
 from judgestats.stats.spread.spread_between_conditions import spread_test
 
 __all__ = [
     "OF_JUDGES",
-    "padding_results",
-    "position_results",
-    "preference_results",
+    "POINTS",
+    "VARIANCE_RATIO",
+    "Described",
+    "in_points",
+    "length_results",
+    "place_results",
+    "scales_described",
     "scales_results",
     "shapes_results",
     "unread_results",
 ]
 
-_EFFECTS = 3
-"""Padding, place and authorship: tests of a judge in the family."""
+Floats = NDArray[np.float64]
+
 OF_JUDGES = "judges and temperatures"
+POINTS = Scale(low=1, high=10)
+"""Scores of every scale are told in points of this one, so that scales can be compared."""
+VARIANCE_RATIO = 1.5
+"""Declared margin: variances on two scales within 1/1.5 to 1.5 of each other."""
 
 
-def padding_results(
-    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Padding by judge, temperature and scale, with its equivalence."""
-    clusters = things.clusters([t[0] for t in things.twins])
-    names = ["original", "padded"]
-    tables = {f"{p.where}, {s}": x for p in probed for s, x in p.padded.items()}
-    if not tables or not things.twins:
-        return []
-    family = f"padding: {OF_JUDGES}, scales"
-    moved = one_family(
-        {
-            k: mean_shift(x, conditions=names, cluster=clusters, level=declared.level)
-            for k, x in tables.items()
-        },
-        family=family,
-    )
-    small = one_family(
-        {
-            k: equivalence_of_means(
-                x, conditions=names, cluster=clusters, margin=declared.margins["padding_points"]
-            )
-            for k, x in tables.items()
-        },
-        family=family,
-    )
-    return [
-        named("padding", "Padded minus original, in points of a 1-10 scale", "primary", moved,
-              headline=True),
-        named("equivalence.padding", "Is the effect of padding small", "secondary", small,
-              headline=True),
-    ]  # fmt: skip
+def in_points(scores: Floats, scale: Scale) -> Floats:
+    """Scores of a scale in points of `POINTS`."""
+    share = (scores - scale.low) / (scale.high - scale.low)
+    return np.asarray(POINTS.low + share * (POINTS.high - POINTS.low))
 
 
-def position_results(
-    probed: Sequence[Probed], clusters: Any, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Leaning to a place, its size, its equivalence, and noise apart."""
-    compared = {p.where: p.comparing for p in probed if p.comparing is not None}
-    common: dict[str, Any] = {"cluster": clusters, "level": declared.level}
-    signs: dict[str, TestResult] = {
-        where: first_position_preference(c.ab, c.ba, **common) for where, c in compared.items()
-    }
-    results = [
-        named(f"position.{where}", f"Leaning to the first place, {where}", "secondary", test)
-        for where, test in signs.items()
-    ]
-    if not signs:
-        return []
-    family = f"place: {OF_JUDGES}"
-    places = ["second place", "first place"]
-    tables = {where: place_shares(c.ab, c.ba) for where, c in compared.items()}
-    # By size: the signs of questions' leanings alone find much less.
-    shifted = {
-        where: blocked_f_test(
-            x, conditions=places, **common, seed=declared.seed,
-            n_permutations=declared.n_resamples,
-            n_comparisons=_EFFECTS * len(tables),
-        ).replace(
-            null_hypothesis="both places are chosen equally often",
-            alternative="one place is chosen more often",
-        )
-        for where, x in tables.items()
-    }  # fmt: skip
-    results += [
-        named(f"position.shift.{where}", f"Shares of both places, {where}", "primary", test)
-        for where, test in shifted.items()
-    ]
-    results.append(
-        named(
-            "position.family", "Leaning to the first place, adjusted", "primary",
-            adjust_family(shifted, family=family), headline=True,
-        )
-    )  # fmt: skip
-    lean = {where: mean_shift(x, conditions=places, **common) for where, x in tables.items()}
-    small = {
-        where: equivalence_of_means(
-            x, conditions=places, cluster=clusters,
-            margin=declared.margins["preference"],
-        ).replace(quantity="the share of verdicts for a place")
-        for where, x in tables.items()
-    }  # fmt: skip
-    results += [
-        named("position.shares", "Share of the first place minus the second", "secondary",
-              one_family(lean, family=family), headline=True),
-        named("equivalence.position", "Is the leaning to a place small", "secondary",
-              one_family(small, family=family), headline=True),
-    ]  # fmt: skip
-    for where, c in compared.items():
-        swap = swap_consistency(c.ab, c.ba, **common)
-        results.append(
-            named(f"position.swap.{where}", f"Both orders agree, {where}", "secondary", swap)
-        )
-        if c.ab.shape[1] > 1:
+def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+    """Leaning to the first place, verdicts that survive a swap, and place apart from repetition."""
+    results = []
+    for judge in (j for j in judges if PAIRS in j.verdicts):
+        ab, ba = judge.verdicts[PAIRS]
+        where = judge.where
+        common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
+        results += [
+            named(f"position.{where}", f"Leaning to the first place, {where}", "secondary",
+                  first_position_preference(ab, ba, **common)),
+            named(f"position.swap.{where}", f"Both orders agree, {where}", "secondary",
+                  swap_consistency(ab, ba, **common)),
+        ]  # fmt: skip
+        if ab.shape[1] > 1:
             apart = position_and_noise(
-                c.ab, c.ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
+                ab, ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
             )
             results.append(
                 named(f"position.noise.{where}", f"Place and noise apart, {where}", "secondary",
@@ -143,94 +83,86 @@ def position_results(
     return results
 
 
-def preference_results(
-    probed: Sequence[Probed], clusters: Any, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Length among real answers, and authorship with length held constant."""
-    effects: dict[str, dict[str, Comparisons]] = {"length": {}, "own": {}}
-    raw: dict[str, Comparisons] = {}
-    for p in probed:
-        c = p.comparing
-        if c is None:
+def length_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+    """Length among real answers, people's preference and authorship held constant."""
+    effects: dict[str, Comparisons] = {}
+    for judge in judges:
+        labelled = judge.labelled
+        if labelled is None or PAIRS not in judge.verdicts:
             continue
-        mine = c.own != 0
-        for name, effect in preference_effects(
-            c.preference,
-            c.human,
-            log_length_ratio=c.log_length_ratio,
-            own=c.own if mine.any() else None,
-            cluster=clusters,
+        effects[judge.where] = preference_effects(
+            judge.preferences()[PAIRS][:, 0],
+            labelled.human,
+            log_length_ratio=labelled.log_length_ratio,
+            own=labelled.own if labelled.own.any() else None,
+            cluster=judge.cluster["pairs"],
             level=declared.level,
-        ).items():
-            effects[name][p.where] = effect
-        if mine.any():
-            shares = [np.where(c.own > 0, v, 1 - v)[mine] for v in (c.human, c.preference)]
-            raw[p.where] = mean_shift(
-                np.column_stack(shares), conditions=["people", "judge"],
-                cluster=clusters[mine], level=declared.level,
-            )  # fmt: skip
-    titles = {
-        "length": "A response twice as long, people's preference held constant",
-        "own": "Its own answer, people's preference and length held constant",
+        )["length"]
+    if not effects:
+        return []
+    family = one_family(effects, family=f"length: {OF_JUDGES}")
+    small = equivalence_of_effects(family, margin=declared.margins["verdicts"])
+    return [
+        named("length", "A response twice as long, people's preference held constant", "secondary",
+              family, headline=True),
+        named("equivalence.length", "Is the effect of length small", "secondary", small),
+    ]  # fmt: skip
+
+
+def _scale_of(variant: str, declared: AnalysisPlan) -> Scale:
+    """The scale whose points a variant's scores have."""
+    return Scale.parse(scale_asked(variant) or declared.options["scale"].replace(" ", "-"))
+
+
+def _on_scales(judge: ProbedJudge) -> dict[str, Floats]:
+    """Scores of the unchanged answers, by scale: the run's own first."""
+    return {
+        name: scores
+        for name, scores in judge.scores.items()
+        if (name == ORIGINAL or on_another_scale(name)) and not np.isnan(scores).all()
     }
-    results: list[NamedResult] = []
-    for name, parts in effects.items():
-        if not parts:
-            continue
-        family = one_family(parts, family=f"{name}: {OF_JUDGES}")
-        small = equivalence_of_effects(family, margin=declared.margins["preference"])
-        results += [
-            named(name, titles[name], "secondary", family, headline=True),
-            named(f"equivalence.{name}", f"Is the effect of {_WORD[name]} small", "secondary",
-                  small),
-        ]  # fmt: skip
-    if raw:
-        results.append(
-            named("own.shares", "Share for its own answers, judge minus people", "secondary",
-                  one_family(raw, family=f"own: {OF_JUDGES}"))
-        )  # fmt: skip
-    return results
 
 
-_WORD = {"length": "length", "own": "authorship"}
+def _label(variant: str, declared: AnalysisPlan) -> str:
+    return f"scale {_scale_of(variant, declared)}" if variant == ORIGINAL else variant
 
 
-def scales_results(
-    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
-) -> list[NamedResult]:
+def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Spread and mean on every scale, the same answers, in points of one scale."""
-    clusters = things.clusters(things.original)
     tests: dict[str, TestResult] = {}
     ratios: dict[str, Comparisons] = {}
     shifts: dict[str, Comparisons] = {}
     small: dict[str, Any] = {}
-    for p in probed:
-        if len(p.scores) < 2:
+    for judge in judges:
+        scores = _on_scales(judge)
+        if len(scores) < 2:
             continue
-        names, table = list(p.scores), np.stack(list(p.scores.values()), axis=1)
+        names = [_label(s, declared) for s in scores]
+        table = np.stack([in_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1)
+        clusters = judge.cluster["scores"]
         spread = spread_test(
             table, conditions=names, cluster=clusters, level=declared.level,
             n_permutations=declared.n_resamples, seed=declared.seed,
         )  # fmt: skip
-        tests[p.where], ratios[p.where] = spread.blocked_f, spread.ratios
+        tests[judge.where], ratios[judge.where] = spread.blocked_f, spread.ratios
         if spread.shifts is not None:
-            shifts[p.where] = spread.shifts
-        small[p.where] = equivalence_of_spread(
+            shifts[judge.where] = spread.shifts
+        small[judge.where] = equivalence_of_spread(
             table, conditions=names, cluster=clusters, margin=declared.margins["variance_ratio"]
         )
     if not tests:
         return []
     family = f"scale: {OF_JUDGES}"
     results = [
-        named(f"scale.spread.{where}", f"Relative spread by scale, {where}", "secondary", test)
+        named(f"spread.scale.{where}", f"Relative spread by scale, {where}", "secondary", test)
         for where, test in tests.items()
     ]
     results += [
-        named("scale.family", "Relative spread by scale, adjusted", "secondary",
+        named("spread.family", "Relative spread by scale, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        named("scale.ratio", "Ratios of relative variances", "secondary",
+        named("spread.ratio", "Ratios of relative variances", "secondary",
               one_family(ratios, family=family)),
-        named("equivalence.scale", "Is the relative spread alike on all scales", "secondary",
+        named("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
               one_family(small, family=family)),
     ]  # fmt: skip
     if shifts:
@@ -241,51 +173,79 @@ def scales_results(
     return results
 
 
-def shapes_results(
-    probed: Sequence[Probed], things: Things, declared: AnalysisPlan
-) -> list[NamedResult]:
+def shapes_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """The shape of repeated scores on every scale, in its own points."""
-    clusters = things.clusters(things.original)
     return [
-        named(f"shape.{s}, {p.where}", f"Shape of scores on {s}, {p.where}", "secondary",
-              normality_test(x, cluster=clusters, level=declared.level))
-        for p in probed
-        for s, x in p.native.items()
+        named(f"shape.{_label(s, declared)}, {j.where}",
+              f"Shape of scores on {_label(s, declared)}, {j.where}", "secondary",
+              normality_test(x, cluster=j.cluster["scores"], level=declared.level))
+        for j in judges
+        for s, x in _on_scales(j).items()
     ]  # fmt: skip
 
 
-def unread_results(
-    probed: Sequence[Probed], things: Things, clusters: Any, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """The primary tests under the other policy for what could not be read."""
-    twins = things.clusters([t[0] for t in things.twins])
-    complete: dict[str, Comparisons] = {}
-    for p in probed:
-        for s, x in p.padded.items():
-            kept = ~np.isnan(x).any(axis=(1, 2))
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """The conditions on other scales than the run's: reliabilities, a row and metrics each."""
+
+    results: tuple[NamedResult, ...] = ()
+    rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metrics: Mapping[str, dict[str, float]] = field(default_factory=dict)
+
+
+def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
+    """Describe scores on other scales, in points of a 1-10 scale."""
+    own = frame[frame["factor_probe"].map(on_another_scale)]
+    if own["score"].notna().sum() == 0:
+        return Described()
+    points = [
+        part.assign(
+            score=in_points(part["score"].to_numpy(float), _scale_of(str(name), declared)),
+        )
+        for name, part in own.groupby("factor_probe", sort=False)
+    ]
+    scored = pd.concat(points).loc[own.index]
+    described = score_conditions(
+        scored, score_array(scored), level=declared.level, n_permutations=declared.n_resamples,
+        seed=declared.seed, omega_model=declared.options.get("omega_model", "parallel"),
+    )  # fmt: skip
+    rows = {str(r["condition"]): {str(k): v for k, v in r.items()}
+            for r in described.table.to_dict("records")}  # fmt: skip
+    metrics = {k: dict(v) for k, v in described.metrics.items()}
+    return Described(results=tuple(described.results), rows=rows, metrics=metrics)
+
+
+def unread_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+    """Padding and place under the other policy for what could not be read."""
+    complete: dict[str, TestResult] = {}
+    signs: dict[str, TestResult] = {}
+    for judge in judges:
+        sides = judge.sides(PROBES["padding"])
+        if sides is not None:
+            kept = ~np.isnan(np.hstack([sides.before, sides.after])).any(axis=1)
             if kept.sum() > 2:
-                complete[f"{p.where}, {s}"] = mean_shift(
-                    x[kept], conditions=["original", "padded"], cluster=twins[kept],
+                complete[judge.where] = probe_shift(
+                    sides.before[kept], sides.after[kept], margin=declared.margins["points"],
+                    reach=float(declared.options["width"]), cluster=sides.cluster[kept],
                     level=declared.level,
                 )  # fmt: skip
-    signs = {
-        p.where: first_position_preference(
-            *(np.where(v == "", "tie", v) for v in (p.comparing.ab, p.comparing.ba)),
-            cluster=clusters,
-            level=declared.level,
-        )
-        for p in probed
-        if p.comparing is not None
-    }
-    results = []
-    if complete:
-        results.append(
-            named("padding.complete", "Padded minus original, completely read answers only",
-                  "secondary", one_family(complete, family="padding, completely read answers"))
-        )  # fmt: skip
-    if signs:
-        results.append(
-            named("position.unread", "Leaning to the first place, unread verdicts for neither",
-                  "secondary", adjust_family(signs, family="place, unread verdicts for neither"))
-        )  # fmt: skip
-    return results
+        if PAIRS in judge.verdicts:
+            signs[judge.where] = first_position_preference(
+                *(np.where(v == "", "tie", v) for v in judge.verdicts[PAIRS]),
+                cluster=judge.cluster["pairs"],
+                level=declared.level,
+            )
+    return [
+        *(
+            named(f"padding.complete.{where}",
+                  f"Padded minus original, completely read answers only, {where}", "secondary",
+                  test)
+            for where, test in complete.items()
+        ),
+        *(
+            [named("position.unread", "Leaning to the first place, unread verdicts for neither",
+                   "secondary",
+                   adjust_family(signs, family="place, unread verdicts for neither"))]
+            if signs else []
+        ),
+    ]  # fmt: skip

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.bias_table import own_authors
 from judgestats.analysis.families import jointly
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.outcome import Analysis
+from judgestats.analysis.pair_shares import own_authors
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.analysis.probe_answer import (
     by_hypothesis,
@@ -30,6 +30,7 @@ from judgestats.analysis.probe_judges import (
     asked_for,
     on_another_scale,
     probed_judges,
+    scale_asked,
 )
 from judgestats.analysis.probe_tests import (
     FAMILY,
@@ -257,10 +258,12 @@ def _scored(
 def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
     """A row a condition: of scores with what describes them, of comparisons counts."""
     by_name = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
-    rows = [
-        by_name.get(str(name)) or condition_row(str(name), asked)
-        for name, asked in frame.groupby("condition", sort=False)
-    ]
+    rows: list[dict[str, Any]] = []
+    for name, asked in frame.groupby("condition", sort=False):
+        described = by_name.get(str(name)) or condition_row(str(name), asked)
+        row = {str(k): v for k, v in described.items()}
+        other = scale_asked(str(asked["factor_probe"].iloc[0]))
+        rows.append({**row, "scale": other} if other else row)
     return pd.DataFrame(rows)
 
 

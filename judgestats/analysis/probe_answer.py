@@ -61,7 +61,7 @@ def claims_by_judge(
         by_judge[judge.where] = [
             h
             if (p.asks == "scores") in seen or h.claim != "equivalent"
-            else _left_open(h, judge.where)
+            else _left_open(results, judge, p) or h
             for p, h in own.items()
         ]
     return by_judge
@@ -91,10 +91,10 @@ def by_hypothesis(claims: Mapping[str, Sequence[Headline]]) -> tuple[Headline, .
     )
 
 
-def _left_open(headline: Headline, where: str) -> Headline:
-    return dataclasses.replace(
-        headline, claim="open", reason=_NO_CONTROL, says=_says("open", headline.hypothesis, where)
-    )
+def _left_open(results: Mapping[str, Result], judge: ProbedJudge, probe: Probe) -> Headline | None:
+    """What is said of a probe where nothing may be called small."""
+    headline = _headline(results, {}, judge, probe)
+    return None if headline is None else dataclasses.replace(headline, reason=_NO_CONTROL)
 
 
 def _headline(

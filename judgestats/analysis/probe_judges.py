@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.bias_probes import place_shares, preference_share
+from judgestats.analysis.pair_shares import place_shares, preference_share
 from judgestats.analysis.rotations import Rotations
 from judgestats.items.labelled import label_table
 from judgestats.items.schema import Item
@@ -18,8 +18,19 @@ from judgestats.judgments.pairs import both_orders, scores_of
 from judgestats.judgments.settings import heat
 from judgestats.protocols.naming import pair_name
 from judgestats.protocols.probes import OPTIONS, ORIGINAL, PAIRS, PROBES, Asks, Probe, variants_of
+from judgestats.protocols.probes.base import REVERSED, WORDS
+from judgestats.protocols.probes.scales import SCALE_WORDS
+from judgestats.protocols.scale import Scale
 
-__all__ = ["Labelled", "ProbedJudge", "Sides", "asked_for", "on_another_scale", "probed_judges"]
+__all__ = [
+    "Labelled",
+    "ProbedJudge",
+    "Sides",
+    "asked_for",
+    "on_another_scale",
+    "probed_judges",
+    "scale_asked",
+]
 
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
@@ -161,6 +172,20 @@ def asked_for(variant: str) -> Asks:
     return _ALL[variant].asks
 
 
+def scale_asked(variant: str) -> str:
+    """The scale whose points a variant's scores have, where that is not the run's.
+
+    Examples
+    --------
+    >>> [scale_asked(v) for v in ("padding", "scale 1-100", "scale of words", "reversed scale")]
+    ['', '1-100', '1-5', '']
+    """
+    asked = _ALL[variant].scale
+    if asked == WORDS:
+        return str(Scale(1, len(SCALE_WORDS)))
+    return "" if asked == REVERSED else asked  # scores of a turned one are turned back
+
+
 def on_another_scale(variant: str) -> bool:
     """Whether a variant asks on another scale than the run's.
 
@@ -265,9 +290,9 @@ def _known(items: Sequence[Item], pairs: Sequence[str]) -> tuple[Floats, Floats,
 
 
 def _labelled(reference: tuple[Floats, Floats, Objects] | None, author: str) -> Labelled | None:
-    if reference is None or not author:
+    if reference is None:
         return None
     human, ratio, authors = reference
-    mine = authors == author
+    mine = authors == author if author else np.zeros(authors.shape, dtype=bool)
     own = mine[:, 0].astype(float) - mine[:, 1].astype(float)
     return Labelled(human=human, log_length_ratio=ratio, own=own)

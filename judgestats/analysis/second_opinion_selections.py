@@ -230,14 +230,13 @@ def _grades(record: AnyRecord, _: Sequence[str], of: Mapping[str, pd.DataFrame])
 
 
 def _places(record: AnyRecord, about: Sequence[str], of: Mapping[str, pd.DataFrame]) -> Numbers:
-    """Which place verdicts follow: exact sign test over clusters, and F of both places' shares."""
+    """Which place verdicts follow: exact sign test over clusters."""
     from scipy import stats
 
     if not isinstance(record, Test):
         return
-    shares = record.test == "blocked_f_test" and record.id.startswith("position.shift.")
     own = next((of[c] for c in about if c in of and of[c]["order"].isin(["ab", "ba"]).all()), None)
-    if own is None or not (shares or record.test == "first_position_preference"):
+    if own is None or record.test != "first_position_preference":
         return
     read = own[own["choice"] != ""]
     first = read["choice"].eq("a") == read["order"].eq("ab")
@@ -247,14 +246,6 @@ def _places(record: AnyRecord, about: Sequence[str], of: Mapping[str, pd.DataFra
         return
     item = sides.mean(axis=1)
     cluster = _clusters(own).reindex(item.index)
-    if shares:
-        if record.statistic.value > 0:
-            yield (
-                record.id, "F of the places' shares", record.statistic.value,
-                f_of_blocks(np.column_stack([1 - item, 1 + item]) / 2, cluster.to_numpy(object)),
-                "statsmodels.AnovaRM", "each question's mean of its pairs' shares",
-            )  # fmt: skip
-        return
     sums = item.groupby(cluster).sum().round(12)
     moved = int((sums != 0).sum())
     if moved:

@@ -18,7 +18,6 @@ from judgestats.items.labelled import draw_labelled_pairs
 from judgestats.items.schema import Item
 from judgestats.items.sets import check_there, layout_of, load_items
 from judgestats.items.summary import select_items
-from judgestats.protocols.padding import padded
 
 __all__ = [
     "benchmarks",
@@ -28,7 +27,6 @@ __all__ = [
     "one_source",
     "referenced",
     "source_name",
-    "with_padded_twins",
 ]
 
 _BENCHMARKS = {"bbh": "BBH", "squad": "SQuAD", "mt_bench": "MT-Bench", "oasst": "OASST"}
@@ -92,20 +90,6 @@ def candidates(parameters: CandidateParameters) -> tuple[Item, ...]:
         return limited(items, parameters)
     drawn = draw_candidates(items, count=parameters.candidates, seed=parameters.seed)
     return limited(drawn, parameters)
-
-
-def with_padded_twins(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items, each with its first answer once more, padded: the same content, longer."""
-    out = []
-    for item in items:
-        first = item.responses[0]
-        twin = replace(
-            first,
-            turns=(*first.turns[:-1], padded(first.text)),
-            author=f"{first.author or '0'}+padded",
-        )
-        out.append(replace(item, responses=(*item.responses, twin)))
-    return tuple(out)
 
 
 def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:

@@ -11,7 +11,6 @@ from judgestats.experiment.own_prompts import holds_guideline, prompt_of
 from judgestats.experiment.parameter_types import (
     Choice,
     Choices,
-    Read,
     Temperature,
     Whole,
     parameter,
@@ -22,7 +21,6 @@ from judgestats.protocols.examples import load_examples
 from judgestats.protocols.guideline import GUIDELINE_SCALE, guideline_text, with_guideline
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.scale import Scale
 
 __all__ = [
     "METHODS",
@@ -31,7 +29,6 @@ __all__ = [
     "MethodParameters",
     "PairParameters",
     "PairPromptParameters",
-    "Scales",
     "method_protocol",
     "method_trials",
 ]
@@ -46,23 +43,6 @@ METHODS = (
     "pointwise-guideline",
 )
 """Ways of asking: comparing or scoring, with reasoning before or after, with a guideline."""
-
-
-def _scales(name: str, value: str) -> tuple[str, ...]:
-    """Scales as ``lowest-highest``, each once.
-
-    Examples
-    --------
-    >>> _scales("scales", "1-5, 1-10")
-    ('1-5', '1-10')
-    """
-    scales = tuple(str(Scale.parse(part.strip())) for part in value.split(",") if part.strip())
-    if not scales or len(set(scales)) < len(scales):
-        raise InputError(f"{name}: give scales such as 1-5,1-10, each once, got {value!r}.")
-    return scales
-
-
-Scales = Annotated[tuple[str, ...], Read(_scales)]
 
 
 class PairParameters(CommonParameters):

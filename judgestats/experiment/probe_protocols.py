@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from judgestats.experiment.conditions import crossed
 from judgestats.experiment.own_prompts import OwnReasoning, own_reasoning, prompt_of
 from judgestats.experiment.parameter_types import Pairs, Read, Whole, parameter
+from judgestats.judgments.design import Condition
 from judgestats.protocols.base import JudgingProtocol
 from judgestats.protocols.probes import (
     OPTIONS,
@@ -21,7 +23,7 @@ from judgestats.protocols.probes import (
     variants_of,
 )
 
-__all__ = ["ProbeParameters", "probed_protocol", "variants_asked"]
+__all__ = ["ProbeParameters", "probe_conditions", "probe_protocol"]
 
 
 class ProbeParameters(OwnReasoning):
@@ -48,18 +50,25 @@ class ProbeParameters(OwnReasoning):
     )
 
 
-def probed_protocol(parameters: ProbeParameters, variant: Variant) -> JudgingProtocol:
-    """The protocol that asks for what a variant shows.
+def probe_conditions(parameters: ProbeParameters) -> tuple[Condition, ...]:
+    """Every judge at every temperature under every variant of the probes chosen."""
+    return crossed(parameters, probe=list(_variants_asked(parameters)))
+
+
+def probe_protocol(parameters: ProbeParameters, condition: Condition) -> JudgingProtocol:
+    """The protocol that asks for what a condition's variant shows.
 
     Parameters
     ----------
     parameters : ProbeParameters
-    variant : Variant
+    condition : Condition
+        With the factor ``probe``.
 
     Returns
     -------
     protocol
     """
+    variant = _variants_asked(parameters)[condition.factors["probe"]]
     if variant.asks == "pairs":
         given = parameters.changed(prompt=parameters.pair_prompt)
         return ProbedPairwise(
@@ -87,17 +96,8 @@ def probed_protocol(parameters: ProbeParameters, variant: Variant) -> JudgingPro
     return (scaled(asked) or asked) if variant.scale else asked
 
 
-def variants_asked(parameters: ProbeParameters) -> dict[str, Variant]:
-    """What has to be judged, by name, without the scales that the run's prompt cannot ask for.
-
-    Parameters
-    ----------
-    parameters : ProbeParameters
-
-    Returns
-    -------
-    dict of str to Variant
-    """
+def _variants_asked(parameters: ProbeParameters) -> dict[str, Variant]:
+    """What has to be judged, by name, without the scales that the run's prompt cannot ask for."""
     variants = variants_of(parameters.probes)
     if not any(v.scale for v in variants.values()):
         return variants

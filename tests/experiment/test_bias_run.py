@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from judgestats.analysis.bias_probes import author_of_judge, in_points, place_shares
+from judgestats.analysis.bias_tests import in_points
+from judgestats.analysis.pair_shares import author_of_judge, place_shares
 from judgestats.errors import InputError
 from judgestats.experiment.design import load_design
 from judgestats.experiment.run import prepare, run_experiment
@@ -21,7 +22,7 @@ from tests.experiment.report_cells import shown_by, words_of
 GIVEN = {
     "resamples": "199",
     "report": "none",
-    "scales": "1-10,1-100",
+    "probes": "padding,position,own answer,scale 1-100,off topic,pair off topic",
     "replicates": "3",
     "own": "sim-partial=author-a,sim-positional=author-a",
 }
@@ -63,11 +64,6 @@ def expected_share_of_own(judge, items, author, *, without_favour=False):
     return float(np.mean(shares))
 
 
-def row_of(result, *words):
-    [row] = [r for r in result.rows if all(w in r.a for w in words)]
-    return row
-
-
 @pytest.fixture
 def outcome(workplace):
     run = run_experiment(load_design("bias"), GIVEN)
@@ -79,43 +75,44 @@ def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
     found, prepared, results = outcome
     items = prepared.items
     for judge in ("sim-verbose", "sim-positional", "sim-partial"):
-        row = row_of(found["padding"], judge, "scale 1-10)")
-        assert (row.p_adjusted < 0.05) == (judge == "sim-verbose")
-        half = (row.interval.high - row.interval.low) / 2
-        assert math.isclose(row.estimate, expected_shift(judge, items), abs_tol=1.6 * half)
-    small = found["equivalence.padding"]
-    assert row_of(small, "sim-positional", "scale 1-10)").p_value < 0.05  # shown, not assumed
-    assert row_of(small, "sim-verbose", "scale 1-10)").p_value > 0.05
-    place = found["position.family"].p_adjusted
-    assert place["sim-positional at T=1"] < 0.05 < place["sim-verbose at T=1"]
+        effect = found[f"instrument.padding.{judge} at T=1"].effect
+        half = (effect.interval.high - effect.interval.low) / 2
+        assert math.isclose(effect.estimate, expected_shift(judge, items), abs_tol=1.6 * half)
+    claims = {(h.about.varied, h.about.judge): h.claim for h in found.headlines}
+    assert claims["padding", "sim-verbose"] == "differs"
+    assert claims["padding", "sim-positional"] == "equivalent"  # shown, not assumed
+    assert claims["position", "sim-positional"] == "differs"
+    assert claims["position", "sim-verbose"] != "differs"
+    assert {claims["off topic", j] for j in ("sim-verbose", "sim-partial")} == {"differs"}
 
     # Own answers: a judge that favours an author, and one that does not, asked of the same author.
-    own = found["own"]
-    assert row_of(own, "sim-partial").p_adjusted < 0.05 < row_of(own, "sim-positional").p_value
-    raw = row_of(found["own.shares"], "sim-partial")
+    assert claims["own answer", "sim-partial"] == "differs"
+    assert found["instrument.own answer.sim-positional at T=1"].p_value > 0.05
+    [raw] = found["own.sim-partial at T=1"].rows
     favoured = expected_share_of_own("sim-partial", items, "author-a")
     plain = expected_share_of_own("sim-partial", items, "author-a", without_favour=True)
     people = raw.estimate
     assert favoured - plain > 0.05
-    effect = row_of(own, "sim-partial")
+    effect = found["instrument.own answer.sim-partial at T=1"].effect
     assert effect.interval.low < favoured - plain < effect.interval.high
     assert people > 0
 
     # Scales are compared in points of one, and the mean stands beside the spread.
     rows = found.conditions.set_index("condition")
-    means = rows.loc[rows["scale"].notna(), ["mean", "within_variance", "icc1_null_q95"]]
+    scored = rows["factor_probe"].isin(["original", "scale 1-100"])
+    means = rows.loc[scored, ["mean", "within_variance", "icc1_null_q95"]]
+    assert (rows.loc[rows["factor_probe"] == "scale 1-100", "scale"] == "1-100").all()
     assert means["mean"].between(1, 10).all()
     assert means.notna().all().all()
     assert found["shift.scale"].rows
 
-    assert "sim-positional at T=1 (the first in" in found.sentence
-    assert "any effect is shown to be under 0.25 points" in found.sentence
+    assert "sim-positional at T=1: is moved by position (+" in found.sentence
     assert "author-a" in " ".join(found.limitations)
     content = json.loads(results.read_text())
     ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))
-    declared = {h.id for h in prepared.plan.hypotheses}
-    assert declared <= {i.split(".")[0] for i in ids}
+    assert {"length", "position", "spread", "shift", "shape"} <= {i.split(".")[0] for i in ids}
+    assert {"length", "spread"} <= {h.id for h in prepared.plan.hypotheses}
     words = words_of(shown_by(results.parent))
     assert "no number of repeats can be advised" not in words
     assert "Excess kurtosis" in words or "excess kurtosis" in words
@@ -126,12 +123,12 @@ def test_unread_replies_are_shown_under_both_policies(workplace):
     given = {**GIVEN, "judges": "sim-unreadable", "own": "", "pairs": "12"}
     found = run_experiment(load_design("bias"), given).analysis
     assert (found.conditions["unread_share"] > 0).all()
-    assert any("Self-preference was not examined" in text for text in found.limitations)
+    assert any("own answer" in str(text) for text in found.limitations)
     left_out = found["position.sim-unreadable at T=1"]
     neither = found["position.unread"].tests["sim-unreadable at T=1"]
     assert neither.sample.n_items >= left_out.sample.n_items
-    assert found["padding.complete"].rows[0].n < found["padding"].rows[0].n
-    assert "own answers were not examined" in found.sentence
+    complete = found["padding.complete.sim-unreadable at T=1"].sample
+    assert complete.n_items < found["instrument.padding.sim-unreadable at T=1"].sample.n_items
 
 
 def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
@@ -149,9 +146,8 @@ def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"scales": "1-5,1-5"}, "each once"),
-        ({"scale": "1-5"}, "scales=1-5,... instead"),
-        ({"scales": "1-5,high"}, "two whole numbers"),
+        ({"scales": "1-5,1-10"}, "scales"),
+        ({"probes": "paddin"}, "there is no probe 'paddin'"),
         ({"own": "gpt-9=author-a"}, "'gpt-9' is not among the judges"),
         ({"own": "author-a"}, "ours=theirs"),
     ],

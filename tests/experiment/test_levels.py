@@ -35,7 +35,6 @@ SAID = {
     "judges": [
         ({"judges": "sim-typical", "vary": "reasoning_effort:low,high"}, "only the levels of vary")
     ],
-    "bias": [({"scales": "1-10"}, "scales are not compared")],
     "omega": [({"temperatures": "1"}, "One temperature"), ({"judges": "sim-typical"}, "One judge")],
     "grade_score": [
         ({"prompts": "1"}, "what the prompt changes is not asked"),

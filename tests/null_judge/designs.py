@@ -78,10 +78,6 @@ METHODS = [
     for m in ("pairwise", "pairwise-reasoned", "pairwise-checked")
 ]
 AVERAGED = [Condition(judge=j, temperature=1.0) for j in ("a", "b")]
-PROBES = [
-    [Condition(judge=j, temperature=1.0, factors={"probe": p}) for j in ("a", "b")]
-    for p in ("pairs", "scale 1-10")
-]
 
 
 def aligned(
@@ -119,23 +115,33 @@ def averaged(rng, world: World, *, resamples: int = 199, effect: float = 1.0) ->
 def unbiased(
     rng, world: World, *, resamples: int = 199, effect: float = 1.0, padding: float = 0.0
 ) -> Analysis:
-    """Judges that no probe moves; with an effect the last leans to the first place.
+    """Judges that neither padding, place nor authorship moves; an effect leans the last to a place.
 
-    `padding` is what a padded twin gains in points.
+    `padding` is what it adds in points. Where it adds anything, what is off topic loses five: a
+    judge that passes no control is called fair of nothing.
     """
-    items = labelled_items(rng, world, with_padding=True)
-    pairs, scales = PROBES
+    items = labelled_items(rng, world)
+    names = ("padding", "position", "own answer", *(["off topic"] if padding else []))
+    probes = tuple(PROBES_OF_JUDGE[name] for name in names)
+    pairs, scores = (
+        [
+            Condition(judge=j, temperature=1.0, factors={"probe": v.name})
+            for j in ("a", "b")
+            for v in variants_of(probes).values()
+            if v.asks == asks
+        ]
+        for asks in ("pairs", "scores")
+    )
     lean = {pairs[-1].label: 1 - 1 / effect}
-    points = scored_answers(rng, world, scales, items)
-    twins = {response_names(item)[-1] for item in items}
-    points["score"] += padding * points["item_id"].isin(twins)
+    added = {"padding": padding, "off topic": -5.0}
+    shift = {c.label: added.get(c.factors["probe"], 0.0) for c in scores}
+    answers = [name for item in items for name in response_names(item)]
+    both = replace(world, sizes=tuple(2 * n for n in world.sizes))
+    points = scored(rng, both, scores, shift=shift, names=answers)
     frame = pd.concat([compared(rng, world, pairs, items, lean=lean), points], ignore_index=True)
-    scale = Scale(low=1, high=10)
-    given = {
-        "resamples": resamples, "seed": 0, "scale": scale, "scales": (scale,),
-        "own": {"a": "author-a"},
-    }  # fmt: skip
-    return bias.analyse(frame, bias.plan(given, [*pairs, *scales]), items=items)
+    given = {"probes": probes, "scale": Scale(), "resamples": resamples, "seed": 0}
+    given |= {"own": {"a": "author-a"}, "texts": "on"}
+    return bias.analyse(frame, bias.plan(given, [*pairs, *scores]), items=items)
 
 
 DESIGNS: dict[str, Design] = {

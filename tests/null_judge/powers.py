@@ -48,7 +48,7 @@ def _same_methods(rng, world: World) -> bool:
 
 def _small_padding(rng, world: World) -> bool:
     found = unbiased(rng, world, resamples=DRAWS, padding=0.25)
-    return any(h.claim == "equivalent" and h.hypothesis == "padding" for h in found.headlines)
+    return any(h.claim == "equivalent" and h.about.varied == "padding" for h in found.headlines)
 
 
 MARGIN: dict[str, Callable[..., bool]] = {
@@ -104,9 +104,8 @@ def _gains(rng, world: World, effect: float) -> Found:
 
 def _place(rng, world: World, effect: float) -> Found:
     out = unbiased(rng, world, resamples=DRAWS, effect=effect)
-    [row] = [r for r in out["position.shares"].rows if "b at T=1" in r.a]
-    single = [out["position.b at T=1"].p_value, row.p_value]
-    return "headline.position.b at T=1" in claims(out), single
+    single = [out[f"{kind}.b at T=1"].p_value for kind in ("position", "instrument.position")]
+    return "headline.moved.position, b at T=1" in claims(out), single
 
 
 def _people(rng, world: World, effect: float) -> Found:

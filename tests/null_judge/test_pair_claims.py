@@ -66,21 +66,20 @@ def test_a_gain_by_averaging_is_found():
 
 def test_a_leaning_to_the_first_place_is_found_in_one_judge_only():
     found = unbiased(seeded(8), EVEN, effect=2.0)
-    assert claims(found) == ["headline.position.b at T=1"]
-    assert "a place is preferred by b at T=1 (the first" in found.sentence
-    assert found.recommendation.text.startswith("Show both orders to b at T=1 and count")
+    assert claims(found) == ["headline.moved.position, b at T=1"]
+    assert "b at T=1: is moved by position (+" in found.sentence
+    assert found.recommendation.text.startswith("Show every order and count")
 
 
 def test_padding_place_and_authorship_are_one_family():
     found = unbiased(seeded(9), World())
-    rows = [*found["padding"].rows, *found["own"].rows]
-    p = {r.a: (r.p_value, r.p_adjusted) for r in rows}
-    tests = len(rows) + len(found["position.family"].tests)
-    least = min(p.values())
-    smallest = min([least[0], *(t.p_value for t in found["position.family"].tests.values())])
-    if least[0] == smallest:
-        assert least[1] == pytest.approx(min(1.0, tests * smallest))
-    assert all(adjusted >= given for given, adjusted in p.values())
+    moved = found["moved"]
+    asked = {label.partition(",")[0] for label in moved.tests}
+    assert asked == {"padding", "position", "own answer"}
+    p = {label: test.p_value for label, test in moved.tests.items()}
+    least = min(p, key=p.get)
+    assert moved.p_adjusted[least] == pytest.approx(min(1.0, len(p) * p[least]))
+    assert all(moved.p_adjusted[label] >= given for label, given in p.items())
 
 
 @pytest.mark.parametrize("name", ["validity", "audit, verdicts", "probe, pairs"])

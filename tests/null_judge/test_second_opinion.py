@@ -14,7 +14,7 @@ from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 
 PRIMARY = {
-    "bias": {"F of the places' shares", "p of leaning to a place"},
+    "bias": {"p of leaning to a place"},
     "grade_score": {"Grade Score", "signed-rank statistic V", "p of signed ranks",
                     "chi-squared of positions"},
     "head_to_tail": {"share called correct", "vote-share reliability", "p of signed ranks"},

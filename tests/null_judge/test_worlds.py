@@ -50,10 +50,10 @@ def test_verdicts_agree_and_lean_as_stated():
     assert (two["choice"] == two["item_id"].map(winner)).mean() == pytest.approx(0.87, abs=0.03)
 
 
-def test_every_answer_is_scored_and_a_padded_twin_stands_with_its_question():
+def test_every_answer_is_scored_with_its_question():
     rng = np.random.default_rng(4)
-    items = labelled_items(rng, World(), with_padding=True)
+    items = labelled_items(rng, World())
     frame = validate_parsed(scored_answers(rng, World(), TWO, items))
-    assert frame["item_id"].nunique() == 3 * len(items)
+    assert frame["item_id"].nunique() == 2 * len(items)
     own = frame.drop_duplicates("item_id").set_index("item_id")["cluster"]
     assert all(own[n] == i.cluster for i in items for n in own.index if n.startswith(f"{i.id}/"))

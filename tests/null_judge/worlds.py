@@ -17,7 +17,6 @@ from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.judgments.design import Condition
 from judgestats.judgments.readers.frame import parsed_frame
 from judgestats.protocols.naming import pair_name, response_names
-from judgestats.protocols.padding import padded
 
 UNEQUAL = (20, 8, 4, 3, 2, 1, 1, 1)
 """Items of each question: the sizes at which t(G - 1) is wrong most."""
@@ -116,7 +115,6 @@ def labelled_items(
     decided: float = 0.8,
     labels: int = 2,
     authors: tuple[str, str] = ("author-a", "author-b"),
-    with_padding: bool = False,
 ) -> tuple[Item, ...]:
     """One item a pair of answers, with people's labels; lengths say nothing about quality.
 
@@ -132,8 +130,6 @@ def labelled_items(
         Labels of a pair.
     authors : tuple of str
         Of the earlier and the later answer, exchanged at random.
-    with_padding : bool
-        Whether a padded twin of the earlier answer stands beside.
 
     Returns
     -------
@@ -147,8 +143,6 @@ def labelled_items(
             Response(turns=(text[0],), author=first),
             Response(turns=(text[1],), author=second),
         ]
-        if with_padding:
-            responses.append(Response(turns=(padded(text[0]),), author=f"{first}+padded"))
         better = rng.choice(["a", "b"])
         worse = "b" if better == "a" else "a"
         said = [

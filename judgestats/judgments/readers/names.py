@@ -66,7 +66,7 @@ PARTS = frozenset(
         *(side for pair in SIDES for side in pair),
         "model", "turn", "responseid", "answerid",
         "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
-        "output", "responseindex", "subset", "doc", "document",
+        "output", "author", "responseindex", "subset", "doc", "document",
     }
 )  # fmt: skip
 """Names (folded) of what is part of an item where it varies within what the id names."""
@@ -77,6 +77,7 @@ SYSTEMS = frozenset(
         "answermodel",
         "responsemodel",
         "generator",
+        "author",
         "candidate",
         "system",
         "modelid",

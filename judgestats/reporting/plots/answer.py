@@ -263,6 +263,5 @@ class Dots(Figure):
         ax.grid(visible=False, axis="y")
         ax.hlines(range(len(self.labels)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel(
-            wrapped(clean(panel.x_label), width=(46, 26, 18)[min(len(self.panels), 3) - 1])
-        )
+        letters = 26 if self._stacked else (46, 26, 18)[min(len(self.panels), 3) - 1]
+        ax.set_xlabel(wrapped(clean(panel.x_label), width=letters))
