@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from judgestats.judges.ask import Ask
     from judgestats.judges.journal import Journal
     from judgestats.judges.prices import PriceTable
+    from judgestats.judges.spec import JudgeSpec
     from judgestats.tracking.runs import RunWriter
 
 __all__ = ["Outcome", "Prepared", "prepare", "run_experiment"]
@@ -111,7 +112,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         declare(prepared, run, folder, command)
         collected = _collect(prepared, journal, run)
         journal.close()  # another process may go on while this one analyses
-        raw = _checked(collected)
+        raw = _checked(collected, prepared.asked)
         account = collected.account.as_dict()
         frame = _parsed(prepared, raw)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
@@ -302,7 +303,7 @@ def _is_shared_out(prepared: Prepared) -> bool:
     return p.engine.kind != "local" and prepared.staging is None and p.mode == "online"
 
 
-def _checked(collected: Collected) -> pd.DataFrame:
+def _checked(collected: Collected, asked: Mapping[str, JudgeSpec]) -> pd.DataFrame:
     """The raw frame, or the reason why there is nothing to analyse."""
     if collected.stopped_because is Stop.INTERRUPTED:
         raise KeyboardInterrupt(collected.message)
@@ -314,13 +315,24 @@ def _checked(collected: Collected) -> pd.DataFrame:
         reasons = _reasons(raw) if len(raw) else ""
         heard = "".join(f" {note}." for note in collected.notes[:3])
         raise JudgeError(
-            f"no judgment was answered: {reasons or 'nothing was asked'}.{heard} Check the judge's "
-            "name, its address and its key with `judgestats doctor`."
+            f"no judgment was answered: {reasons or 'nothing was asked'}.{heard} "
+            + _advice(asked.values())
         )
     for sentence in (collected.message, *_not_answered(raw)):
         if sentence:
             console.tell(sentence, "")
     return raw
+
+
+def _advice(asked: Iterable[JudgeSpec]) -> str:
+    """Where to look when nothing was answered: a function has no address and no key."""
+    functions = [s.function.name for s in asked if s.function is not None]
+    if not functions:
+        return "Check the judge's name, its address and its key with `judgestats doctor`."
+    return (
+        f"What {' and '.join(functions)} itself raised is said here: call it in Python on one "
+        "question and answer, and mend it there."
+    )
 
 
 def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:

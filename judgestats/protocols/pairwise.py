@@ -186,19 +186,15 @@ class Pairwise:
 
     def _reply_text(self, mode: ReplyMode) -> str:
         wording = explained_words("verdict", self.reasoning)
-        tie = {
-            ReplyMode.JSON_SCHEMA: ' or "tie"',
-            ReplyMode.TOOL: ' or "tie"',
-            ReplyMode.TEXT: ", [[C]] if neither is better",
-        }[mode]
-        offered = tie if self.ties else ""
+        offered = '"A", "B" or "tie"' if self.ties else '"A" or "B"'
+        tie = ", [[C]] if neither is better" if self.ties else ""
         how = {
             ReplyMode.JSON_SCHEMA: "Reply as a JSON object with "
             + " and ".join(f'"{f}"' for f in self.schema().schema["properties"])
-            + f'; the choice is "A", "B"{offered}.',
-            ReplyMode.TOOL: f'Call the tool submit_choice; the choice is "A", "B"{offered}.',
+            + f"; the choice is {offered}.",
+            ReplyMode.TOOL: f"Call the tool submit_choice; the choice is {offered}.",
             ReplyMode.TEXT: "Write the verdict as [[A]] if assistant A is better, [[B]] if "
-            f"assistant B is better{offered}.",
+            f"assistant B is better{tie}.",
         }[mode]
         return f"{wording} {how}"
 

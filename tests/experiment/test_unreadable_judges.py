@@ -30,3 +30,16 @@ def test_nothing_read_is_an_answer_too(chatty, experiment, workplace, capsys):
     [results] = workplace.rglob("results.json")
     claims = {h["claim"] for h in json.loads(results.read_text())["headlines"]}
     assert claims <= {"undefined", "described", "open"}
+
+
+def test_a_function_that_fails_is_looked_for_in_the_function(workplace, monkeypatch, capsys):
+    (workplace / "failing_for_tests.py").write_text(
+        "def judge(prompt):\n    raise ValueError('no model is loaded')\n"
+    )
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    given = ["--judges", "failing_for_tests:judge", "--limit", "2", "--report", "none"]
+    assert main(["run", "temperature", *given]) == 2
+    told = capsys.readouterr().err
+    assert "ValueError: no model is loaded" in told
+    assert "call it in Python" in told
+    assert "doctor" not in told

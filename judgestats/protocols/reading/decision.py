@@ -12,6 +12,7 @@ from judgestats.protocols.reading.form import Form, Rank, Reading, Scope
 from judgestats.protocols.reading.message import calls_in, is_cut, is_withheld
 from judgestats.protocols.reading.objects import (
     Object,
+    PlacedObject,
     TangledError,
     object_at,
     objects_with,
@@ -19,11 +20,11 @@ from judgestats.protocols.reading.objects import (
 )
 from judgestats.protocols.reading.plain import Plain, fenced_parts, plain_characters, unfenced
 from judgestats.protocols.reading.reasoning import without_reasoning
-from judgestats.protocols.reading.words import declines
+from judgestats.protocols.reading.words import WITHDRAWN, declines
 
 __all__ = ["MAX_REPLY_CHARS", "READER_VERSION", "no_verdict", "read_reply", "reply_object"]
 
-READER_VERSION = "3"
+READER_VERSION = "4"
 """Changes with the rules; verdicts read under another version may differ."""
 
 MAX_REPLY_CHARS = 200_000
@@ -32,6 +33,8 @@ MAX_REPLY_CHARS = 200_000
 _MARK = re.compile(r"\[\[([^\[\]\n]{1,60})\]\]")
 _BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,40}?)\s?\}")
 _REPEATED = 1024
+_SOON = 60
+"""How far after a verdict words that take it back are looked for."""
 _TOUCHING = " \n.,/-*_`"
 
 
@@ -106,8 +109,9 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
     reading: Reading | None
     if objects:
         finals = [r for r in readings if r.rank >= Rank.STATED]
-        reading = _agreed([*(_field(o, form) for o in objects), *finals])
-        explanation = objects[0].text("explanation")
+        last = _revised(_field(objects[-1].value, form), rest, objects[-1].end, form)
+        reading = _agreed([*(_field(o.value, form) for o in objects[:-1]), last, *finals])
+        explanation = objects[0].value.text("explanation")
     else:
         reading = _decided(readings, plain, cut=is_cut(finish_reason))
         explanation = "" if form.bare(plain.text) else rest
@@ -176,25 +180,26 @@ def _field(whole: Object, form: Form) -> Reading:
     return form.value(values[0]) if values else Reading(status=Status.UNPARSEABLE)
 
 
-def _placed_objects(text: str, form: Form, tool: str) -> list[Object]:
+def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     """All objects with the field, if one of them begins or ends the text or fills a fence."""
     objects = list(objects_with(text, form.field, tool))
     inside = [text[start:end].strip() for start, end in fenced_parts(text)] if objects else []
     placed = any(
         o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
     )
-    return [o.value for o in objects] if placed else []
+    return objects if placed else []
 
 
 def _readings(plain: Plain, form: Form) -> list[Reading]:
     """All readings of a text that a clause before them does not take back."""
-    readings = list(_marks(plain.text, form))
+    readings = [_revised(r, plain.text, r.end, form) for r in _marks(plain.text, form)]
     bare = None if readings else form.bare(plain.text)
     if bare is not None:
         return [bare]
-    for reading in form.readings(plain):
-        if plain.is_question(reading.end):
+    for stated in form.readings(plain):
+        if plain.is_question(stated.end):
             continue
+        reading = _revised(stated, plain.text, stated.end, form)
         if plain.is_negated(reading.start):
             if reading.label:
                 readings.append(replace(reading, rank=Rank.DOUBT))
@@ -204,6 +209,17 @@ def _readings(plain: Plain, form: Form) -> list[Reading]:
         else:
             readings.append(reading)
     return readings
+
+
+def _revised(reading: Reading, text: str, end: int, form: Form) -> Reading:
+    """A verdict that the words right after it take back is none of both."""
+    if reading.status is not Status.OK:
+        return reading
+    other = form.revised(text, end, min(end + _SOON, len(text)))
+    same = other is None or other.says == reading.says
+    if same and not WITHDRAWN.match(text, end):
+        return reading
+    return replace(reading, status=Status.AMBIGUOUS, value="")
 
 
 def _marks(text: str, form: Form) -> Iterator[Reading]:

@@ -88,3 +88,6 @@ class Form(Protocol):
 
     def readings(self, plain: Plain) -> Iterator[Reading]:
         """All other readings of a text."""
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """Another verdict that corrects the one before `start` ("no, 7"), not past `end`."""

@@ -10,7 +10,7 @@ from typing import Any
 from judgestats.protocols.base import Status
 from judgestats.protocols.reading.form import Rank, Reading, Scope
 from judgestats.protocols.reading.plain import Plain, plain_characters
-from judgestats.protocols.reading.words import BECAUSE, SEPARATOR, VERDICT_LABEL
+from judgestats.protocols.reading.words import BECAUSE, REVISION, SEPARATOR, VERDICT_LABEL
 
 __all__ = ["LETTERS", "OptionForm", "PairForm", "WordForm"]
 
@@ -70,6 +70,20 @@ _PREFERRED = re.compile(
     rf"\bI\s(?:(?:strongly|slightly|clearly)\s)?prefer\s"
     rf"(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
+_REVISED = (
+    rf"(?i:{REVISION})(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
+    r"|i['\u2019]d|it['\u2019]s)){0,5}"
+    rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
+)
+"""Words that take back the verdict before and lead to another."""
+_REVISED_PAIR = re.compile(rf"{_REVISED}(?P<name>[A-Z]|(?i:{_TIE}))\b{_CLOSING}{_END}")
+_REPORTED = re.compile(
+    rf"\bprefers\s(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
+)
+"""Somebody else's preference: no verdict, and a doubt about one that differs."""
+_FIRST_LETTER = re.compile(
+    rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{REVISION})\s)"
+)
 _RESPECT = re.compile(
     r"[\"'\u201d\u2019)\]*_`]{0,3}\s(?:in|at|on|for|with|regarding|when|if|only|than)\b",
     re.IGNORECASE,
@@ -77,6 +91,7 @@ _RESPECT = re.compile(
 _BARE_OPTION = re.compile(
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}}){_CLOSING}", re.IGNORECASE
 )
+_REVISED_OPTION = re.compile(rf"{_REVISED}(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}")
 _CHOSEN = re.compile(
     rf"(?:\b(?:best\s(?:response|option|answer)|selection){SEPARATOR}|{_LABEL}{SEPARATOR}|{_TAG})"
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}",
@@ -136,10 +151,19 @@ class PairForm:
                     match,
                     scope=_scope(text, match.end()),
                 )
+        for match in _REPORTED.finditer(text):
+            yield self._named(match["who"] or match["name"], match, rank=Rank.DOUBT)
+        if first := _FIRST_LETTER.match(text):  # "A. Wait, B is better."
+            yield self._named(first["name"], first, rank=Rank.DOUBT)
         for match in _RELATION_LINE.finditer(text):
             yield self._related(match)
         for match in _BOTH.finditer(text):
             yield self._named("tie", match, scope=_scope(text, match.end()))
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """A letter that takes the place of the one before ("no, B")."""
+        match = _REVISED_PAIR.search(text, start, end)
+        return self._named(match["name"], match) if match else None
 
     def _named(
         self,
@@ -224,6 +248,11 @@ class OptionForm:
         for match in _CHOSEN.finditer(plain.text):
             yield self._named(match, rank=Rank.FINAL)
 
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """An option that takes the place of the one before ("no, option 3")."""
+        match = _REVISED_OPTION.search(text, start, end)
+        return self._named(match) if match else None
+
     def _named(self, match: re.Match[str], *, rank: Rank = Rank.OTHER) -> Reading:
         name = match["name"]
         if name.isdecimal():
@@ -287,6 +316,12 @@ class WordForm:
         ):
             for match in re.finditer(pattern, plain.text, re.IGNORECASE):
                 yield self._named(match, rank)
+
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """A word that takes the place of the one before ("no, incorrect")."""
+        pattern = re.compile(rf"{_REVISED}(?i:{self._word})\b{_END}")
+        match = pattern.search(text, start, end)
+        return self._named(match, Rank.OTHER) if match else None
 
     @staticmethod
     def _named(match: re.Match[str], rank: Rank) -> Reading:

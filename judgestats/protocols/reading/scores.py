@@ -18,6 +18,7 @@ from judgestats.protocols.reading.words import (
     FINAL_AFTER,
     FINAL_BEFORE,
     NO_LABEL,
+    REVISION,
     SCORE_LABEL,
     SEPARATOR,
     VERDICT_LABEL,
@@ -91,16 +92,25 @@ _UNIT = re.compile(
     rf"{_NUMBER}{_TAIL}{_END}",
     re.IGNORECASE,
 )
+_FITS = (
+    r"\s(?:if\b|(?:is|was|seems|feels|(?:would|might|may|could)\sbe)\s(?:a\s|the\s)?"
+    r"(?:(?:more|much|far|perhaps|probably|also)\s)?"
+    r"(?:better|best|fairer|right|closer|apt|defensible|possible|enough|(?<=more\s)\w+))"
+)
 _CORRECTION = re.compile(
-    r"\b(?:(?:(?:re)?adjust|bump|chang|correct|decreas|increas|lower|rais|reduc|revis|updat)\w{0,4}"
+    r"(?:\b(?:(?:re)?adjust|bump|chang|correct|decreas|increas|lower|rais|reduc|revis|updat)\w{0,4}"
     r"\s(?:\w{1,12}\s){0,3}?to"
-    r"|(?:no|hmm|wait|correction|actually|rather|reflection|thoughts?)[,:;.]{0,3}"
-    r"(?:\s(?:i|it|that|this|is|should|would|be|make|give|say|i['\u2019]d|it['\u2019]s)){0,4})"
-    rf"\s(?:an?\s)?{_VALUE}{_END}",
+    rf"|(?:{REVISION}|\b(?:so|therefore|thus),?)"
+    r"(?:\s(?:i|it|that|this|is|should|would|be|get|make|give|go|with|say|think|believe|the|score|of"
+    r"|to|i['\u2019]d|it['\u2019]s)){0,6}"
+    rf")\s(?:an?\s)?{_VALUE}(?:{_END}|{_FITS})",
     re.IGNORECASE,
 )
 """Another number soon after a score, as in "9, lowered to 7" or "9. No, 7."."""
-_SOON = 60
+_BETTER_NUMBER = re.compile(
+    rf"(?:[.,;:!?(\u2013\u2014-]|\b(?:although|though|think|believe))\s?(?:an?\s)?{_VALUE}{_FITS}",
+    re.IGNORECASE,
+)
 _FIRST_LINE = re.compile(rf"\s{{0,3}}{_VALUE}[ .]{{0,3}}\n", re.IGNORECASE)
 _NUMERIC = re.compile(rf"\d|{_WORD}", re.IGNORECASE)
 _UNITS = re.compile("[分点]")
@@ -163,7 +173,7 @@ class ScoreForm:
                 continue
             final = bool(match["before"] or match["after"] or match["alone"])
             rank = Rank.FINAL if final else Rank.OTHER
-            yield self._corrected(text, self._reading(match, rank=rank, label=True))
+            yield self._reading(match, rank=rank, label=True)
         if first := _FIRST_LINE.match(text):  # a model that went on with the prompt by itself
             yield self._reading(first, rank=Rank.DOUBT)
         for match in _TAGGED.finditer(text):
@@ -172,7 +182,7 @@ class ScoreForm:
             high = match["over"] or match["of"]
             if high:
                 rank = Rank.OTHER if self._own(high) else Rank.ASIDE
-                yield self._corrected(text, self._after(text, self._reading(match, rank=rank)))
+                yield self._after(text, self._reading(match, rank=rank))
         if not _UNITS.search(text):
             return
         minutes = bool(_KANA.search(text))  # in Japanese, 3分 is three minutes
@@ -190,12 +200,12 @@ class ScoreForm:
             else reading
         )
 
-    def _corrected(self, text: str, reading: Reading) -> Reading:
-        """A score that another number takes back within a few words is none of both."""
-        other = _CORRECTION.search(text, reading.end, min(reading.end + _SOON, len(text)))
-        if other is None or self._judged(other)[1] == reading.value:
-            return reading
-        return replace(reading, status=Status.AMBIGUOUS, value="")
+    def revised(self, text: str, start: int, end: int) -> Reading | None:
+        """A number that corrects the score before ("lowered to 7", "no, 7", "7 is fairer")."""
+        for pattern in (_CORRECTION, _BETTER_NUMBER):
+            if match := pattern.search(text, start, end):
+                return self._reading(match)
+        return None
 
     def _reading(
         self, match: re.Match[str], *, rank: Rank = Rank.OTHER, label: bool = False

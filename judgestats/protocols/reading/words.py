@@ -11,9 +11,11 @@ __all__ = [
     "FINAL_BEFORE",
     "NEGATION",
     "NO_LABEL",
+    "REVISION",
     "SCORE_LABEL",
     "SEPARATOR",
     "VERDICT_LABEL",
+    "WITHDRAWN",
     "declines",
 ]
 
@@ -37,6 +39,23 @@ SEPARATOR = (
 )
 BECAUSE = r"(?:because|since|as|due|given|but|over|weil|car|porque)"
 
+REVISION = (
+    r"\b(?:no|nope|hm{1,4}|wait|oops|sorry|correction|actually|rather|maybe|perhaps|reconsider\w{0,3}"
+    r"|scratch\sthat|make\s(?:that|it)|i\smean"
+    r"|(?:second|further|closer)\s(?:thoughts?|reflection|look|inspection)|reflection"
+    r"|or\s(?:maybe|perhaps|rather))[,:;.\u2026]{0,3}"
+)
+"""A word after a verdict that takes it back, if another verdict follows."""
+
+WITHDRAWN = re.compile(
+    rf"[\s.,;:!()\u2013\u2014-]{{0,4}}(?:(?:but|{REVISION})\s){{0,2}}"
+    r"(?:scratch\sthat\b|(?:ignore|disregard)\s(?:that|this)\b"
+    r"|(?:that|this)(?:['\u2019]s|\s(?:is|was|seems|feels|would\sbe))\s(?:\w{1,10}\s){0,2}?too\s"
+    r"(?:high|low|generous|harsh|lenient|strict|kind)\b)",
+    re.IGNORECASE,
+)
+"""Right after a verdict: it is taken back, and nothing stands in its place."""
+
 NO_LABEL = re.compile(
     r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|best|perfect|full|average|mean"
     r"|passing|expected|initial|first|draft|preliminary|previous|original|confidence|reference"
@@ -50,6 +69,11 @@ NEGATION = re.compile(
     r"|\b(?:not|cannot|never|nor|than|if|unless|whether|would|could|might|should|below|except"
     r"|although|though|while|whereas|despite"
     r"|at (?:least|most)|instead of"
+    r"|argues|argued|asserts|believes|maintains|pretends|states|stated|thinks|wants"
+    r"|allegedly|reportedly|supposedly|(?:convince|persuade)s?|told"
+    r"|(?:as|according to)(?= (?:the )?(?:\w{1,12} )?"
+    r"(?:answer|assistant|author|model|prompt|response|text|user)\b)"
+    r"|(?:author|prompt|text|user)s? (?:suggests?|implies|imply|notes?|indicates?)"
     r"|claims|claimed|demands|demanded|insists|instructs|orders|requests|says|asks (?:me|us|for|to)"
     r"|tells (?:me|us)|ignore|ignoring"
     r"|nicht|kein\w{0,2}|nie|wenn|falls|wäre|würde|könnte|mindestens|höchstens"
