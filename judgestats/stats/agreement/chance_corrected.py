@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import SumInference
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
@@ -24,7 +25,6 @@ from judgestats.stats.inference.sum_statistics import (
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,
-    counts_of_codes,
     rare_category_notes,
 )
 
@@ -204,7 +204,7 @@ def chance_corrected(
         scale=scale,
         least=least(table) if least is not None and weight_name == "unweighted" else math.nan,
         codes=table.codes,
-        from_codes=lambda codes: agreement_terms(counts_of_codes(codes, q), matrix),
+        from_codes=CountedCodes(q, of=lambda counts: agreement_terms(counts, matrix)),
         **inference,
         notes=tuple(notes),
         details=details,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import least_krippendorff_alpha
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import (
@@ -19,7 +20,6 @@ from judgestats.stats.inference.sum_statistics import (
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,
-    counts_of_codes,
     rare_category_notes,
 )
 
@@ -193,7 +193,6 @@ def krippendorff_alpha(
             f"every verdict is {seen[0]}: nothing can be told apart, expected disagreement is 0 "
             "(raw agreement is 1)"
         )
-    from_codes: Callable[[NDArray[np.int64]], FloatArray] = lambda c: counts_of_codes(c, q)  # noqa: E731
     return estimate_from_sums(
         statistic,
         table.counts,
@@ -206,7 +205,7 @@ def krippendorff_alpha(
         scale="log_ratio",
         least=least_krippendorff_alpha(table.per_item),
         codes=table.codes,
-        from_codes=from_codes,
+        from_codes=CountedCodes(q),
         **inference,
         notes=rare_category_notes(paired),
         details={

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -28,13 +27,13 @@ from judgestats.stats.agreement.chance_corrected import (
     chance_gwet,
     chance_uniform,
 )
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,
-    counts_of_codes,
     rare_category_notes,
 )
 from judgestats.stats.reliability.step_up import replications_needed
@@ -214,12 +213,6 @@ def repetition_over_orders(
         return np.asarray(1.0 - ratio if own.one_minus else ratio)
 
     coded = [t.codes for t in tables if t.codes is not None]
-    ends = np.cumsum([0, *(c.shape[1] for c in coded)])
-
-    def from_codes(codes: NDArray[np.int64]) -> FloatArray:
-        parts = [counts_of_codes(codes[..., a:b], q) for a, b in pairwise(ends.tolist())]
-        return np.concatenate(parts, axis=-1)
-
     pooled = CountTable(
         counts=np.sum([t.counts for t in tables], axis=0), categories=tables[0].categories
     )
@@ -240,7 +233,7 @@ def repetition_over_orders(
         scale=own.scale,
         least=own.least(np.concatenate([t.per_item for t in tables]), q),
         codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
-        from_codes=from_codes,
+        from_codes=CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
         proportion=own.scale == "logit",
         alternative="less" if coefficient in {"flip_rate", "verdict_entropy"} else "greater",
         notes=rare_category_notes(pooled.counts) if own.one_minus else (),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import agreement_terms
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
@@ -18,7 +19,7 @@ from judgestats.stats.inference.sum_statistics import (
     SumStatistic,
     estimate_from_sums,
 )
-from judgestats.stats.layouts.count_table import CountTable, count_table, counts_of_codes
+from judgestats.stats.layouts.count_table import CountTable, count_table
 
 __all__ = [
     "flip_rate",
@@ -78,7 +79,7 @@ def _mean_estimate(
         where=name,
         scale=scale,
         codes=table.codes,
-        from_codes=lambda codes: counts_of_codes(codes, q),
+        from_codes=CountedCodes(q),
         **inference,
         proportion=scale == "logit",
         alternative=alternative,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement.attainable_minimum import least_vote_share
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.inference.sum_statistics import (
@@ -21,7 +22,6 @@ from judgestats.stats.inference.sum_statistics import (
 from judgestats.stats.layouts.count_table import (
     CountTable,
     count_table,
-    counts_of_codes,
     rare_category_notes,
 )
 from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
@@ -222,7 +222,7 @@ def vote_share_reliability(
                 combine=lambda s: _stepped_values(single.combine(s), judgments),
             ),
             table.codes,
-            lambda codes: counts_of_codes(codes, q),
+            CountedCodes(q),
             n_permutations=inference["n_permutations"],
             seed=inference["seed"],
             where=where,

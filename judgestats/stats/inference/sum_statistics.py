@@ -25,8 +25,10 @@ from judgestats.stats.inference.cluster_jackknife import (
     jackknife_error,
     t_of_clusters,
 )
+from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.permutation_summary import summarise_permutations
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 
@@ -429,6 +431,23 @@ def permutation_reference(
     # Small problems go in one stack; large ones one permutation at a time.
     width = max(codes.size, statistic.per_item(make(codes)).size)
     stacked = width <= STACK
+    if not stacked and isinstance(make, CountedCodes) and make.is_drawn_fast(codes):
+        sums = make.sums(
+            codes,
+            statistic.per_item,
+            size=inference["n_permutations"],
+            seed=np.random.SeedSequence(inference["seed"]),
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drawn = np.asarray(statistic.combine(np.stack(list(sums))), dtype=float)
+        done = summarise_permutations(
+            float(statistic.value(make(codes))),
+            drawn,
+            scheme="replications",
+            seed=inference["seed"],
+            alternative=alternative,
+        )
+        return done.null, list(done.notes)
 
     def value(permuted: NDArray[Any]) -> Any:
         return (

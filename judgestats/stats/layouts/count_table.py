@@ -6,7 +6,6 @@ Counting is linear in the number of judgments, so the coefficients built on it a
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.counted_codes import counts_of_codes
 from judgestats.stats.inference.result import Note, Sample
 
 __all__ = [
@@ -197,25 +197,6 @@ def _as_objects(verdicts: Any, where: str) -> NDArray[Any]:
             "of unequal length. Fill the missing replications with None."
         )
     return array
-
-
-def counts_of_codes(codes: IntArray, n_categories: int) -> FloatArray:
-    """Count codes (-1 = missing) per item: shape (..., n_items, n_categories).
-
-    Examples
-    --------
-    >>> counts_of_codes(np.array([[0, 0, 1], [1, -1, 1]]), 2)
-    array([[2., 1.],
-           [0., 2.]])
-    """
-    shape = codes.shape[:-1]
-    n = math.prod(shape)
-    rows = codes.reshape(n, codes.shape[-1])
-    # Column 0 collects the missing verdicts and is dropped.
-    index = np.arange(n)[:, None] * (n_categories + 1) + rows + 1
-    counts = np.bincount(index.ravel(), minlength=n * (n_categories + 1))
-    table = counts.reshape(n, n_categories + 1)[:, 1:].astype(float)
-    return table.reshape(*shape, n_categories)
 
 
 def count_table(
