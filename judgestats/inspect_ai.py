@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 try:
+    from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, mean, stderr
     from inspect_ai.scorer import scorer as registered
     from inspect_ai.solver import TaskState
@@ -13,6 +14,9 @@ except ModuleNotFoundError as error:
         "judgestats.inspect_ai needs Inspect: pip install 'judgestats[inspect]'.", name="inspect_ai"
     ) from error
 
+from rich.text import Text
+
+from judgestats.errors import InputError
 from judgestats.judges.single_answers import AnswerJudge, Judged
 
 __all__ = ["scorer"]
@@ -24,7 +28,7 @@ _KEY = "judgestats"
 @registered(  # type: ignore[untyped-decorator, unused-ignore]
     metrics=[mean(), stderr()], name="judged"
 )
-def scorer(judge: str, **judging: Any) -> Scorer:
+def scorer(judge: str = "", **judging: Any) -> Scorer:
     """A judge of judgestats as a scorer of Inspect, which lists it as ``judgestats/judged``.
 
     A reply that cannot be read, or none, is an unscored sample with its reason, never a number.
@@ -49,10 +53,16 @@ def scorer(judge: str, **judging: Any) -> Scorer:
 
     Raises
     ------
-    InputError
-        No such judge, protocol or prompt.
+    PrerequisiteError
+        No judge is given, or there is no such judge, protocol or prompt. Of a `ValueError`, as our
+        own is, `inspect score` would say no more than that the scorer could not be loaded.
     """
-    asked = AnswerJudge(judge, **judging)
+    if not judge:
+        raise PrerequisiteError("judge: say which, as in -S judge=gpt-4o-mini or scorer('my:fun').")
+    try:
+        asked = AnswerJudge(judge, **judging)
+    except InputError as error:
+        raise PrerequisiteError(Text(str(error))) from error
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion

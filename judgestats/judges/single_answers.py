@@ -164,6 +164,8 @@ class AnswerJudge:
                 "judge: give each a file, and a scorer, of its own."
             )
         [(self.name, spec)] = judges.items()
+        if spec.function is not None:
+            spec.function.load()  # one that cannot be called is named before any answer is judged
         template = _template(prompt or protocol)
         self.protocol: Pointwise | Correctness = (
             Pointwise(template=template, scale=Scale.parse(scale), reasoning=reasoning)
