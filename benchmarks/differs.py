@@ -83,8 +83,8 @@ HEAD = """# How judgestats differs
 <!-- written by benchmarks/differs.py -->
 
 One file, four packages: two judges, 500 items judged four times each as pass or fail, people's labels for half of the items ({rows}
-rows, made by a seeded script). Each reads it by its own command ({versions}), in an environment of its own; every cell is
-taken from what it printed. An empty cell: its screen does not say.
+rows, made by a seeded script). Each reads it by its own command, in an environment of its own: {versions}.
+Every cell is taken from what it printed. An empty cell: its screen does not say.
 
 """
 TAIL = """
