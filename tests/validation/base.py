@@ -72,7 +72,13 @@ def matrix(dataset: str) -> np.ndarray:
 
 def entry(dataset: str, key: str) -> dict[str, Any]:
     """The whole reference entry: value or error, r_call, package, version ..."""
-    return _entries()[dataset][key]
+    try:
+        return _entries()[dataset][key]
+    except KeyError:
+        raise KeyError(
+            f"tests/reference/reference.json has no {key!r} of {dataset!r}: add what R says "
+            "(tests/reference/README.md)"
+        ) from None
 
 
 def reference(dataset: str, key: str, *path: str | int) -> Any:
