@@ -13,9 +13,11 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from packaging.markers import Marker
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
@@ -45,6 +47,7 @@ def pinned(full: str) -> str:
 def resolved(python: str) -> tuple[list[str], str]:
     """What pip would install for a Python, and its last words where it cannot."""
     options = ["--dry-run", "--ignore-installed", "--no-deps", "--require-hashes", "--quiet"]
+    options += ["--ignore-requires-python"]  # pip would ask the Python that runs it; see below
     kinds = ["--only-binary", ":all:", "--no-binary", ",".join(SOURCE_ONLY)]
     with tempfile.TemporaryDirectory() as folder:
         report, lock = Path(folder, "report.json"), Path(folder, "requirements.txt")
@@ -60,6 +63,10 @@ def resolved(python: str) -> tuple[list[str], str]:
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
             return [], errors[-1].removeprefix("ERROR: ") if errors else "pip gave no reason"
         listed = json.loads(report.read_text(encoding="utf-8"))["install"]
+    for one in listed:
+        wants = one["metadata"].get("requires_python", "")
+        if not SpecifierSet(wants).contains(full):
+            return [], f"{one['metadata']['name']} wants Python {wants}"
     return [one["download_info"]["url"].rpartition("/")[2] for one in listed], ""
 
 
@@ -87,7 +94,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--python", action="append", choices=PYTHONS, help="these only")
     words = parser.parse_args()
-    made = table([row(python) for python in words.python or PYTHONS])
+    with ThreadPoolExecutor() as pool:  # pip waits for the index most of the time
+        made = table(list(pool.map(row, words.python or PYTHONS)))
     print(made)
     if words.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
