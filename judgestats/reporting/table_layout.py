@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from textwrap import wrap
 
 from judgestats.reporting import formats
 from judgestats.reporting.escape import clean
 from judgestats.reporting.table_contents import TableContents
 
-__all__ = ["aligned", "groups", "letters", "lines", "of_words", "type_size"]
+__all__ = ["aligned", "groups", "headings", "letters", "lines", "of_words", "type_size"]
 
 _PAGE_POINTS = 460.0  # the text width of an A4 page
 _WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
+_HEADING = 12  # letters of a line of a heading above short numbers
 _WORD = 16  # letters of a word that a narrow column still shows unbroken
 
 
@@ -71,6 +73,25 @@ def lines(table: TableContents) -> int:
         for row in table.cells()
     ]
     return sum(rows) + sum(bool(g) for g in groups(table))
+
+
+def headings(table: TableContents) -> list[str]:
+    """The headings; of numbers in lines about as narrow as these, where all would not fit the page.
+
+    Typst shares the page out by how wide columns would like to be: one long heading above short
+    numbers would take the room of the text beside it.
+    """
+    plain = [c.heading for c in table.columns]
+    widths = letters(table)
+    wished = [max(w, *map(len, h.split("\n"))) for w, h in zip(widths, plain, strict=True)]
+    if 0.52 * type_size(table) * sum(wished) + 7.0 * len(widths) <= _PAGE_POINTS:
+        return plain
+    return [
+        "\n".join(part for line in h.split("\n") for part in wrap(line, max(w, _HEADING)))
+        if c.side == "right"
+        else h
+        for c, h, w in zip(table.columns, plain, widths, strict=True)
+    ]
 
 
 def type_size(table: TableContents) -> float:

@@ -14,7 +14,15 @@ from judgestats.reporting.escape import (
 )
 from judgestats.reporting.shown import Shown
 from judgestats.reporting.table_contents import TableContents
-from judgestats.reporting.table_layout import aligned, groups, letters, lines, of_words, type_size
+from judgestats.reporting.table_layout import (
+    aligned,
+    groups,
+    headings,
+    letters,
+    lines,
+    of_words,
+    type_size,
+)
 
 __all__ = ["html", "latex", "markdown", "typst"]
 
@@ -76,7 +84,8 @@ def typst(table: TableContents) -> str:
     count = len(table.columns)
     sides = ", ".join(f"{c.side} + top" for c in table.columns) + ","
     head = ", ".join(
-        f"table.cell(align: {c.side} + bottom)[*{escape_typst(c.heading)}*]" for c in table.columns
+        f"table.cell(align: {c.side} + bottom)[*{escape_typst(text)}*]"
+        for c, text in zip(table.columns, headings(table), strict=True)
     )
     body: list[str] = []
     for group, row in zip(groups(table), aligned(table), strict=True):

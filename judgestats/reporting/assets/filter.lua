@@ -217,8 +217,8 @@ local function float(id, kind, content, caption, alt)
     if kind ~= "tbl" then out:insert(pandoc.Plain(cap)) end
     out:insert(raw("</figure>"))
   elseif typst then
-    -- the figure that answers stays where it is; others may float
-    local how = id == "fig-answer" and "here" or kind
+    -- the figures that answer stay where they are; others may float
+    local how = (id == "fig-answer" or id == "fig-shifts") and "here" or kind
     local cap = pandoc.Inlines({ rawi('#js-float("' .. how .. '", [') })
     cap:extend(line); cap:insert(rawi("])["))
     out:insert(pandoc.Plain(cap))
@@ -298,6 +298,20 @@ local function equation(para)
       end
     end
   end
+end
+
+-- the sentence before an equation stays on its page
+local function kept_with_equation(blocks)
+  local out = pandoc.Blocks({})
+  for i, block in ipairs(blocks) do
+    local following = blocks[i + 1]
+    if block.t == "Para" and following and following.t == "RawBlock" and following.text:match("^#js%-equation") then
+      out:extend({ raw("#block(sticky: true, spacing: 0.95em)["), block, raw("]") })
+    else
+      out:insert(block)
+    end
+  end
+  return out
 end
 
 -- 5. references ---------------------------------------------------------------------------------
@@ -454,6 +468,9 @@ function Pandoc(doc)
   })
   blocks = blocks:walk({ Image = image })
   if latex or target == "docx" then blocks = blocks:walk({ Table = group_rows }) end
+  if typst then
+    blocks = kept_with_equation(blocks):walk({ Div = function(div) div.content = kept_with_equation(div.content); return div end })
+  end
   if target == "docx" then blocks = blocks:walk({ BulletList = loose_list }) end
   blocks = blocks:walk({ Cite = reference })
   if #list_of_problems > 0 then error(table.concat(list_of_problems, "; ")) end
