@@ -13,7 +13,7 @@ from pathlib import Path
 from judgestats.errors import RenderError
 from judgestats.experiment import console
 from judgestats.experiment.showing import working
-from judgestats.tracking.runs import RunWriter, artifact_folder
+from judgestats.tracking.runs import RunWriter, artifact_place
 
 __all__ = ["Attach", "rendering"]
 
@@ -84,8 +84,8 @@ def _attach(
             )
             return {}
     run.artifacts(scratch)
-    local = artifact_folder(run.store, run.run_id)
+    place = artifact_place(run.store, run.run_id)
     return {
-        kind: local / path.name if local is not None else f"{run.run_id}/{path.name}"
+        kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()
     }

@@ -205,11 +205,10 @@ def _answered(
 
 def _further_files(run: RunWriter, analysis: Analysis) -> list[str]:
     """Where files are that an analysis made beyond the report."""
-    from judgestats.tracking.runs import artifact_folder
+    from judgestats.tracking.runs import artifact_place
 
-    local = artifact_folder(run.store, run.run_id)
-    where = f"{local}/" if local is not None else f"{run.run_id}/"
-    return [f"{where}{name}" for name in analysis.files]
+    place = artifact_place(run.store, run.run_id)
+    return [f"{place}/{name}" for name in analysis.files]
 
 
 def _dry_run(prepared: Prepared) -> None:

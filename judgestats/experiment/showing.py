@@ -76,11 +76,12 @@ class Links:
 
     def short(self) -> list[str]:
         """The commands and the page that come next."""
-        parts = [console.show_command(self.run_id), console.ui_command(self.store.uri)]
-        if self.store.uri.startswith("http"):
+        command = console.show_command(self.run_id)
+        if self.store.uri.startswith("http"):  # reports and files are on the run's page
             base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
-            parts[1] = console.run_page(base, experiment, self.run_id)
-        return [*parts, *_paths(self.reports), *map(_from_here, self.files[:1])]
+            return [command, console.run_page(base, experiment, self.run_id)]
+        beside = [*_paths(self.reports), *map(_from_here, self.files[:1])]
+        return [command, console.ui_command(self.store.uri), *beside]
 
 
 def _from_here(path: Path | str) -> str:

@@ -327,13 +327,16 @@ def _more(count: int, noun: str, command: str) -> str:
 def next_line(parts: Sequence[str], width: int) -> Lines:
     """What to do next, the most important first, in two lines; a command is never cut.
 
-    What finds no room is left out; the first stands, however long.
+    What finds no room is left out; the first stands, however long, and so does an address, which
+    a terminal wraps.
     """
     lines: list[str] = []
     room = width - _LABEL
     for part in (_clean(p) for p in parts):
         if lines and len(lines[-1]) + 3 + len(part) <= room:
             lines[-1] += f" · {part}"
-        elif not lines or (len(lines) < _NEXT and len(part) <= room):
+        elif not lines or (
+            len(lines) < _NEXT and (len(part) <= room or part.startswith(("http:", "https:")))
+        ):
             lines.append(part)
     return _labelled("NEXT", lines)

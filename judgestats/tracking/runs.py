@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shutil
 import tempfile
@@ -16,9 +17,9 @@ from typing import Any
 from judgestats.errors import StoreError
 from judgestats.results import Results
 from judgestats.tracking.readings import answer_note, effects
-from judgestats.tracking.store import Store, store_faults
+from judgestats.tracking.store import Store, store_faults, without_secrets
 
-__all__ = ["INCOMPLETE", "RunWriter", "artifact_folder", "key", "run_files"]
+__all__ = ["INCOMPLETE", "RunWriter", "artifact_place", "key", "run_files"]
 
 INCOMPLETE = "judgestats.incomplete"
 """Tag of a run whose collection stopped early."""
@@ -28,6 +29,7 @@ _MAX_PARAM = 5900  # MLflow refuses more than 6,000 characters
 _MOST_LINKS = 100
 """Traces that MLflow links in one call."""
 _MAX_TAG = 7900
+_SILENT = "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"
 _MOST_PARAMS, _MOST_METRICS = 100, 800
 """Of one call: MLflow takes 100 parameters, and 1,000 entries in all."""
 
@@ -128,7 +130,7 @@ class RunWriter:
 
     def finish(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED."""
-        with store_faults("a run was ended"):
+        with store_faults("a run was ended"), _nothing_printed():
             self.store.client.set_terminated(self.run_id, status=status)
 
     def tags(self, tags: Mapping[str, str]) -> None:
@@ -285,8 +287,8 @@ def run_files() -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def artifact_folder(store: Store, run_id: str) -> Path | None:
-    """The run's artifacts as a local folder, or None where they are kept elsewhere."""
+def artifact_place(store: Store, run_id: str) -> Path | str:
+    """The run's artifacts as a local folder, or their URI where they are kept elsewhere."""
     from urllib.parse import unquote, urlsplit
 
     with store_faults("a run was looked up"):
@@ -294,6 +296,18 @@ def artifact_folder(store: Store, run_id: str) -> Path | None:
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
-    if parts.scheme == "":
-        return Path(uri)
-    return None
+    return without_secrets(uri) if parts.scheme else Path(uri)
+
+
+@contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """MLflow prints a run's address where a server ends it: amid the document of ``--json``."""
+    before = os.environ.get(_SILENT)
+    os.environ[_SILENT] = "true"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SILENT]
+        else:
+            os.environ[_SILENT] = before

@@ -235,6 +235,8 @@ def test_what_finds_no_room_is_left_out_whole_and_commands_are_never_cut() -> No
     told = plain_text(next_line(["judgestats show 0", command, "mlflow ui"], 60))
     assert told == "NEXT   judgestats show 0 · mlflow ui"
     assert plain_text(next_line([command], 60)) == f"NEXT   {command}"
+    page = f"http://host/#/runs/{'0' * 60}"  # a terminal wraps it
+    assert page in plain_text(next_line(["judgestats show 0", page], 60))
 
 
 def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 from judgestats.errors import InputError, StoreError
 from judgestats.tracking.fetch import run_folder
-from judgestats.tracking.runs import key
-from judgestats.tracking.store import open_store, store_faults
+from judgestats.tracking.runs import RunWriter, key
+from judgestats.tracking.store import Store, open_store, store_faults
 
 
 @pytest.mark.parametrize(
@@ -171,3 +172,26 @@ def test_a_store_that_goes_away_in_a_run_loses_nothing(workplace, capsys, monkey
     capsys.readouterr()
     assert main([*words, "--report", "none"]) == 0
     assert "12 from the journal" in capsys.readouterr().err
+
+
+def test_a_server_that_ends_a_run_prints_nothing_amid_our_document(capsys, monkeypatch) -> None:
+    from mlflow import MlflowClient
+    from mlflow.store.tracking.rest_store import RestStore
+
+    from judgestats.experiment.showing import Links
+
+    ended = []
+    monkeypatch.setattr(RestStore, "log_batch", lambda *_, **__: None)
+    monkeypatch.setattr(RestStore, "update_run_info", lambda *_, **given: ended.append(given))
+    before = dict(os.environ)
+    uri = "http://mlflow.example:5000"
+    client = MlflowClient(uri)
+    store = Store(client=client, uri=uri, experiment_id="1", experiment_name="mine")
+    with RunWriter(store, name="mine", run_id="0123456789abcdef" * 2) as run:
+        pass
+    assert ended
+    assert capsys.readouterr().out == ""
+    assert dict(os.environ) == before
+    command, page = Links(run.run_id, store, reports={"html": "s3://b/report.html"}).short()
+    assert command == "judgestats show 01234567"
+    assert page.startswith(f"{uri}/#/experiments/1/runs/{run.run_id}")
