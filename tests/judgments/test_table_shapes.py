@@ -366,3 +366,22 @@ def test_question_beside_items_own_ids_is_the_cluster_unless_it_is_another_thing
     assert (read_judgments(rows, ignore="question_id")["cluster"] == read["item_id"]).all()
     alone = [{**r, "question_id": r["item_id"]} for r in rows]
     assert (read_judgments(alone)["cluster"] == read["item_id"]).all()
+
+
+def test_a_criterion_of_ones_and_twos_beside_scores_is_a_score(tmp_path):
+    path = tmp_path / "criteria.csv"
+    rows = [
+        f"q{i},{m},{v}" for i in range(6) for m, v in (("tone", 1 + i % 5), ("depth", 1 + i % 2))
+    ]
+    path.write_text("id,metric,verdict\n" + "\n".join(rows))
+    found = read_judgments(path)
+    assert found["choice"].eq("").all()
+    assert found["score"].notna().all()
+
+
+def test_another_tools_status_is_left_out_where_it_is_said_to_be(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_text("id,score,status\n" + "\n".join(f"q{i},{i},success" for i in range(5)))
+    with pytest.raises(InputError, match="--ignore status"):
+        read_judgments(path)
+    assert read_judgments(path, ignore=["status"])["status"].eq("ok").all()

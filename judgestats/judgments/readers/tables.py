@@ -6,6 +6,7 @@ could be understood in two ways is refused with the commands for each.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -124,8 +125,9 @@ def read_frame(
     )
     names = resolve_columns(source, table, mapping, taken=people, needs_verdict=not options.parse)
     spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
-    if "cluster" not in mapping and names.get("cluster") in spoken_for:
-        del names["cluster"]
+    for ours in ("cluster", "status"):
+        if ours not in mapping and names.get(ours) in spoken_for:
+            del names[ours]
     if options.parse:
         table, names = read_texts(source, table, names, options)
     if not people:
@@ -360,7 +362,8 @@ def _with_status(
         if strange:
             raise InputError(
                 f"{source}: column {names['status']!r} holds the status {strange[0]!r}; known are "
-                f"{', '.join(sorted(by_name))}."
+                f"{', '.join(sorted(by_name))}. Where it tells something else: "
+                f"--ignore {shlex.quote(names['status'])}."
             )
         out["status"] = stated.mask(stated == "", pd.Series(default, index=out.index))
     else:

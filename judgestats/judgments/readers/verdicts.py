@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -80,12 +81,22 @@ def read_verdicts(
     lines: list[str] = []
     scales: set[tuple[float, float] | None] = set()
     notes: list[str] = []
+    kind_by_group = {
+        (name, column): kind_of_column(source, table.loc[rows, column], column, role, options)
+        for name, rows in groups.items()
+        for role, column in columns
+        if len(columns) == 1 or table.loc[rows, column].notna().any()
+    }
+    scored = {column for (_, column), kind in kind_by_group.items() if kind.name == "score"}
     for name, rows in groups.items():
         for role, column in columns:
-            values = table.loc[rows, column]
-            if values.isna().all() and len(columns) > 1:
+            if (name, column) not in kind_by_group:
                 continue
-            kind = kind_of_column(source, values, column, role, options)
+            kind, values = kind_by_group[name, column], table.loc[rows, column]
+            if column in scored and kind.name == "preference" and _are_numbers(values):
+                # a criterion of which only 1 and 2 occur, beside criteria on a scale
+                as_scores = dataclasses.replace(options, kind="score")
+                kind = kind_of_column(source, values, column, role, as_scores)
             if name in kinds and kind.name != "score" and kinds[name].name != "score":
                 notes.append(f"The column {column!r} is not used beside the other verdicts.")
                 continue
@@ -112,6 +123,10 @@ def read_verdicts(
         scale=scale,
         notes=tuple(notes),
     )
+
+
+def _are_numbers(values: pd.Series) -> bool:
+    return bool((~np.isnan(numbers_of(values.dropna().tolist()))).all())
 
 
 def kind_of_column(
