@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from judgestats.analysis.selections import named
 from judgestats.judgments.shapes import score_array
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
 from judgestats.protocols.scale import Scale
+from judgestats.results import About
 from judgestats.stats.agreement.position_noise import position_and_noise
 from judgestats.stats.agreement.position_preference import first_position_preference
 from judgestats.stats.agreement.preference_effects import equivalence_of_effects, preference_effects
@@ -66,7 +67,7 @@ def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list
         ab, ba = judge.verdicts[PAIRS]
         where = judge.where
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
-        results += [
+        own = [
             named(f"position.{where}", f"Leaning to the first place, {where}", "secondary",
                   first_position_preference(ab, ba, **common)),
             named(f"position.swap.{where}", f"Both orders agree, {where}", "secondary",
@@ -76,10 +77,12 @@ def place_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list
             apart = position_and_noise(
                 ab, ba, **common, n_permutations=declared.n_resamples, seed=declared.seed
             )
-            results.append(
+            own.append(
                 named(f"position.noise.{where}", f"Place and noise apart, {where}", "secondary",
                       apart)
             )  # fmt: skip
+        about = About(judge=judge.judge, stratum=where, conditions=(judge.conditions[PAIRS],))
+        results += [replace(result, about=about) for result in own]
     return results
 
 
