@@ -58,7 +58,7 @@ def reader_notes(before: str, account: Account) -> list[str]:
     Examples
     --------
     >>> reader_notes("1", Account(cached=3))
-    ['3 answers came when replies were read by version 1 of the rules; all are read by version 3 \
+    ['3 answers came when replies were read by version 1 of the rules; all are read by version ... \
 now (`judgestats reread RUN` shows what differs from an earlier run)']
     """
     if not before or not account.cached:
