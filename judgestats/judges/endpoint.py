@@ -61,6 +61,7 @@ class Endpoint:
         self.contacted = False
         self.answered = 0
         self.unreachable_in_a_row = 0
+        self.limited_in_a_row = 0
         self.pages_in_a_row = 0
         self.streaks = Streaks()
         self.left_out: dict[str, str] = {}
@@ -149,8 +150,10 @@ class Endpoint:
             self.unreachable_in_a_row = 0
         if outcome.kind is Kind.ANSWERED:
             self.answered += 1
+            self.limited_in_a_row = 0
         pause = outcome.pause_s
         if outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
+            self.limited_in_a_row += 1
             pause = max(pause, outcome.retry_after_s or 0.0)  # it is meant for everybody
         if not self.ended.is_set():  # else those who wait are to leave
             self.limit.pause(min(pause, _LONGEST_PAUSE_S))
@@ -172,9 +175,16 @@ class Endpoint:
 
     @property
     def pause(self) -> str:
-        """How long the endpoint asks everybody to wait, in words; empty below a second."""
+        """How long the endpoint asks everybody to wait, or that it only refuses, in words."""
         seconds = self.limit.paused_s
-        return f"{self.spec.base_url} asks to wait {seconds:,.0f} s" if seconds >= 1 else ""
+        if seconds >= 1:
+            return f"{self.spec.base_url} asks to wait {seconds:,.0f} s"
+        if self.limited_in_a_row > self.limit.ceiling:
+            return (
+                f"{self.spec.base_url} has refused {self.limited_in_a_row:,} times in a row "
+                "(too many requests)"
+            )
+        return ""
 
     def refuse(self, why: str) -> None:
         """Ask this model for no more: whatever is asked, it would be refused."""

@@ -332,6 +332,24 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
     asyncio.run(waits())
 
 
+async def test_a_server_that_only_refuses_is_told_without_a_time_to_wait(plan, server):
+    endpoint = Endpoint(
+        parse_judge("sim-typical"),
+        client=None,
+        concurrency=1,
+        journal=Journal(None),
+        price=Price(input=0.0, output=0.0),
+        reply_mode=None,
+    )
+    at_once = Outcome(kind=Kind.RATE_LIMITED, retry_after_s=0.0)
+    endpoint.saw(at_once)
+    assert endpoint.pause == ""
+    endpoint.saw(at_once)
+    assert "has refused 2 times in a row" in endpoint.pause
+    endpoint.saw(Outcome(kind=Kind.ANSWERED))
+    assert endpoint.pause == ""
+
+
 # ------------------------------------------------------------------- money
 
 
