@@ -132,9 +132,18 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             "Is a difference small enough to ignore? Only an interval inside the margin says so.",
             plots.Equivalence(
                 rows=(
-                    plots.EffectRow(label="T=0.2 against T=0", estimate=1.05, low=0.92, high=1.18),
-                    plots.EffectRow(label="T=0.6 against T=0", estimate=1.3, low=1.05, high=1.6),
-                    plots.EffectRow(label="T=1 against T=0", estimate=2.6, low=2.1, high=3.3),
+                    plots.EffectRow(
+                        label="T=0.2 against T=0", estimate=1.05, low=0.92, high=1.18,
+                        verdict="equivalent",
+                    ),
+                    plots.EffectRow(
+                        label="T=0.6 against T=0", estimate=1.3, low=1.05, high=1.6,
+                        verdict="undecided",
+                    ),
+                    plots.EffectRow(
+                        label="T=1 against T=0", estimate=2.6, low=2.1, high=3.3,
+                        verdict="different",
+                    ),
                 ),
                 margin=(0.8, 1.25), log=True, x_label="Ratio of within-item variances",
             ),
