@@ -17,6 +17,7 @@ from judgestats.analysis.beside_labels import beside_labels
 from judgestats.analysis.beside_verdicts import beside_verdicts
 from judgestats.analysis.categories import agreement_by_category
 from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.possible import held_to_scale
 from judgestats.analysis.scale_use import at_the_ends, on_one_scale
 from judgestats.analysis.sensitivity import (
     left_out_estimates,
@@ -65,7 +66,7 @@ def supplemented(
     Analysis
     """
     frame = bare(frame)
-    analysis = with_lost_shares(analysis, frame, level=level)
+    analysis = held_to_scale(with_lost_shares(analysis, frame, level=level), scale)
     several = "stage" in frame and not frame["stage"].eq("final").all()
     verdicts = frame[frame["stage"] == "final"] if several else frame
     scored = on_one_scale(verdicts, analysis.conditions, scale)

@@ -1,0 +1,52 @@
+"""No interval holds what its number cannot be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgestats.analysis.audit import audit
+from judgestats.analysis.possible import held_to_scale, possible_on
+from judgestats.stats.inference.result import Estimate
+from tests.null_judge.doors import JUDGES
+from tests.null_judge.worlds import World, scored
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Five questions of which one holds nearly all of the variance."""
+    frame = scored(np.random.default_rng(4), World(sizes=(3, 1, 1), unread=0.0), JUDGES[:1])
+    return audit(frame, n_resamples=19)
+
+
+def _estimates(analysis):
+    every = (*analysis.results, *analysis.described)
+    return {r.id: r.result for r in every if isinstance(r.result, Estimate)}
+
+
+def test_points_stay_on_the_scale(few):
+    held = held_to_scale(few, (1.0, 10.0))
+    before, after = _estimates(few), _estimates(held)
+    [name] = held.conditions["condition"]
+    mean = f"condition.mean.{name}"
+    assert before[mean].interval.high > 10 >= after[mean].interval.high
+    assert held.conditions["mean_high"].item() == after[mean].interval.high
+    assert held.condition_metrics[name]["ci/score/mean.hi"] == after[mean].interval.high
+    for value in after.values():
+        possible = possible_on((1.0, 10.0), value.name)
+        if possible and value.interval:
+            assert possible[0] <= value.interval.low <= value.interval.high <= possible[1]
+
+
+def test_points_without_a_scale_are_left(few):
+    mean = f"condition.mean.{few.conditions['condition'].item()}"
+    assert _estimates(held_to_scale(few, None))[mean] == _estimates(few)[mean]
+
+
+def test_an_interval_of_all_that_is_possible_is_said_to_say_nothing(few):
+    narrow = held_to_scale(few, (7.5, 8.5))
+    mean = _estimates(narrow)[f"condition.mean.{few.conditions['condition'].item()}"]
+    assert "not_bounded" in {note.code for note in mean.notes}
+    codes = {n.code for e in _estimates(held_to_scale(few, (-90, 110))).values() for n in e.notes
+             if e.name == "mean"}  # fmt: skip
+    assert "not_bounded" not in codes
