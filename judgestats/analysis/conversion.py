@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.possible import held_within, possible, unbounded
 from judgestats.results import (
     ESTIMANDS,
     About,
@@ -136,12 +137,12 @@ def _estimate(
         estimand=result.name,
         label=result.label,
         estimate=float(result.estimate),
-        interval=_interval(result.interval),
+        interval=_interval(result.interval, result.name, result.estimate),
         std_error=float(result.std_error),
         null=_null(result.null),
         estimator=result.estimator,
         sample=_sample(result.sample),
-        notes=_notes(result.notes),
+        notes=_notes((*result.notes, *unbounded(result, possible(result.name)))),
         reason=result.reason,
         details=plain(result.details if details is None else details),
     )
@@ -300,7 +301,7 @@ def _comparison(
         p_adjusted=float(row.p_adjusted) if family else math.nan,
         p_bound=row.p_bound and bool(family),
         family=family,
-        interval=_interval(row.interval),
+        interval=_interval(row.interval, key, row.estimate),
         margin=margin,
         effects=tuple(e.id for e in effects),
         sample=sample,
@@ -357,11 +358,13 @@ def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> Statistic:
     return Statistic(symbol=symbol, value=float(value), df=degrees)
 
 
-def _interval(interval: of.Interval | None) -> Interval | None:
+def _interval(interval: of.Interval | None, key: str, estimate: float) -> Interval | None:
+    """The interval of an estimand, which ends where that ends, or at the estimate beyond."""
     if interval is None:
         return None
     values = {f.name: getattr(interval, f.name) for f in dataclasses.fields(of.Interval)}
-    return Interval(**values | {"low": float(interval.low), "high": float(interval.high)})
+    kept = held_within(interval, possible(key), estimate)
+    return Interval(**values | {"low": float(kept.low), "high": float(kept.high)})
 
 
 def _null(null: NullReference | None) -> Null | None:

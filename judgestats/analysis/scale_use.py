@@ -1,19 +1,24 @@
-"""Scores of conditions on one scale, the share of them at its ends, and items' mean deviation."""
+"""Scores on one scale: intervals held to it, the share at its ends, items' mean deviation."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from judgestats.analysis.outcome import Analysis, NamedResult
+from judgestats.analysis.possible import Ends, held_within, possible, unbounded
 from judgestats.protocols.scale import Scale
 from judgestats.results.numbers import bounds_of
 from judgestats.stats.agreement.alignment import share_of_sums
 from judgestats.stats.inference.resampling import cluster_codes
-from judgestats.stats.inference.result import Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
-__all__ = ["at_the_ends", "mean_deviations", "on_one_scale"]
+__all__ = ["at_the_ends", "held_to_scale", "mean_deviations", "on_one_scale"]
 
 
 def on_one_scale(
@@ -47,6 +52,73 @@ def on_one_scale(
         share = (scores[own] - asked.low) / (asked.high - asked.low)
         scores[own] = low + share * (high - low)
     return frame.assign(score=scores)
+
+
+def held_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
+    """An analysis whose intervals in points hold nothing that its scale rules out.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    scale : (float, float) or None
+        Ends of the run's scale; conditions that were asked on another name it in the column
+        ``scale`` of the table.
+
+    Returns
+    -------
+    Analysis
+        Estimates, the table of conditions and the metrics, cut alike; a note ``not_bounded`` says
+        where an interval is all that is possible.
+    """
+    scales = _scales(analysis.conditions, scale)
+    cut: dict[tuple[str, str], Ends] = {}
+
+    def held(result: NamedResult) -> NamedResult:
+        about, value = result.about.conditions, result.result
+        own = scales.get(about[0]) if len(about) == 1 else None
+        if own is None or not isinstance(value, Estimate) or value.interval is None:
+            return result
+        ends = possible(value.name, own)
+        if ends == possible(value.name):
+            return result
+        kept = held_within(value.interval, ends, value.estimate)
+        cut[about[0], value.name] = kept.low, kept.high
+        notes = (*value.notes, *unbounded(value, ends))
+        return replace(result, result=value.replace(interval=kept, notes=notes))
+
+    results, described = (tuple(map(held, r)) for r in (analysis.results, analysis.described))
+    table = analysis.conditions.copy()
+    metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
+    for (condition, estimand), (low, high) in cut.items():
+        column, metric = _SHOWN_AS.get(estimand, ("", ""))
+        if f"{column}_low" in table:
+            table.loc[table["condition"] == condition, [f"{column}_low", f"{column}_high"]] = (
+                low, high,
+            )  # fmt: skip
+        if f"ci/{metric}.lo" in metrics.get(condition, {}):
+            metrics[condition] |= {f"ci/{metric}.lo": low, f"ci/{metric}.hi": high}
+    return replace(
+        analysis, results=results, described=described, conditions=table, condition_metrics=metrics
+    )
+
+
+_SHOWN_AS = {
+    "mean": ("mean", "score/mean"),
+    "pooled_within_variance": ("within_variance", "spread/variance"),
+}
+"""Column of the table of conditions, and metric, of the estimates that stand there too."""
+
+
+def _scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | None]:
+    """The scale of every condition."""
+    if "condition" not in table:
+        return {}
+    asked = table["scale"] if "scale" in table else [""] * len(table)
+    own = {
+        str(name): Scale.parse(text) if isinstance(text, str) and text else None
+        for name, text in zip(table["condition"], asked, strict=True)
+    }
+    return {name: (s.low, s.high) if s else scale for name, s in own.items()}
 
 
 def at_the_ends(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:

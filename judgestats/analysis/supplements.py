@@ -17,8 +17,7 @@ from judgestats.analysis.beside_labels import beside_labels
 from judgestats.analysis.beside_verdicts import beside_verdicts
 from judgestats.analysis.categories import agreement_by_category
 from judgestats.analysis.outcome import Analysis, NamedResult
-from judgestats.analysis.possible import held_to_scale
-from judgestats.analysis.scale_use import at_the_ends, on_one_scale
+from judgestats.analysis.scale_use import at_the_ends, held_to_scale, on_one_scale
 from judgestats.analysis.sensitivity import (
     left_out_estimates,
     left_out_primary,

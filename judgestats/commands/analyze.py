@@ -281,7 +281,7 @@ def _from_store(arguments: Given, path: Path) -> bool:
 def _streamed(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_people import with_labelled
-    from judgestats.analysis.possible import held_to_scale
+    from judgestats.analysis.scale_use import held_to_scale
     from judgestats.judgments.large.labelled import labelled_judgments
     from judgestats.judgments.large.reduce import reduce_parquet
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from judgestats.analysis.audit import audit
-from judgestats.analysis.possible import held_to_scale, possible_on
+from judgestats.analysis.possible import possible
+from judgestats.analysis.scale_use import held_to_scale
+from judgestats.results import Estimate as EstimateRecord
 from judgestats.stats.inference.result import Estimate
 from tests.null_judge.doors import JUDGES
 from tests.null_judge.worlds import World, scored
@@ -33,9 +35,9 @@ def test_points_stay_on_the_scale(few):
     assert held.conditions["mean_high"].item() == after[mean].interval.high
     assert held.condition_metrics[name]["ci/score/mean.hi"] == after[mean].interval.high
     for value in after.values():
-        possible = possible_on((1.0, 10.0), value.name)
-        if possible and value.interval:
-            assert possible[0] <= value.interval.low <= value.interval.high <= possible[1]
+        if value.interval and value.name in {"mean", "sem", "pooled_within_variance"}:
+            low, high = possible(value.name, (1.0, 10.0))
+            assert low <= value.interval.low <= value.interval.high <= high
 
 
 def test_points_without_a_scale_are_left(few):
@@ -50,3 +52,14 @@ def test_an_interval_of_all_that_is_possible_is_said_to_say_nothing(few):
     codes = {n.code for e in _estimates(held_to_scale(few, (-90, 110))).values() for n in e.notes
              if e.name == "mean"}  # fmt: skip
     assert "not_bounded" not in codes
+
+
+def test_records_hold_every_interval_to_its_definition(few):
+    wide = 0
+    for record in few.records().results:
+        if isinstance(record, EstimateRecord) and record.interval:
+            low, high = possible(record.estimand)
+            assert min(low, record.estimate) <= record.interval.low
+            assert record.interval.high <= max(high, record.estimate)
+            wide += "not_bounded" in {n.code for n in record.notes}
+    assert wide
