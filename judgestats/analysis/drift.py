@@ -30,7 +30,7 @@ from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.permutation_summary import ENOUGH, permutations_needed
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["drift", "match_conditions"]
+__all__ = ["both_runs", "drift", "match_conditions"]
 
 _QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
 _FAMILY = "change between the runs, one test for each condition and aspect"
@@ -194,7 +194,7 @@ def drift(
         )  # fmt: skip
         return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
-    joined, counts = _joined(before, after, chosen)
+    joined, counts = both_runs(before, after, chosen)
     scored = bool(joined["score"].notna().any())
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
@@ -321,10 +321,25 @@ def _described(
     return audited.conditions, described, audited.limitations, metrics
 
 
-def _joined(
+def both_runs(
     before: pd.DataFrame, after: pd.DataFrame, chosen: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Both runs on the items they share, and how many items were matched and left out."""
+    """Both runs on the items they share, and how many items were matched and left out.
+
+    Parameters
+    ----------
+    before, after : DataFrame
+        Parsed frames.
+    chosen : mapping of condition to condition
+        See `match_conditions`.
+
+    Returns
+    -------
+    frame : DataFrame
+        Conditions are called ``first: NAME`` and ``second: NAME``.
+    counts : dict
+        ``matched``, ``only_first`` and ``only_second``.
+    """
     one = before[before["condition"].isin(chosen)]
     two = after[after["condition"].isin(chosen.values())]
     one = one.assign(condition="first: " + one["condition"])

@@ -14,8 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.crowd_data import gold_labels
 from judgestats.analysis.second_opinion_blocks import blocked_numbers, credit_numbers
+from judgestats.analysis.second_opinion_labelled import labelled_numbers
 from judgestats.analysis.second_opinion_selections import selection_numbers
+from judgestats.items.schema import Item
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
 
@@ -66,7 +69,12 @@ class Opinion:
 
 
 def second_opinion(
-    frame: pd.DataFrame, results: Results, *, gold: Mapping[str, str] | None = None
+    frame: pd.DataFrame,
+    results: Results,
+    *,
+    items: Sequence[Item] = (),
+    standings: pd.DataFrame | None = None,
+    own: Mapping[str, str] | None = None,
 ) -> tuple[Opinion, ...]:
     """Recompute the records of a run that other packages can compute.
 
@@ -76,8 +84,12 @@ def second_opinion(
         The parsed judgments of the run.
     results : Results
         Its records.
-    gold : mapping of pair to label, optional
-        The labels of pairs of answers (`judgestats.analysis.crowd_data.gold_labels`).
+    items : sequence of Item, optional
+        What was judged: labels, authors and texts are theirs.
+    standings : DataFrame, optional
+        ``chosen/standings.csv`` of a run that chooses answers.
+    own : mapping of judge to author, optional
+        As a run was given it, in place of the authors that bear a judge's name.
 
     Returns
     -------
@@ -87,17 +99,25 @@ def second_opinion(
         with people (statsmodels), Friedman's statistic over the spread of items (pingouin), signed
         ranks (scipy), differences of alignment scores (statsmodels), Fleiss' kappa (statsmodels),
         correlations with ratings (scipy), kappa with labels (statsmodels), Holm's adjustment
-        of every family (statsmodels), and what `selection_numbers` lists.
+        of every family (statsmodels), and what `selection_numbers` and `labelled_numbers` list.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, on data that are checked above
-        return (
+        opinions = (
             *_scores(frame, results),
             *_verdicts(frame, results),
             *(_blocked(one) for one in credit_numbers(results)),
-            *(_blocked(one) for one in selection_numbers(frame, results, gold)),
+            *(_blocked(one) for one in selection_numbers(frame, results, gold_labels(items))),
+            *(
+                _blocked(one)
+                for one in labelled_numbers(
+                    frame, results, items=items, standings=standings, own=own
+                )
+            ),
             *_families(results),
         )
+    # The spread of two runs is met as theirs and as that of two conditions.
+    return tuple({(o.result, o.what): o for o in opinions}.values())
 
 
 def opinions_table(opinions: tuple[Opinion, ...]) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def drift_command(arguments: Given) -> int:
 
 def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     """Compare, print, and write where that is asked for."""
-    from judgestats.analysis.drift import drift
+    from judgestats.analysis.drift import both_runs, drift, match_conditions
 
     if arguments.relabels and not arguments.anchors:
         raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
@@ -72,12 +72,14 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
             f"drift: --relabels are held against the labels of then, and {arguments.first} has "
             "none. Give them by --labels."
         )
+    second = _judged(arguments.second)
+    anchors = _judged(arguments.anchors, arguments.relabels) if arguments.anchors else None
     with working("Comparing the runs"):
         analysis = drift(
             first,
-            _judged(arguments.second),
+            second,
             baseline=_judged(arguments.baseline) if arguments.baseline else None,
-            anchors=_judged(arguments.anchors, arguments.relabels) if arguments.anchors else None,
+            anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,
@@ -93,9 +95,17 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     show(results)
     whole = f"{_command(arguments, short=True)} --full"
     following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
-    if arguments.out:
+    if arguments.out and Path(arguments.out).suffix == ".json":
         write_results(Path(arguments.out), results)
         following.append(f"Results: {arguments.out}")
+    elif arguments.out:
+        folder = Path(arguments.out)
+        write_results(folder / "results.json", results)
+        again = second if anchors is None else anchors  # what is tested
+        compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
+        (folder / "data").mkdir(exist_ok=True)
+        compared.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        following += [f"Results: {folder}", f"judgestats second-opinion {folder}"]
     finish(results, following=following)
     return analysis
 

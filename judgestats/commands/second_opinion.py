@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,15 @@ import pandas as pd
 from judgestats.commands.table import Given
 from judgestats.errors import InputError
 from judgestats.experiment import console
+from judgestats.experiment.parameter_types import read_pairs
+from judgestats.results.files import read_values
+from judgestats.tracking.fetch import (
+    results_of_run,
+    run_data,
+    run_items,
+    run_judgments,
+    run_standings,
+)
 
 __all__ = ["second_opinion_command"]
 
@@ -29,14 +39,14 @@ def second_opinion_command(arguments: Given) -> int:
     int
         1 where a number lies beyond its tolerance.
     """
-    from judgestats.analysis.crowd_data import gold_labels
     from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
-    from judgestats.tracking.fetch import results_of_run, run_items, run_judgments
 
     opinions = second_opinion(
         run_judgments(arguments.run),
         results_of_run(arguments.run),
-        gold=gold_labels(run_items(arguments.run)),
+        items=run_items(arguments.run),
+        standings=run_standings(arguments.run),
+        own=_own(arguments.run),
     )
     if not opinions:
         raise InputError(
@@ -55,6 +65,15 @@ def second_opinion_command(arguments: Given) -> int:
     apart = len(disagreeing(opinions))
     console.say(f"{len(opinions) - apart} of {len(opinions)} numbers are the same.")
     return 1 if apart else 0
+
+
+def _own(run: str) -> Mapping[str, str]:
+    """Whose answers are a judge's own, as the run was given it."""
+    with run_data(run) as (folder, _):
+        session = folder / "session.json"
+        values = read_values(session) if session.is_file() else {}
+    given = values.get("parameters") if isinstance(values, dict) else None
+    return read_pairs("own", str(given.get("own", ""))) if isinstance(given, dict) else {}
 
 
 def _keep(run: str, table: pd.DataFrame) -> None:

@@ -36,6 +36,7 @@ __all__ = [
     "parameter",
     "parameters_of",
     "read_names",
+    "read_pairs",
 ]
 
 BY_LEVEL = "_by_level"
@@ -181,7 +182,14 @@ def _truth(name: str, value: str) -> bool:
     return TRUTH[value.strip().lower()]
 
 
-def _pairs(name: str, value: str) -> Mapping[str, str]:
+def read_pairs(name: str, value: str) -> Mapping[str, str]:
+    """Two names joined by ``=``, commas between them.
+
+    Examples
+    --------
+    >>> read_pairs("own", "gpt-4o=openai, mine=me")
+    {'gpt-4o': 'openai', 'mine': 'me'}
+    """
     out = {}
     for part in filter(None, (p.strip() for p in value.split(","))):
         ours, sign, theirs = part.partition("=")
@@ -193,7 +201,7 @@ def _pairs(name: str, value: str) -> Mapping[str, str]:
 
 Names = Annotated[tuple[str, ...], Read(read_names)]
 OptionalNames = Annotated[tuple[str, ...] | None, Read(read_names, or_word="")]
-Pairs = Annotated[Mapping[str, str], Read(_pairs)]
+Pairs = Annotated[Mapping[str, str], Read(read_pairs)]
 Positive = Annotated[float, Read(_positive)]
 OptionalPositive = Annotated[float | None, Read(_positive, or_word="")]
 Switch = Annotated[bool, Read(_truth, words=("true", "false"))]

@@ -27,6 +27,7 @@ __all__ = [
     "run_folder",
     "run_items",
     "run_judgments",
+    "run_standings",
     "whole_run",
 ]
 
@@ -108,6 +109,23 @@ def run_items(run: str) -> tuple[Item, ...]:
     with run_data(run) as (_, data):
         file = data / "items.jsonl"
         return tuple(read_items(file, layout="judgestats", empty_ok=True)) if file.is_file() else ()
+
+
+def run_standings(run: str) -> pd.DataFrame | None:
+    """Every candidate of a run that chooses answers; None where it chooses none.
+
+    Parameters
+    ----------
+    run : str
+        An MLflow run id, or a run's folder.
+
+    Returns
+    -------
+    DataFrame or None
+    """
+    with run_data(run) as (folder, _):
+        file = folder / "chosen" / "standings.csv"
+        return pd.read_csv(file) if file.is_file() else None
 
 
 def whole_run(run: str) -> str:

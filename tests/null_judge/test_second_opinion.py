@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from io import StringIO
 
 import pandas as pd
 import pytest
 
-from judgestats.analysis.crowd_data import gold_labels
 from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 
 PRIMARY = {
-    "bias": {"p of leaning to a place"},
+    "bias": {"p of leaning to a place", "shift by padding", "effect of length",
+             "effect of own"},
+    "self_consistency": {"agreement of the mean of 1", "agreement of the mean of 3",
+                         "reliability of the mean of 1", "gain by the mean of 3"},
+    "rejection_sampling": {"share of best candidates chosen", "gain over one drawn at random",
+                           "difference of shares of best chosen"},
+    "probe": {"shift by padding", "shift by citation", "p of an attack's success",
+              "upper end of an attack's success"},
+    "probe, pairs": {"shift by pair hint"},
     "grade_score": {"Grade Score", "signed-rank statistic V", "p of signed ranks",
                     "chi-squared of positions"},
     "head_to_tail": {"share called correct", "vote-share reliability", "p of signed ranks"},
@@ -48,9 +56,14 @@ def test_nothing_differs_from_other_packages(name, monkeypatch):
         return real(*args, **named)
 
     monkeypatch.setattr(module, door, changed(analyse, keep))
-    results = design(seeded(5), world, resamples=19, **given).records()
+    analysis = design(seeded(5), world, resamples=19, **given)
+    results = analysis.records()
     frame = pd.concat(seen, ignore_index=True) if name.startswith("drift") else seen[0]
-    opinions = second_opinion(frame, results, gold=gold_labels(items))
+    kept = analysis.files.get("chosen/standings.csv")
+    opinions = second_opinion(
+        frame, results, items=items, own={"a": "author-a"},
+        standings=pd.read_csv(StringIO(kept)) if kept else None,
+    )  # fmt: skip
     assert opinions
     assert {o.what for o in opinions} >= PRIMARY.get(name, set())
     assert not disagreeing(opinions), opinions_table(opinions).to_string()

@@ -39,7 +39,11 @@ COMMAND = Command(
         OMEGA_MODEL,
         Option("--resamples", kind="whole", default=999),
         Option("--seed", kind="whole", default=0),
-        Option("--out", "write the results to this JSON file too"),
+        Option(
+            "--out",
+            "write the results to this JSON file, or with the judgments compared to this folder, "
+            "which `second-opinion` reads",
+        ),
         *SHOW_AND_BOUNDS,
     ),
 )
