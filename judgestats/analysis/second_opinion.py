@@ -9,24 +9,36 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 
 from judgestats.analysis.crowd_data import gold_labels
+from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.second_opinion_blocks import blocked_numbers, credit_numbers
 from judgestats.analysis.second_opinion_labelled import labelled_numbers
 from judgestats.analysis.second_opinion_selections import selection_numbers
+from judgestats.analysis.supplements import Rows
 from judgestats.items.schema import Item
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
 
-__all__ = ["TOLERANCE", "Opinion", "disagreeing", "opinions_table", "second_opinion"]
+__all__ = [
+    "TOLERANCE",
+    "Opinion",
+    "disagreeing",
+    "opinions_table",
+    "second_opinion",
+    "with_second_opinion",
+]
 
 TOLERANCE = 1e-6
 """Of closed forms; a fit that iterates has its own."""
 _FITTED = 1e-3
+OPINIONS_FILE = "tables/second-opinion.csv"
+"""Where a run keeps them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +130,49 @@ def second_opinion(
         )
     # The spread of two runs is met as theirs and as that of two conditions.
     return tuple({(o.result, o.what): o for o in opinions}.values())
+
+
+def with_second_opinion(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    *,
+    items: Sequence[Item] = (),
+    own: Mapping[str, str] | None = None,
+) -> Analysis:
+    """An analysis with its numbers recomputed, as a full report shows them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    frame : DataFrame
+        The parsed judgments that it is of.
+    items, own
+        As of `second_opinion`.
+
+    Returns
+    -------
+    Analysis
+        With the table among its records (``second_opinion``) and its files.
+    """
+    standings = analysis.files.get("chosen/standings.csv")
+    opinions = second_opinion(
+        frame, analysis.records(), items=items, own=own,
+        standings=pd.read_csv(StringIO(standings)) if standings else None,
+    )  # fmt: skip
+    if not opinions:
+        return analysis
+    table = opinions_table(opinions)
+    return replace(
+        analysis,
+        files={**analysis.files, OPINIONS_FILE: table.to_csv(index=False)},
+        described=(
+            *analysis.described,
+            NamedResult(
+                id="second_opinion", title="Numbers recomputed by other packages",
+                role="descriptive", result=Rows(table=table),
+            ),
+        ),
+    )  # fmt: skip
 
 
 def opinions_table(opinions: tuple[Opinion, ...]) -> pd.DataFrame:

@@ -248,6 +248,11 @@ def _in_memory(arguments: Given, path: Path, words: dict[str, Any]) -> _Judged:
         analysis = with_scores_beside(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
+    if arguments.detail == "full":
+        # pingouin and statsmodels, which a brief report need not wait for
+        from judgestats.analysis.second_opinion import with_second_opinion
+
+        analysis = with_second_opinion(analysis, frame)
     return _Judged(
         declared=declared,
         analysis=analysis,

@@ -78,6 +78,14 @@ def record(
             "quality/answered": account["answered"] + account["cached"],
         },
     )
+    p = prepared.parameters
+    if p.detail == "full":
+        # pingouin and statsmodels, which a brief run need not wait for
+        from judgestats.analysis.second_opinion import with_second_opinion
+
+        analysis = with_second_opinion(
+            analysis, frame, items=prepared.items, own=p.get("own", None)
+        )
     results = analysis.records(facts)
     # All files first: where the store has gone away they are what is kept.
     write_results(folder, analysis, facts)
@@ -85,7 +93,6 @@ def record(
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
-    p = prepared.parameters
     with rendering(folder, formats=p.report, detail=p.detail) as attach:
         run.answered(results)
         if not collected.complete:

@@ -12,7 +12,13 @@ import pytest
 from judgestats.analysis import temperature
 from judgestats.analysis.audit import audit
 from judgestats.analysis.plan import with_omega_model
-from judgestats.analysis.second_opinion import disagreeing, opinions_table, second_opinion
+from judgestats.analysis.second_opinion import (
+    OPINIONS_FILE,
+    disagreeing,
+    opinions_table,
+    second_opinion,
+    with_second_opinion,
+)
 from judgestats.commands.second_opinion import second_opinion_command
 from judgestats.judgments.demo import demo_judgments
 from judgestats.judgments.design import Condition
@@ -44,6 +50,14 @@ def test_reliability_variance_correlation_and_adjustment_are_the_same(of_scores)
     assert by_package["statsmodels.MixedLM"] >= 1
     assert by_package["scipy.stats.pearsonr"] == len(JUDGES)
     assert by_package["statsmodels.multipletests"] >= 1
+
+
+def test_a_full_report_has_them_among_its_records_and_tables(of_scores):
+    frame, _ = of_scores
+    full = with_second_opinion(audit(frame, n_resamples=19), frame)
+    table = full.records()["second_opinion"]
+    assert full.files[OPINIONS_FILE].count("\n") == len(table.rows) + 1
+    assert {column.key for column in table.columns} >= {"ours", "theirs", "difference", "convention"}
 
 
 def test_a_wrong_number_shows(of_scores):

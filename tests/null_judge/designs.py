@@ -153,9 +153,17 @@ DESIGNS: dict[str, Design] = {
 
 
 def probed(
-    rng: np.random.Generator, world: World, *, resamples: int = 199, effect: float = 0.0
+    rng: np.random.Generator,
+    world: World,
+    *,
+    resamples: int = 199,
+    effect: float = 0.0,
+    all_by: float = 0.0,
 ) -> Analysis:
-    """The probes on two judges that heed none of them; an effect is points for a citation."""
+    """The probes on two judges that heed none of them; an effect is points for a citation.
+
+    Every change that should not matter adds `all_by` points.
+    """
     # These judges score everything alike: that they pass an empty answer is true.
     probes = tuple(
         p for p in PROBES_OF_JUDGE.values() if p.asks == "scores" and p.name != "master key"
@@ -165,7 +173,9 @@ def probed(
         for j in ("a", "b")
         for v in variants_of(probes)
     ]
-    moved = {c.label: effect for c in conditions if c.factors["probe"] == "citation"}
+    fair = {p.changed.name for p in probes if p.kind == "fair"}
+    moved = {c.label: all_by for c in conditions if c.factors["probe"] in fair}
+    moved |= {c.label: effect for c in conditions if effect and c.factors["probe"] == "citation"}
     frame = scored(rng, world, conditions, shift=moved)
     given = {"probes": probes, "scale": Scale(), "resamples": resamples, "seed": 0}
     given |= {"own": {}, "texts": "on"}
@@ -214,15 +224,26 @@ def labelled_at_random(
     return validity_run.analyse(frame, validity_run.plan(given, judges), items=items)
 
 
-def reworded(rng: np.random.Generator, world: World, *, resamples: int = 199) -> Analysis:
-    """Two judges under four wordings that change nothing."""
+def reworded(
+    rng: np.random.Generator, world: World, *, resamples: int = 199, effect: float = 0.0
+) -> Analysis:
+    """Two judges under four wordings that change nothing.
+
+    An effect is the points by which the second judge's last wording raises half of the items and
+    lowers the others: the standard deviation of what that wording does.
+    """
     conditions = [
         Condition(judge=j, temperature=1.0, factors={"wording": w})
         for j in ("a", "b")
         for w in ("one", "two", "three", "four")
     ]
     given = {"resamples": resamples, "seed": 0}
-    return prompts.analyse(scored(rng, world, conditions), prompts.plan(given, conditions))
+    frame = scored(rng, world, conditions)
+    if effect:
+        sign = frame["item_id"].str[1:].astype(int) % 2 * 2 - 1
+        last = frame["condition"] == conditions[-1].label
+        frame["score"] = (frame["score"] + effect * sign * last).round()
+    return prompts.analyse(frame, prompts.plan(given, conditions))
 
 
 NULL: dict[str, Callable[..., Analysis | bool]] = {

@@ -18,8 +18,20 @@ from judgestats.analysis.spread_headlines import spread_headlines
 from judgestats.analysis.strata import strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.shapes import score_array
+from judgestats.results import Headline
 from tests.null_judge import doors
-from tests.null_judge.designs import METHODS, SPREAD, aligned, averaged, claims, unbiased
+from tests.null_judge.designs import (
+    METHODS,
+    SPREAD,
+    aligned,
+    averaged,
+    claims,
+    labelled_at_random,
+    probed,
+    reworded,
+    unbiased,
+)
+from tests.null_judge.selections import best_of, called_correct, crowded, rotated, sampled
 from tests.null_judge.worlds import World, scored
 
 Found = tuple[bool, list[float]]
@@ -46,6 +58,11 @@ def _same_methods(rng, world: World) -> bool:
     return _claims(found, "equivalent", METHODS[-1].label)
 
 
+def _small_probes(rng, world: World) -> bool:
+    found = probed(rng, world, resamples=DRAWS, all_by=0.25)
+    return any(h.claim == "equivalent" and h.hypothesis == "moved" for h in found.headlines)
+
+
 def _small_padding(rng, world: World) -> bool:
     found = unbiased(rng, world, resamples=DRAWS, padding=0.25)
     return any(h.claim == "equivalent" and h.about.varied == "padding" for h in found.headlines)
@@ -55,6 +72,7 @@ MARGIN: dict[str, Callable[..., bool]] = {
     **{name: _same_spread(name) for name in SPREAD if name != "temperature with T = 0"},
     "alignment": _same_methods,
     "bias": _small_padding,
+    "probe": _small_probes,
 }
 
 
@@ -124,6 +142,25 @@ def _drift(design: Callable[..., Analysis], kind: str) -> Callable[..., Found]:
     return found
 
 
+def _headlines(design: Callable[..., Analysis], own: Callable[[Headline], bool]) -> Callable:
+    """Of the headlines that an effect is to be seen in; single are the tests behind them."""
+
+    def found(rng, world: World, effect: float) -> Found:
+        out = design(rng, world, resamples=DRAWS, effect=effect)
+        chosen, records = [h for h in out.headlines if own(h)], out.records()
+        shown = any(h.claim == "differs" for h in chosen)
+        return shown, [float(records[h.rests_on[0]].p) for h in chosen]
+
+    return found
+
+
+def _cited(rng, world: World, effect: float) -> Found:
+    """Both judges give that many points for a citation."""
+    out = probed(rng, world, resamples=DRAWS, effect=effect)
+    moved = any(h.claim == "differs" and h.hypothesis == "moved" for h in out.headlines)
+    return moved, [out[f"instrument.citation.{j} at T=1"].p_value for j in "ab"]
+
+
 POWER: dict[str, tuple[float, Callable[..., Found]]] = {
     "temperature": (1.5, _spread("temperature", SPREAD["temperature"], 3)),
     "judges": (1.5, _spread("judges", SPREAD["judges"], 3)),
@@ -136,6 +173,43 @@ POWER: dict[str, tuple[float, Callable[..., Found]]] = {
     "audit, people": (3.5, _people),
     "drift, scores": (2.8, _drift(doors.drifted, "shift")),
     "drift, verdicts": (1.5, _drift(doors.drifted_verdicts, "flips")),
+    "grade_score": (
+        1.3,
+        _headlines(
+            rotated, lambda h: h.id == "headline.position.j, T=1, prompt=long, unrelated=yes"
+        ),
+    ),
+    "head_to_tail": (
+        4.0,
+        _headlines(
+            called_correct, lambda h: h.hypothesis == "judges" and "c, T=1" in h.about.conditions
+        ),
+    ),
+    "omega": (
+        1.4,
+        _headlines(best_of, lambda h: h.hypothesis == "temperature" and h.about.judge == "b"),
+    ),
+    "rejection_sampling": (
+        3.0,
+        _headlines(
+            sampled, lambda h: h.hypothesis in {"gain", "crowd"} and "cce@4" in h.rests_on[0]
+        ),
+    ),
+    "crowd": (
+        4.0,
+        _headlines(crowded, lambda h: h.about.judge == "b" and "@2" not in h.rests_on[0]),
+    ),
+    "validity": (
+        0.8,
+        _headlines(
+            labelled_at_random, lambda h: h.hypothesis == "related" and h.id.endswith("score")
+        ),
+    ),
+    "probe": (0.35, _cited),
+    "prompts": (
+        0.6,
+        _headlines(reworded, lambda h: h.hypothesis == "wording" and h.about.stratum == "b at T=1"),
+    ),
 }
 """By experiment the size of the one difference there is, and whether it is found."""
 

@@ -232,18 +232,27 @@ def _gamma(a: Floats, b: Floats, codes: NDArray[np.int64]) -> Floats:
 
 
 def _kappas(one: Floats, other: Floats) -> float:
+    """Mean over pairs of columns of the quadratically weighted kappa of numbers.
+
+    That is Lin's coefficient with moments over n; of all pairs of columns the moments are products
+    of matrices.
+    """
     matched = _matched(one, other)
-    return _mean([_kappa(a, b) for a in one.T for b in matched.T])
-
-
-def _kappa(a: Floats, b: Floats) -> float:
-    """Quadratically weighted kappa of numbers: Lin's coefficient with moments over n."""
-    both = ~(np.isnan(a) | np.isnan(b))
-    x, y = a[both], b[both]
-    if x.size < 3:
+    if not one.size or np.isnan(one).all():
         return math.nan
-    apart = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
-    return 1 - float(np.mean((x - y) ** 2)) / apart if apart > 0 else math.nan
+    middle = float(np.nanmean(one))
+    in_one, in_other = ~np.isnan(one), ~np.isnan(matched)
+    x, y = np.where(in_one, one - middle, 0.0), np.where(in_other, matched - middle, 0.0)
+    p, q = in_one.astype(float), in_other.astype(float)
+    n = p.T @ q
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_x, mean_y = x.T @ q / n, p.T @ y / n
+        square_x, square_y, product = (x**2).T @ q / n, p.T @ y**2 / n, x.T @ y / n
+        gap = (mean_x - mean_y) ** 2
+        apart = square_x - mean_x**2 + square_y - mean_y**2 + gap
+        kappa = 1 - (square_x - 2 * product + square_y) / apart
+        usable = (n >= 3) & (apart > 1e-12 * np.maximum(square_x + square_y, 1.0))
+    return _mean(kappa[usable].tolist())
 
 
 def _matched(one: Floats, other: Floats) -> Floats:
