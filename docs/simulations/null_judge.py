@@ -22,6 +22,8 @@ that every level of a factor meets every level of the next. Kinds of cells:
 ``family``
     As power, with 60 tests in the family.
 
+`seconds` are of the clock, `cpu` those of a processor that one seed takes, of the seeds run last.
+
 `code` names the commits that the seeds were run with; one that ends in + had further changes.
 
 Nothing may be claimed in more than 5 %: `error` is the Monte Carlo error of `claimed`. A cell of
@@ -54,7 +56,7 @@ UNREAD = (0.1, 0.0, 0.1)
 AGAIN = 0.083
 HEADER = (
     "kind", "experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
-    "seeds", "claimed", "error", "left_out", "single", "seconds", "code",
+    "seeds", "claimed", "error", "left_out", "single", "seconds", "cpu", "code",
 )  # fmt: skip
 
 
@@ -119,8 +121,18 @@ def cells() -> list[Cell]:
     ]
 
 
-def run(cell: Cell, seed: int) -> tuple[bool, bool, list[float]]:
-    """One seed: whether it is claimed, whether a condition is left out, p of single tests."""
+Seed = tuple[bool, bool, list[float]]
+"""Whether it is claimed, whether a condition is left out, p of single tests."""
+
+
+def timed(cell: Cell, seed: int) -> tuple[Seed, float]:
+    """One seed, and the seconds of a processor that it took."""
+    started = time.process_time()
+    return run(cell, seed), time.process_time() - started
+
+
+def run(cell: Cell, seed: int) -> Seed:
+    """One seed of a cell."""
     rng = seeded(crc32("".join(cell.key).encode()), seed)
     if cell.kind == "margin":
         return MARGIN[cell.experiment](rng, cell.world), False, []
@@ -143,13 +155,15 @@ class Tally:
     left_out: int = 0
     single: tuple[int, ...] = ()
     seconds: float = 0.0
+    cpu: float = math.nan
     code: tuple[str, ...] = ()
 
     def add(self, cell: Cell, first: int, seeds: int, pool: Executor) -> None:
         """Run so many more seeds of a cell; `first` is its first, seconds are of the clock."""
         started = time.monotonic()
         each = [first + self.seeds + i for i in range(seeds)]
-        got = list(pool.map(run, [cell] * seeds, each))
+        got, cpu = zip(*pool.map(timed, [cell] * seeds, each), strict=True)
+        self.cpu = sum(cpu) / seeds
         rejected = [sum(p < 0.05 for p in ps) for ps in zip(*(g[2] for g in got), strict=True)]
         before = self.single or (0,) * len(rejected)
         self.single = tuple(a + b for a, b in zip(before, rejected, strict=True))
@@ -170,6 +184,7 @@ class Tally:
             f"{self.left_out / self.seeds:.4f}",
             "/".join(f"{n / self.seeds:.4f}" for n in self.single),
             f"{self.seconds:.0f}",
+            "" if math.isnan(self.cpu) else f"{self.cpu:.2f}",
             " ".join(self.code),
         ]
 
@@ -195,6 +210,7 @@ def read(path: Path) -> dict[tuple[str, ...], Tally]:
                 left_out=round(n * float(row["left_out"])),
                 single=tuple(round(n * float(v)) for v in row["single"].split("/") if v),
                 seconds=float(row["seconds"]),
+                cpu=float(row["cpu"] or "nan"),
                 code=tuple(row["code"].split()),
             )
     return tallies
