@@ -13,15 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.bias_probes import things_of
-from judgestats.analysis.bias_table import own_authors
 from judgestats.analysis.pair_methods import JudgedPairs, judged_pairs
+from judgestats.analysis.pair_shares import own_authors
 from judgestats.analysis.second_opinion_blocks import Numbers
 from judgestats.analysis.self_consistency import SIZES
 from judgestats.items.schema import Item
 from judgestats.judgments.settings import heat
 from judgestats.protocols.probes import PAIRS, PROBES, Probe
-from judgestats.protocols.scale import Scale
 from judgestats.results import Comparison, Estimate, Results, Test
 
 __all__ = ["labelled_numbers"]
@@ -67,7 +65,6 @@ def labelled_numbers(
         where = f"{judge} at {heat(temperature)}"
         if "factor_probe" in rows:
             yield from _probes(rows, where, results)
-            yield from _padding(rows, where, results, items)
             if pairs is not None:
                 author = authors.get(str(judge), "")
                 yield from _effects(rows, where, results, pairs, items, author)
@@ -102,6 +99,14 @@ def _preference(rows: pd.DataFrame) -> pd.Series:
     return sides.mean(axis=1, skipna=False)
 
 
+def _leaning(rows: pd.DataFrame) -> pd.Series:
+    """The share of the answer shown first less that of the second, over both orders."""
+    share = rows["choice"].map(_SHARE)
+    first = (2 * share - 1).where(rows["order"] == "ab", 1 - 2 * share)
+    sides = first.groupby([rows["item_id"], rows["order"]]).mean().unstack()
+    return sides.mean(axis=1, skipna=False)
+
+
 def _probes(rows: pd.DataFrame, where: str, results: Results) -> Numbers:
     of = dict(iter(rows.groupby("factor_probe", sort=False)))
     for probe in PROBES.values():
@@ -121,7 +126,15 @@ def _shift(
     kind = "probe_shift" if probe.asks == "scores" else "preference_shift"
     ours = _estimate(results, f"{identity}/{kind}")
     compared = {probe.baseline, probe.changed.name}
-    if ours is None or math.isnan(ours) or probe.measured != "shift" or not compared <= set(of):
+    if ours is None or math.isnan(ours) or not compared <= set(of):
+        return
+    if probe.measured == "first place":
+        gap = _leaning(of[probe.baseline]).dropna()
+        yield (
+            f"{identity}/{kind}", "first place's share less the second's", ours, _mean(gap),
+            "statsmodels.DescrStatsW", "mean over pairs, both orders weigh alike",
+        )  # fmt: skip
+    if probe.measured != "shift":
         return
     means = (lambda s: _scores(s).mean(axis=1)) if probe.asks == "scores" else _preference
     original = of[probe.baseline]
@@ -165,23 +178,6 @@ def _attack(identity: str, results: Results) -> Numbers:
     )  # fmt: skip
 
 
-def _padding(rows: pd.DataFrame, where: str, results: Results, items: Sequence[Item]) -> Numbers:
-    """Padded twins less their originals, in points of 1-10."""
-    twins = things_of(items).twins
-    for variant, asked in rows.groupby("factor_probe", sort=False):
-        identity = f"padding/padded ({where}, {variant}):original"
-        ours = _estimate(results, identity)
-        if ours is None or math.isnan(ours):
-            continue
-        scale = Scale.parse(str(variant).removeprefix("scale "))
-        means = _scores(asked).mean(axis=1)
-        gap = [means.get(padded) - means.get(original) for original, padded in twins]
-        yield (
-            identity, "shift by padding", ours, 9 * _mean(gap) / (scale.high - scale.low),
-            "statsmodels.DescrStatsW", "mean over answers of padded less original, on 1-10",
-        )  # fmt: skip
-
-
 def _effects(
     rows: pd.DataFrame,
     where: str,
@@ -213,7 +209,7 @@ def _effects(
     table = table.dropna()
     for name, label in (
         ("length", f"length/twice as long ({where}):as long"),
-        ("own", f"own/its own answer ({where}):another's answer"),
+        ("own", f"instrument.own answer.{where}/preference_shift"),
     ):
         ours = _estimate(results, label)
         if name in table and ours is not None and not math.isnan(ours):

@@ -174,6 +174,6 @@ def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
     assert f"{files[0]}: " in said.err
     kept = str(tmp_path / "compared")
     assert main(["drift", *map(str, files), "--resamples", "19", "--out", kept]) == 0
-    assert f"judgestats second-opinion {kept}" in " ".join(capsys.readouterr().out.split())
+    assert f"Results: {kept}" in " ".join(capsys.readouterr().out.split())
     assert main(["second-opinion", kept]) == 0
     assert "change of the mean score" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from tests.null_judge.test_invariances_everywhere import DOORS, SMALL, changed
 
 PRIMARY = {
     "bias": {"p of leaning to a place", "shift by padding", "effect of length",
-             "effect of own"},
+             "effect of own", "first place's share less the second's"},
     "self_consistency": {"agreement of the mean of 1", "agreement of the mean of 3",
                          "reliability of the mean of 1", "gain by the mean of 3"},
     "rejection_sampling": {"share of best candidates chosen", "gain over one drawn at random",
