@@ -13,6 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.second_opinion_blocks import Numbers, f_of_blocks
+from judgestats.judgments.settings import heat
+from judgestats.protocols.probes import PAIRS
 from judgestats.results import AnyRecord, Comparison, Estimate, Results, Test
 
 __all__ = ["selection_numbers"]
@@ -49,8 +51,10 @@ def selection_numbers(
     named = {h.rests_on[0]: h.about.conditions for h in results.headlines if h.rests_on}
     for h in results.headlines:
         named |= {r: h.about.conditions for r in h.rests_on if r not in named}
-        if h.hypothesis == "position":
-            named.setdefault(f"position.{h.about.stratum}", h.about.conditions)
+    for name, own in of.items():  # a leaning to a place is of the pairs as they are
+        if own["order"].isin(["ab", "ba"]).all() and _as_it_is(own):
+            where = f"{own['judge'].iloc[0]} at {heat(own['temperature'].iloc[0])}"
+            named.setdefault(f"position.{where}", (name,))
     for record in results.results:
         about = record.about.conditions or named.get(record.id, ())
         if not set(about) <= set(of):  # a drift calls its runs the first and the second
@@ -59,6 +63,10 @@ def selection_numbers(
             yield from numbers(record, about, of)
     yield from _temperatures(frame, results)
     yield from _strategies(frame, results, gold or {})
+
+
+def _as_it_is(own: pd.DataFrame) -> bool:
+    return "factor_probe" not in own or bool(own["factor_probe"].eq(PAIRS).all())
 
 
 def _conditions(record: AnyRecord, _: Sequence[str], of: Mapping[str, pd.DataFrame]) -> Numbers:
@@ -343,11 +351,11 @@ def _temperatures(frame: pd.DataFrame, results: Results) -> Numbers:
             if record.id not in {f"temperature.{judge}", f"temperature.rise.{judge}"}:
                 continue
             columns = {}
-            for heat, asked in _chosen(own).groupby("temperature"):
+            for degree, asked in _chosen(own).groupby("temperature"):
                 counts = pd.crosstab(asked["item_id"], asked["choice"])
                 n = counts.sum(axis=1)
                 pairs = (counts * (counts - 1)).sum(axis=1)
-                columns[heat] = (1 - pairs / (n * (n - 1))).where(n > 1)
+                columns[degree] = (1 - pairs / (n * (n - 1))).where(n > 1)
             table = pd.DataFrame(columns).dropna().round(12)
             if table.shape[1] < 3 or len(table) < 3:
                 continue
