@@ -57,7 +57,7 @@ def test_a_full_report_has_them_among_its_records_and_tables(of_scores):
     full = with_second_opinion(audit(frame, n_resamples=19), frame)
     table = full.records()["second_opinion"]
     assert full.files[OPINIONS_FILE].count("\n") == len(table.rows) + 1
-    assert {column.key for column in table.columns} >= {"ours", "theirs", "difference", "convention"}
+    assert {c.key for c in table.columns} >= {"ours", "theirs", "difference", "convention"}
 
 
 def test_a_wrong_number_shows(of_scores):
