@@ -108,7 +108,7 @@ def _leaning(rows: pd.DataFrame) -> pd.Series:
 
 
 def _probes(rows: pd.DataFrame, where: str, results: Results) -> Numbers:
-    of = dict(iter(rows.groupby("factor_probe", sort=False)))
+    of = {str(variant): own for variant, own in rows.groupby("factor_probe", sort=False)}
     for probe in PROBES.values():
         identity = f"instrument.{probe.name}.{where}"
         if probe.kind == "attack":
