@@ -231,13 +231,9 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
 
 
 def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
-    on_page_one = above(run)  # a row of the screen for which page one has no room is shown here
+    on_page_one = {i for row in run.records.rows for i in row.cells.values()}
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
-    kept = [
-        e for e in estimates
-        if math.isfinite(e.estimate) and e.id not in drawn
-        and not {address(e.id, "estimate"), str(Measured.of(e).shown())} & on_page_one
-    ]  # fmt: skip
+    kept = [e for e in estimates if e.id not in on_page_one | drawn and math.isfinite(e.estimate)]
     shown_keys = _values_above(run)
     kept = [e for e in kept if (round(e.estimate, 12), subject_of(e)) not in shown_keys]
     if not kept:
