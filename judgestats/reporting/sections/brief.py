@@ -193,15 +193,11 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     if not kept:
         return None
     rows = []
-    on_page_one = above(run)
-    repeated = False
     for test in kept[:_MOST_ROWS]:
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
         field, p, bound = _p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
-        if effects and address(effects[0].id, "estimate") in on_page_one:
-            effect, repeated = Measured(), True
         rows.append(
             {
                 "group": _question_of(run, test),
@@ -229,7 +225,6 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         caption="What was tested.",
         note="Open: neither a difference nor equality is shown."
         * any(r["verdict"] == "open" for r in rows)
-        + " Sizes left out stand on page one." * repeated
         + (" Further tests stand in tables/tests.csv." if more > 0 else ""),
         label="tbl-tests",
     )
