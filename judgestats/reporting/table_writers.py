@@ -26,7 +26,7 @@ from judgestats.reporting.table_layout import (
 
 __all__ = ["html", "latex", "markdown", "typst"]
 
-_MOST_KEPT = 16  # lines; a longer table may go on on the next page
+_MOST_KEPT = 13  # lines; a longer table may go on on the next page
 # typst: begin on the next page unless 9 lines are left: an empty block that may not break, undone
 _ROOM = (
     "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"

@@ -192,7 +192,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     kept = _one_a_question(tests)
     if not kept:
         return None
-    rows = []
+    rows, first = [], above(run)
     for test in kept[:_MOST_ROWS]:
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
@@ -202,7 +202,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
             {
                 "group": _question_of(run, test),
                 "what": subject_of(test) or test.title,
-                "effect": effect.shown(),
+                "effect": _SAID if effect.at[0] in first else effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
                 "verdict": "" if math.isnan(p) else "differs" if p <= level else "open",
