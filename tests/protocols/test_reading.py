@@ -120,6 +120,8 @@ def test_scores_in_words(text, score):
         ("Verdict: A. On reflection, B is better.", None),
         ("[[A]] Hmm, actually B.", None),
         ("A. Wait, B is better.", None),
+        ("A is better. No, B is.", None),
+        ("A is better. No, B is longer.", "A"),
         ("Verdict: A. Actually, B is also good.", "A"),
     ],
 )

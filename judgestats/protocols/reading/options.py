@@ -76,7 +76,9 @@ _REVISED = (
     rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
 )
 """Words that take back the verdict before and lead to another."""
-_REVISED_PAIR = re.compile(rf"{_REVISED}(?P<name>[A-Z]|(?i:{_TIE}))\b{_CLOSING}{_END}")
+_REVISED_PAIR = re.compile(
+    rf"{_REVISED}(?P<name>[A-Z]|(?i:{_TIE}))\b(?:\s(?i:is|wins)\b)?{_CLOSING}{_END}"
+)
 _REPORTED = re.compile(
     rf"\bprefers\s(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
