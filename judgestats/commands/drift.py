@@ -97,7 +97,7 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
     following = [whole if len(whole) <= _LONGEST else "the same command with --full"]
     if arguments.out and Path(arguments.out).suffix == ".json":
         write_results(Path(arguments.out), results)
-        following.append(f"Results: {arguments.out}")
+        following.insert(0, f"Results: {arguments.out}")
     elif arguments.out:
         folder = Path(arguments.out)
         write_results(folder / "results.json", results)
@@ -105,7 +105,8 @@ def _drift(arguments: Given, pairs: dict[str, str]) -> Analysis:
         compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
         (folder / "data").mkdir(exist_ok=True)
         compared.to_parquet(folder / "data" / "judgments.parquet", index=False)
-        following += [f"Results: {folder}", f"judgestats second-opinion {folder}"]
+        again_elsewhere = f"judgestats second-opinion {folder}"
+        following = [f"Results: {folder}", again_elsewhere, *following]
     finish(results, following=following)
     return analysis
 
