@@ -99,6 +99,30 @@ def test_one_verdict_a_pair(run_folder: Path) -> None:
     assert {row["verdict"] for row in table.rows} <= {"differs", "alike", "open"}
 
 
+def test_what_a_headline_calls_small_is_not_open_among_the_tests(run_folder: Path) -> None:
+    from dataclasses import replace
+
+    from judgestats.reporting.runs import Run
+    from judgestats.results import Test as TestRecord
+
+    run = load_run(run_folder)
+
+    def verdicts(records: object) -> list[str]:
+        tests, *_ = brief.results(Run(folder=run.folder, records=records))  # type: ignore[arg-type]
+        assert isinstance(tests, Table)
+        return [row["verdict"] for row in tests.rows]
+
+    small = tuple(
+        replace(r, p=0.9, p_adjusted=0.9) if isinstance(r, TestRecord) else r
+        for r in run.records.results
+    )
+    records = replace(run.records, results=small)
+    assert set(verdicts(records)) == {"open"}
+    rests_on = tuple(r.id for r in small if isinstance(r, TestRecord))
+    shown = replace(records.headlines[0], claim="equivalent", rests_on=rests_on)
+    assert set(verdicts(replace(records, headlines=(shown,)))) == {"alike"}
+
+
 def test_the_experiment_declares_its_figure(run_folder: Path) -> None:
     run = load_run(run_folder)
     assert run.records.drawing is not None

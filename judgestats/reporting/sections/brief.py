@@ -193,11 +193,13 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
     if not kept:
         return None
     rows, first = [], above(run)
+    small = {i for h in run.records.headlines if h.claim == "equivalent" for i in h.rests_on}
     for test in kept[:_MOST_ROWS]:
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
         field, p, bound = _p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
+        otherwise = "alike" if test.id in small else "open"
         rows.append(
             {
                 "group": _question_of(run, test),
@@ -205,7 +207,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
                 "effect": _SAID if effect.at[0] in first else effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
-                "verdict": "" if math.isnan(p) else "differs" if p <= level else "open",
+                "verdict": "" if math.isnan(p) else "differs" if p <= level else otherwise,
             }
         )
     more = len(kept) - _MOST_ROWS
@@ -225,6 +227,8 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         caption="What was tested.",
         note="Open: neither a difference nor equality is shown."
         * any(r["verdict"] == "open" for r in rows)
+        + " Alike: shown to lie within the declared margin."
+        * any(r["verdict"] == "alike" for r in rows)
         + (" Further tests stand in tables/tests.csv." if more > 0 else ""),
         label="tbl-tests",
     )
