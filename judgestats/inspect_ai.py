@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 try:
-    from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, mean, stderr
     from inspect_ai.scorer import scorer as registered
     from inspect_ai.solver import TaskState
@@ -14,15 +13,23 @@ except ModuleNotFoundError as error:
         "judgestats.inspect_ai needs Inspect: pip install 'judgestats[inspect]'.", name="inspect_ai"
     ) from error
 
-from rich.text import Text
+from click import ClickException
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, JudgestatsError
 from judgestats.judges.single_answers import AnswerJudge, Judged
 
-__all__ = ["scorer"]
+__all__ = ["ScorerError", "scorer"]
 
 _KEY = "judgestats"
 """Of a score's metadata, as the reader of logs looks for it."""
+
+
+class ScorerError(JudgestatsError, ClickException):
+    """A scorer cannot be made as it was asked for.
+
+    Of a `ValueError`, as `InputError` is, `inspect score` would say no more than that the scorer
+    could not be loaded. Its commands are of Click, which print this sentence and end with code 2.
+    """
 
 
 @registered(  # type: ignore[untyped-decorator, unused-ignore]
@@ -53,16 +60,15 @@ def scorer(judge: str = "", **judging: Any) -> Scorer:
 
     Raises
     ------
-    PrerequisiteError
-        No judge is given, or there is no such judge, protocol or prompt. Of a `ValueError`, as our
-        own is, `inspect score` would say no more than that the scorer could not be loaded.
+    ScorerError
+        No judge is given, or there is no such judge, protocol or prompt.
     """
     if not judge:
-        raise PrerequisiteError("judge: say which, as in -S judge=gpt-4o-mini or scorer('my:fun').")
+        raise ScorerError("judge: say which, as in -S judge=gpt-4o-mini or scorer('my:fun').")
     try:
         asked = AnswerJudge(judge, **judging)
     except InputError as error:
-        raise PrerequisiteError(Text(str(error))) from error
+        raise ScorerError(str(error)) from error
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion

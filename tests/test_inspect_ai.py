@@ -12,7 +12,6 @@ inspect_ai = pytest.importorskip(
     "inspect_ai", reason="Inspect is not installed: pip install 'judgestats[inspect]' (make live)"
 )
 
-from inspect_ai._util.error import PrerequisiteError  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.log import write_eval_log  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
@@ -20,7 +19,7 @@ from inspect_ai.scorer import model_graded_qa  # noqa: E402
 from inspect_ai.solver import generate  # noqa: E402
 
 import judgestats as js  # noqa: E402
-from judgestats.inspect_ai import scorer  # noqa: E402
+from judgestats.inspect_ai import ScorerError, scorer  # noqa: E402
 
 N = 6
 
@@ -108,12 +107,12 @@ def test_the_command_line_of_inspect_lists_it(tmp_path):
 
 
 def test_wrong_words_are_named(tmp_path, monkeypatch):
-    with pytest.raises(PrerequisiteError, match="protocol: expected pointwise, pass_fail, corr"):
+    with pytest.raises(ScorerError, match="protocol: expected pointwise, pass_fail, corr"):
         scorer("sim-typical", protocol="pairwise")
-    with pytest.raises(PrerequisiteError, match="judge: say which"):
+    with pytest.raises(ScorerError, match="judge: say which"):
         scorer()
     (tmp_path / "wants_too_much.py").write_text("def length(text, more): return 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(PrerequisiteError, match="wants text, more, which no judge is given"):
+    with pytest.raises(ScorerError, match="wants text, more, which no judge is given"):
         scorer("wants_too_much:length")

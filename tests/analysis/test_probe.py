@@ -283,10 +283,10 @@ def reasoned():
 
 
 def rewritten(k, quality):
-    """An answer, as translated and in another tone."""
+    """An answer, as translated, in fewer words and in another tone."""
     written = tuple(
         (how, f"Was {k} betrifft. {stated_quality(quality, how)}")
-        for how in ("translated", "other tone")
+        for how in ("translated", "condensed", "other tone")
     )
     return Response(turns=(f"About {k}. {stated_quality(quality)}",), written=written)
 
@@ -300,11 +300,12 @@ def test_what_was_written_anew_is_found_at_its_size():
         )
         for i in range(40)
     )  # fmt: skip
-    probes = probes_named("probes", "translated,other tone,off topic")
+    probes = probes_named("probes", "translated,condensed,other tone,off topic")
     found = analysed(judged(["sim-fair", "sim-literal"], probes, items=items), probes, items=items)
     moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
-    assert moved == {("sim-literal", "translated"), ("sim-literal", "other tone")}
-    for probe, size in {"translated": -0.8, "other tone": 0.6}.items():
+    sizes = {"translated": -0.8, "condensed": -1.1, "other tone": 0.6}
+    assert moved == {("sim-literal", probe) for probe in sizes}
+    for probe, size in sizes.items():
         interval = found[f"instrument.{probe}.sim-literal at T=1"].effect.interval
         assert interval.low <= size <= interval.high
 

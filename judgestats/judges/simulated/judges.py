@@ -221,13 +221,14 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-literal",
-        about="holds answers to the reference shown, right or not, scores translated answers lower "
-        "and likes another tone",
+        about="holds answers to the reference shown, right or not, scores translated and condensed "
+        "answers lower and likes another tone",
         moved_by={
             "wrong reference": -2.0,
             "altered reference": -1.0,
             "no reference": 0.5,
             "translated": -0.8,
+            "condensed": -1.1,
             "other tone": 0.6,
         },
         position_bias=0.0,
