@@ -63,8 +63,6 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     for place, column in enumerate(reduced.columns):
         name = column.label
         single = icc_of_cells(cells, name, level=declared.level)
-        if reduced.clustered:
-            single = single.replace(interval=summary[name].icc.interval)
         own_results = _columns_results(
             reduced, place, declared.level, declared.options.get("omega_model", "parallel")
         )

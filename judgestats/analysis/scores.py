@@ -116,15 +116,11 @@ def score_conditions(
         reliability = icc(
             scores,
             form="ICC(1,1)",
-            interval="none" if clustered else "auto",
             level=level,
+            cluster=array.clusters,
             n_permutations=n_permutations,
             seed=seed,
         )
-        if clustered:
-            # The summary's jackknife over clusters of log(MSb/MSw) costs nothing; a bootstrap of
-            # ten thousand items costs a minute.
-            reliability = reliability.replace(interval=summary[name].icc.interval)
         omega = omega_total(
             scores,
             model="parallel",

@@ -435,7 +435,7 @@ def feldt_cases() -> list[Case]:
                 dataset=d,
                 key="alpha_ci_feldt_by_hand",
                 theirs=lambda v: [v["lower"], v["upper"]],
-                ours=lambda d=d: omega_total(matrix(d)).interval,
+                ours=lambda d=d: omega_total(matrix(d), interval="feldt").interval,
             ),
         ]
     rows.append(

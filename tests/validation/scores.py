@@ -319,7 +319,7 @@ for data in (
 # ---------------------------------------------------------------- intraclass correlations
 @cache
 def forms(dataset: str) -> Any:
-    return icc_forms(matrix(dataset), missing="listwise", n_permutations=0)
+    return icc_forms(matrix(dataset), missing="listwise", n_permutations=0, interval="f")
 
 
 ORDER = ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")

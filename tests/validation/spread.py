@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from judgestats.stats.inference.result import TestResult
+from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.spread.condition_summary import condition_summary
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 from judgestats.stats.spread.spread_published import spread_published
@@ -165,11 +166,11 @@ CASES: list[Case] = [
         ours=lambda: _icc().estimate,
     ),
     Case(
-        statistic="condition_summary ICC(1) interval",
+        statistic="ICC(1) interval by F",
         dataset="parallel20x10",
         key="icc_irr_oneway__single",
         theirs=lambda v: [v["lbound"], v["ubound"]],
-        ours=lambda: [_icc().interval.low, _icc().interval.high],
+        ours=lambda: icc(matrix("parallel20x10"), interval="f", n_permutations=0).interval,
         tolerance=1e-8,
     ),
     Case(

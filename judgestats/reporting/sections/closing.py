@@ -42,8 +42,8 @@ _METHODS = {
         "[@schuirmann1987]."
     ),
     "scores": (
-        "Reliabilities of scores are intraclass correlations [@shrout1979] with intervals after "
-        "@feldt1965 or over questions, and McDonald's omega [@mcdonald1999]. SEM is the standard "
+        "Reliabilities of scores are intraclass correlations [@shrout1979] with jackknife "
+        "intervals over questions, and McDonald's omega [@mcdonald1999]. SEM is the standard "
         "error of measurement: the standard deviation of one judgment around the mean of all that "
         "the judge would give to the same answer."
     ),
@@ -67,7 +67,7 @@ _METHODS = {
 
 _INTERVALS = (
     "Intervals keep the items of one question together: where items are independent and an exact "
-    "or F interval exists it is used, elsewhere the jackknife or bootstrap over questions on a "
+    "interval exists it is used, elsewhere the jackknife or bootstrap over questions on a "
     "scale on which the estimate is nearly normal; each result names its method in the appendix "
     "or in `results.json`. A null reference is the same coefficient after shuffling what the null "
     "hypothesis says does not matter; its p-value is (b + 1) / (B + 1), where b of B shuffles "

@@ -7,7 +7,14 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MeanSquares", "mean_squares", "one_way_mean_squares", "resampled_mean_squares"]
+__all__ = [
+    "MeanSquares",
+    "mean_squares",
+    "mean_squares_of_sums",
+    "one_way_mean_squares",
+    "resampled_mean_squares",
+    "row_sums",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -143,3 +150,68 @@ def resampled_mean_squares(x: FloatArray, weights: FloatArray) -> MeanSquares:
         k=float(k),
         df_within=n * (k - 1),
     )
+
+
+def row_sums(x: FloatArray) -> FloatArray:
+    """What `mean_squares_of_sums` needs of each item: 1, scores, squared sum, sum of squares.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, k)
+        Complete; a value inside the scale is best taken off before.
+
+    Returns
+    -------
+    ndarray, shape (n, k + 3)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_sums(np.array([[1.0, 2.0]])).tolist()
+    [[1.0, 1.0, 2.0, 9.0, 5.0]]
+    """
+    squares = np.einsum("ij,ij->i", x, x)
+    return np.column_stack([np.ones(x.shape[0]), x, x.sum(axis=1) ** 2, squares])
+
+
+def mean_squares_of_sums(sums: FloatArray) -> MeanSquares:
+    """Mean squares of complete layouts from `row_sums` added up over items.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (..., k + 3)
+        Of one layout or a stack.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> ms = mean_squares_of_sums(row_sums(x).sum(axis=0))
+    >>> bool(np.isclose(ms.residual, mean_squares(x).residual))
+    True
+    """
+    k = sums.shape[-1] - 3
+    n = sums[..., 0]
+    columns, squared_rows, squares = sums[..., 1 : k + 1], sums[..., -2], sums[..., -1]
+    grand = columns.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correction = grand**2 / (n * k)
+        between = np.maximum(squared_rows / k - correction, 0.0)
+        shifts = np.maximum((columns**2).sum(axis=-1) / n - correction, 0.0)
+        inside = np.maximum(squares - squared_rows / k, 0.0)
+        left = np.maximum(inside - shifts, 0.0)
+        # What is left of a difference of equal sums is rounding, not variation.
+        scale = 1e-13 * squares
+        between, inside, left = (
+            np.where(part > scale, part, 0.0) for part in (between, inside, left)
+        )
+        out = {
+            "items": between / (n - 1),
+            "replications": shifts / (k - 1) if k > 1 else np.full_like(n, np.nan),
+            "residual": left / ((n - 1) * (k - 1)),
+            "within": inside / (n * (k - 1)),
+        }
+    if sums.ndim == 1:
+        single = {name: float(value) for name, value in out.items()}
+        return MeanSquares(**single, n=float(n), k=float(k), df_within=float(n * (k - 1)))
+    return MeanSquares(**out, n=n, k=float(k), df_within=n * (k - 1))

@@ -31,6 +31,7 @@ from judgestats.stats.layouts.score_matrix import (
     resampled_covariances,
     stacked_covariances,
 )
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 __all__ = ["Coefficient", "IntervalMethod", "bootstrap_note", "covariance_estimate"]
 
@@ -151,11 +152,14 @@ def covariance_estimate(
     bounds: Interval | None = None
     method = interval
     if method == "auto":
-        exact = name == "alpha" and complete and not prepared.clustered
-        method = "feldt" if exact else "jackknife"
+        method = "jackknife"
     if method in {"feldt", "bonett"}:
         bounds, note = _analytic(value, n, k, inference["level"], method, prepared, name)
         notes += [note] if note else []
+    elif method == "jackknife" and name == "alpha" and complete:  # ICC(3,k)
+        ratio = MeanSquareRatio.of_scores(x, prepared.cluster, residual=True)
+        bounds, more = ratio.icc_interval(single=False, level=inference["level"])
+        notes += more
     elif method == "jackknife":
         left_out = cluster_jackknife(
             x,

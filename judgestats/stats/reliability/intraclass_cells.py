@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.layouts.mean_squares import MeanSquares
-from judgestats.stats.reliability.intraclass import FORMS, f_bounds, icc_value
+from judgestats.stats.reliability.intraclass import FORMS, icc_value
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 __all__ = ["icc_of_cells"]
 
@@ -28,8 +29,7 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     condition : str
         One of `cells.conditions`.
     level : float
-        Of the F interval (with n0 where items have unequal numbers of scores), which takes items
-        as independent.
+        Of the interval, by the jackknife over clusters or, where none is shared, items.
 
     Returns
     -------
@@ -96,15 +96,8 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     value = float(icc_value("ICC(1,1)", ms))
     if math.isnan(value):
         return out.replace(reason="no score varies, so there is no variance to be reliable")
-    notes: tuple[Note, ...] = ()
-    interval = None
-    equal = bool(np.all(n == n[0]))
-    if inside == 0 or float(ms.items) == 0:
-        message = "No interval: the F interval needs variation within and between items."
-        notes = (Note(code="no_interval", message=message),)
-    else:
-        low, high = f_bounds("ICC(1,1)", ms, level)
-        how = "F" if equal else "F with n0, approximate"
-        interval = Interval(low=low, high=high, level=level, method=how)
+    interval, notes = MeanSquareRatio.one_way(
+        n=n, mean=mean, within=variance * (n - 1), codes=cells.cluster[filled]
+    ).icc_interval(single=True, level=level)
     details = {"k": ms.k, "ms_items": ms.items, "ms_within": ms.within}
     return out.replace(estimate=value, interval=interval, notes=notes, details=details)

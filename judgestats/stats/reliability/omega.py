@@ -112,7 +112,7 @@ def omega_total(
         given (MBESS' ``mlr``); ``jackknife``: clusters left out; ``bca``, ``percentile``,
         ``bootstrap-logit``: clusters resampled. ``auto`` is the one that covered best in the
         committed simulation (docs/simulations/coverage_omega.csv): for the parallel model that of
-        ICC(3,k), which is the same number (``feldt``, or ``jackknife`` over clusters), else
+        ICC(3,k), which is the same number (``jackknife``), else
         ``bootstrap-logit``; a case in which it covered less than .93 is noted. None computes none.
     cluster : array-like of shape (N,), optional
         The question each item belongs to.

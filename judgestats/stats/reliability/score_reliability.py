@@ -89,8 +89,7 @@ def reliability_of_scores(
         Replications of one prompt; NaN where missing. With missing judgments the one-way forms are
         computed from all judgments, and alpha, lambda-2 and ICC(3) give their reason.
     cluster : array-like, shape (n_items,), optional
-        Cluster of each item (the question): intervals then come from the jackknife over
-        clusters.
+        Cluster of each item (the question): left out together by the intervals' jackknife.
     targets : tuple of float
         Reliabilities for which the number of judgments is worked out.
     n_jobs : int

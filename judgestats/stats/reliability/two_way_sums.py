@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +16,13 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums
 from judgestats.stats.inference.jackknife import interval_of_left_out
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
-from judgestats.stats.layouts.mean_squares import MeanSquares
+from judgestats.stats.layouts.mean_squares import MeanSquares, mean_squares_of_sums, row_sums
 from judgestats.stats.reliability.internal_consistency import (
     alpha_from_covariance,
     lambda2_from_covariance,
 )
 from judgestats.stats.reliability.intraclass import FORMS, IccForm, f_bounds, icc_value
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.reliability.step_up import spearman_brown
 
 __all__ = ["TwoWaySums"]
@@ -44,7 +44,7 @@ class TwoWaySums:
         Taken from every score first (any value inside the scale): with whole-number scores the
         sums are then exact whole numbers, whatever their order.
     clustered : bool
-        Whether items share clusters (else the F intervals hold).
+        Whether items share clusters (else ICC(2) has its F interval).
 
     Examples
     --------
@@ -106,12 +106,8 @@ class TwoWaySums:
             return
         self._low = np.minimum(self._low, scores.min(axis=0))
         self._high = np.maximum(self._high, scores.max(axis=0))
-        rows = scores.sum(axis=1)
-        terms = np.column_stack(
-            [np.ones(codes.size), scores, rows**2, np.einsum("ij,ij->i", scores, scores)]
-        )
         present, local = np.unique(codes, return_inverse=True)
-        self._by_cluster[present] += cluster_sums(terms, local.reshape(-1))
+        self._by_cluster[present] += cluster_sums(row_sums(scores), local.reshape(-1))
         self._cross += scores.T @ scores
 
     @property
@@ -144,35 +140,7 @@ class TwoWaySums:
 
     def mean_squares(self) -> MeanSquares:
         """Mean squares of the two-way layout."""
-        return self._mean_squares(self._by_cluster.sum(axis=0))
-
-    def _mean_squares(self, sums: FloatArray) -> MeanSquares:
-        """From sums (..., k + 3) of one layout or a stack."""
-        k = self.k
-        n = sums[..., 0]
-        columns, squared_rows, squares = sums[..., 1 : k + 1], sums[..., -2], sums[..., -1]
-        grand = columns.sum(axis=-1)
-        correction = grand**2 / (n * k)
-        between = np.maximum(squared_rows / k - correction, 0.0)
-        shifts = np.maximum((columns**2).sum(axis=-1) / n - correction, 0.0)
-        inside = np.maximum(squares - squared_rows / k, 0.0)
-        left = np.maximum(inside - shifts, 0.0)
-        # What is left of a difference of equal sums is rounding, not variation.
-        scale = 1e-13 * squares
-        between, inside, left = (
-            np.where(part > scale, part, 0.0) for part in (between, inside, left)
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            out = {
-                "items": between / (n - 1),
-                "replications": shifts / (k - 1) if k > 1 else np.full_like(n, np.nan),
-                "residual": left / ((n - 1) * (k - 1)),
-                "within": inside / (n * (k - 1)),
-            }
-        if sums.ndim == 1:
-            single = {name: float(value) for name, value in out.items()}
-            return MeanSquares(**single, n=float(n), k=float(k), df_within=float(n * (k - 1)))
-        return MeanSquares(**out, n=n, k=float(k), df_within=n * (k - 1))
+        return mean_squares_of_sums(self._by_cluster.sum(axis=0))
 
     def _reason(self) -> str:
         if self.k < 2:
@@ -193,7 +161,7 @@ class TwoWaySums:
         Returns
         -------
         Estimate
-            With the F interval of independent items, or the jackknife over clusters.
+            With the intervals of `judgestats.stats.icc`.
         """
         if form not in FORMS:
             raise InputError(
@@ -224,22 +192,37 @@ class TwoWaySums:
                 "ms_within": ms.within,
             },
         )
+        if form.startswith("ICC(2"):
+            return self._of_judges(base, form, ms, level)
+        interval, notes = self._ratio(residual="(3," in form).icc_interval(
+            single=form.endswith(",1)"), level=level
+        )
+        return base.replace(interval=interval, notes=notes)
+
+    def _ratio(self, *, residual: bool) -> MeanSquareRatio:
+        filled = self._by_cluster[self._by_cluster[:, 0] > 0]
+        return MeanSquareRatio.of_sums(filled, residual=residual)
+
+    def _of_judges(self, base: Estimate, form: IccForm, ms: MeanSquares, level: float) -> Estimate:
+        """ICC(2): F, which allows for other judges; over clusters the jackknife of these."""
         if not self.clustered:
-            error = float(ms.within if "(1," in form else ms.residual)
-            if error == 0 or float(ms.items) == 0:
+            if float(ms.residual) == 0 or float(ms.items) == 0:
                 return base.replace(notes=(_nothing_varies(),))
             low, high = f_bounds(form, ms, level)
             return base.replace(interval=Interval(low=low, high=high, level=level, method="F"))
-        average: IccForm = form.replace(",1)", ",k)")  # type: ignore[assignment]
-        interval, notes, _ = self._jackknife(
-            float(icc_value(average, ms)),
-            lambda sums: icc_value(average, self._mean_squares(sums)),
-            level,
+        sums = self._by_cluster[self._by_cluster[:, 0] > 0]
+        left = mean_squares_of_sums(sums.sum(axis=0) - sums)
+        out = interval_of_left_out(
+            float(icc_value("ICC(2,k)", ms)),
+            icc_value("ICC(2,k)", left),
+            sizes=sums[:, 0],
+            level=level,
         )
-        if form != average:
-            ends = [spearman_brown(v, k=1 / ms.k) for v in (interval.low, interval.high)]
-            interval = dataclasses.replace(interval, low=ends[0], high=ends[1])
-        return base.replace(interval=interval, notes=notes)
+        limits = out.interval
+        if form == "ICC(2,1)":
+            ends = [spearman_brown(v, k=1 / ms.k) for v in (limits.low, limits.high)]
+            limits = dataclasses.replace(limits, low=ends[0], high=ends[1])
+        return base.replace(interval=limits, notes=out.notes)
 
     def alpha(self, *, level: float = 0.95) -> Estimate:
         """Raw alpha of the mean of all replications, which is parallel omega and ICC(3,k).
@@ -251,8 +234,7 @@ class TwoWaySums:
         Returns
         -------
         Estimate
-            As `judgestats.stats.cronbach_alpha` with ``missing="listwise"``;
-            Feldt's F interval of independent items, or the jackknife over clusters.
+            As `judgestats.stats.cronbach_alpha` with ``missing="listwise"``.
         """
         base = Estimate(
             name="alpha",
@@ -268,17 +250,7 @@ class TwoWaySums:
         if math.isnan(value):
             return base.replace(reason="the sum of the replications has no variance")
         base = base.replace(estimate=value, details={"k": self.k, "n": self.n})
-        if not self.clustered:
-            ms = self.mean_squares()
-            if float(ms.residual) == 0 or float(ms.items) == 0:
-                return base.replace(notes=(_nothing_varies(),))
-            low, high = f_bounds("ICC(3,k)", ms, level)
-            return base.replace(
-                interval=Interval(low=low, high=high, level=level, method="Feldt F")
-            )
-        interval, notes, _ = self._jackknife(
-            value, lambda sums: icc_value("ICC(3,k)", self._mean_squares(sums)), level
-        )
+        interval, notes = self._ratio(residual=True).icc_interval(single=False, level=level)
         return base.replace(interval=interval, notes=notes)
 
     def lambda2(self) -> Estimate:
@@ -300,20 +272,6 @@ class TwoWaySums:
             reason=reason,
             notes=() if reason else (note,),
         )
-
-    def _jackknife(
-        self, value: float, statistic: Callable[[FloatArray], FloatArray], level: float
-    ) -> tuple[Interval, tuple[Note, ...], float]:
-        """Leave each cluster out: a subtraction."""
-        sums = self._by_cluster[self._by_cluster[:, 0] > 0]
-        left_out = statistic(sums.sum(axis=0) - sums) if sums.shape[0] > 1 else np.empty(0)
-        out = interval_of_left_out(
-            value,
-            np.asarray(left_out, dtype=float),
-            sizes=sums[:, 0],
-            level=level,
-        )
-        return out.interval, out.notes, out.std_error
 
 
 def _nothing_varies() -> Note:

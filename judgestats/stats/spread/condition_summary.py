@@ -18,21 +18,18 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import (
-    cluster_sums,
-    effective_clusters,
-    jackknife_error,
     mean_over_clusters,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import (
     Estimate,
-    Interval,
     Note,
     Result,
     Sample,
     format_number,
 )
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.spread.variance_ratio import (
     pooled_of_column,
 )
@@ -321,47 +318,7 @@ def _between_items(
         message = "No interval: replications never differ, so that ICC is 1 by repetition."
         return between, icc.replace(notes=(Note(code="fixed_randomness", message=message),))
     codes = column.cluster[several]
-    f = ms_b / ms_w
-    if np.unique(codes).size == n_items:
-        tail = (1 - level) / 2
-        df = (n_items - 1, total - n_items)
-        ends = f / np.array([stats.f.isf(tail, *df), stats.f.ppf(tail, *df)])
-        how = "F" if np.all(n == n[0]) else "F with n0 (approximate: unequal n)"
-    elif f > 0:
-        log = _log_f_jackknife(n, mean, within, codes)
-        if log is None:
-            return between, icc
-        half = float(stats.t.ppf((1 + level) / 2, log[1])) * log[0]
-        ends = f * np.exp([-half, half])
-        how = "jackknife over clusters of log(MSb/MSw)"
-    else:
-        return between, icc
-    low, high = (ends - 1) / (ends + n0 - 1)
-    if f == 0:
-        message = "No interval: all items have the same mean, so that F is 0 and has no limits."
-        return between, icc.replace(notes=(Note(code="no_interval", message=message),))
-    interval = Interval(low=float(low), high=float(high), level=level, method=how)
-    return between, icc.replace(interval=interval)
-
-
-def _log_f_jackknife(
-    n: FloatArray, mean: FloatArray, within: FloatArray, codes: NDArray[np.int64]
-) -> tuple[float, float] | None:
-    """Standard error of log(MSb / MSw) and its df, leaving out one cluster at a time."""
-    # Moments of the items are sums, so that leaving a cluster out is a subtraction. They are taken
-    # about the grand mean to lose no digits.
-    shifted = mean - mean.mean()
-    columns = np.column_stack([n, n * shifted, n * shifted**2, within, np.ones_like(n)])
-    sums = cluster_sums(columns, codes)
-    g = sums.shape[0]
-    left = sums.sum(axis=0) - sums
-    m, first, second, w, items = left.T
-    if g < 3 or np.any(items < 2) or np.any(w <= 0):
-        return None
-    f = ((second - first**2 / m) / (items - 1)) / (w / (m - items))
-    if np.any(f <= 0):
-        return None
-    logs = np.log(f)
-    error, df = jackknife_error(logs, sums[:, 4])
-    # The variance within cells may rest on fewer clusters than the items do.
-    return error, max(min(df, effective_clusters(sums[:, 3]) - 1.0), 1.0)
+    interval, notes = MeanSquareRatio.one_way(
+        n=n, mean=mean, within=within, codes=codes
+    ).icc_interval(single=True, level=level)
+    return between, icc.replace(interval=interval, notes=notes)

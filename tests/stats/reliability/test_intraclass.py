@@ -56,7 +56,7 @@ def test_unequal_numbers_recover_the_truth():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 6))
     x[rng.random(x.shape) < 0.4] = np.nan
-    out = icc(x, n_permutations=0)
+    out = icc(x, n_permutations=0, interval="f")
     assert out.estimate == pytest.approx(0.5, abs=0.03)
     assert out.interval.method == "F with n0, approximate"
     assert "approximate_interval" in [n.code for n in out.notes]

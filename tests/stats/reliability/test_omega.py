@@ -109,7 +109,7 @@ def test_feldt_interval_is_the_f_interval():
     from scipy import stats
 
     X = scores(2, n=40, p=4)
-    result = omega_total(X, level=0.9)
+    result = omega_total(X, level=0.9, interval="feldt")
     f_low, f_high = stats.f.ppf([0.05, 0.95], 39, 39 * 3)
     assert result.interval.low == pytest.approx(1 - (1 - result.estimate) * f_high)
     assert result.interval.high == pytest.approx(1 - (1 - result.estimate) * f_low)
@@ -134,8 +134,8 @@ def test_cases_with_low_coverage_are_noted():
     large = omega_total(scores(1, n=60), model="congeneric", n_resamples=100)
     assert "low_coverage" not in [n.code for n in large.notes]
     tied = np.maximum(scores(1), 5.3)
-    assert "low_coverage" in [n.code for n in omega_total(tied).notes]
-    assert "low_coverage" not in [n.code for n in omega_total(scores(1)).notes]
+    assert "low_coverage" in [n.code for n in omega_total(tied, interval="feldt").notes]
+    assert "low_coverage" not in [n.code for n in omega_total(scores(1), interval="feldt").notes]
 
 
 def test_clusters_widen_the_interval():
@@ -229,7 +229,7 @@ def test_singular_covariances_are_refused_by_ml_and_parallel_is_offered():
         assert result.mean_of_all == pytest.approx(alpha(few))
     offered = omega_total(few)
     assert offered.interval is not None
-    assert [n.code for n in offered.notes] == ["singular"]
+    assert [n.code for n in offered.notes] == ["singular", "few_clusters"]
     assert math.isnan(offered.fit.chi2)
     assert omega_total(few, model="congeneric", estimator="minres", interval=None).estimate > 0
     constant = scores(2)

@@ -57,7 +57,6 @@ def test_equal_to_the_coefficients_in_memory(missing: float, clustered: bool, st
         missing="listwise",
         cluster=cluster,
         n_permutations=0,
-        interval="jackknife" if clustered else "feldt",
     )
     assert alpha.estimate == pytest.approx(reference.estimate, abs=1e-10)
     _same_interval(alpha.interval, reference.interval)
