@@ -53,7 +53,7 @@ class MeanSquareRatio:
     :math:`(s_b^2 + s_e^2)^2 / (s_b^4 / (G_b - 1) + s_e^4 / (G_e - 1))`, s the jackknife errors of
     the two logarithms, G the effective numbers of clusters behind them
     (`effective_clusters` of the items and of the sums of squares). Beside F, which misses .12 to
-    .20 of judges' reliabilities for .05, it misses .02 to .08 (docs/simulations/null.md).
+    .20 of judges' reliabilities for .05, it misses .01 to .08 (docs/simulations/null.md).
 
     Examples
     --------

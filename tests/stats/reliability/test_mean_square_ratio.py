@@ -41,7 +41,7 @@ def test_without_a_cluster_are_the_mean_squares_of_the_others(seed: int, codes) 
 def test_unequal_numbers_of_judgments() -> None:
     x = _scores(3, holes=True)
     ratio = MeanSquareRatio.of_scores(x, CODES, residual=False)
-    left = [one_way_mean_squares(x[CODES != c]) for c in np.unique(CODES)]
+    left = [one_way_mean_squares(x[c != CODES]) for c in np.unique(CODES)]
     assert ratio.k == pytest.approx(one_way_mean_squares(x).k)
     assert ratio.between_left == pytest.approx([float(ms.items) for ms in left])
     assert ratio.error_left == pytest.approx([float(ms.within) for ms in left])
