@@ -189,8 +189,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         drawing=ranked(
             "vote_share",
             "chosen_preferred",
-            caption="Reliability of one choice, with what chance gives (grey marks), and how often "
-            "it is the preferred answer.",
+            caption="Reliability of one choice, and how often it is the preferred answer.",
         ),
         sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines),

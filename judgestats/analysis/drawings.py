@@ -9,10 +9,7 @@ from judgestats.results import Drawing
 
 __all__ = ["DRAWN", "DRAWN_SCORES", "DRAWN_VERDICTS", "against", "ranked"]
 
-DRAWN = (
-    "Reliability (grey marks: 95 % of what chance gives); agreement with people and the share not "
-    "read, where there is any."
-)
+DRAWN = "Reliability; agreement with people and the share not read, where there is any."
 DRAWN_SCORES = ("icc1", "pearson", "unread_share")
 DRAWN_VERDICTS = ("vote_share", "accuracy", "unread_share")
 """The panels of an audit; those without numbers fall out."""

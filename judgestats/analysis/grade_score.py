@@ -210,8 +210,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         question=declared.question,
         drawing=ranked(
             "grade_score",
-            caption="Grade Score by condition, beside the value that a judge which selects at "
-            "random stays below in 95 of 100 runs (grey marks).",
+            caption="Grade Score by condition.",
         ),
         sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines),

@@ -157,8 +157,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         drawing=ranked(
             "as_judged",
             "vote_share",
-            caption="Share judged correct, and reliability of one verdict, with what chance gives "
-            "(grey marks).",
+            caption="Share judged correct, and reliability of one verdict.",
         ),
         sentence=_sentence(table, headlines),
         headlines=(*described, *headlines),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -198,17 +199,21 @@ def analyse(
         if isinstance(pairs := by_id[f"crowd.{who}"].result, Comparisons)
     }
     headlines = list(audit_headlines(results))
-    beyond, pair = "a gain over a random candidate: {a}", "a difference between {a} and {b}"
-    for identity, estimand, what in (
-        ("gain", "mean_difference", beyond),
-        *((f"crowd.{who}", "best_chosen", f"{pair}, {who}") for who in compared),
-    ):
-        if identity in by_id:
-            who = identity.partition(".")[2]
-            about = About(stratum=who, varied="strategy" if who else "choice")
-            headlines += headlines_of_rows(
-                by_id[identity], what=what, estimand=estimand, about=about
-            )
+    if gains:
+        claims = headlines_of_rows(
+            by_id["gain"], what="a gain over a random candidate", estimand="mean_difference",
+            about=About(varied="choice"),
+        )  # fmt: skip
+        headlines += [
+            replace(claim, says=f"{claim.says}, {name}",
+                    about=replace(claim.about, stratum=name, conditions=(name,)))
+            for name, claim in zip(gains, claims, strict=True)
+        ]  # fmt: skip
+    for who in compared:
+        headlines += headlines_of_rows(
+            by_id[f"crowd.{who}"], what=f"a difference between {{a}} and {{b}}, {who}",
+            estimand="best_chosen", about=About(stratum=who, varied="strategy"),
+        )  # fmt: skip
     order = {"primary": 0, "secondary": 1, "descriptive": 2}
     results.sort(key=lambda r: order.get(r.role, 3))
     return Analysis(
@@ -227,7 +232,7 @@ def analyse(
             *selection_limits(frame, table),
             "A choice among these candidates: no strategy can choose what none of them holds.",
             (
-                "Table 3 scores models that were trained on chosen responses; nothing is trained "
+                "The paper's Table 3 scores models trained on chosen responses; nothing is trained "
                 "here, and its numbers are on other scales."
             ),
         ),

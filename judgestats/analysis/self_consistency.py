@@ -32,7 +32,7 @@ from judgestats.items.schema import Item
 from judgestats.judgments.design import Condition
 from judgestats.judgments.pairs import scores_of
 from judgestats.judgments.settings import heat
-from judgestats.results import Row
+from judgestats.results import About, Row
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
@@ -308,10 +308,16 @@ def _gains(
         other[one.where], alike[one.where] = compare(
             {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES}
         )
-        fewer, _ = compare({_ONE if k == 1 else f"mean of {k}": one.credit(k) for k in one.sizes})
+        between = [k for k in one.sizes if 1 < k < top]
+        if not between:
+            continue
+        fewer, _ = compare({_ONE: one.credit(1)} | {f"mean of {k}": one.credit(k) for k in between})
         results.append(
-            named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
-                  "secondary", fewer)
+            replace(
+                named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
+                      "secondary", fewer),
+                about=About(judge=one.judge, stratum=one.where),
+            )
         )  # fmt: skip
     if not gain:
         return None, None, results

@@ -203,8 +203,8 @@ class LevelComparison:
                 "sem",
                 "icc1",
                 caption="How far a score moves when it is asked again, and the reliability of one "
-                "score (grey marks: 95 % of what chance gives). Bars at the right join conditions "
-                "that are not told apart; that does not show that they are equal.",
+                "score. Bars at the right join conditions that are not told apart; that does not "
+                "show that they are equal.",
                 results=spread_results(*questions),
                 compared="posthoc.nemenyi.",
             ),

@@ -42,7 +42,8 @@ _LATEX = {
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "-": r"{-}", "[": "{[}", "]": "{]}",
-    "\u2212": r"\ensuremath{-}", "\u2007": r"\phantom{0}", "\u2008": r"\phantom{.}",
+    "\u2212": r"\ensuremath{-}", "\u2264": r"\ensuremath{\leq}",
+    "\u2007": r"\phantom{0}", "\u2008": r"\phantom{.}",
 }  # fmt: skip
 _LONG_WORD = 24
 _PAGE_WIDTH = 80

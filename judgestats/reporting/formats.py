@@ -82,7 +82,7 @@ def p_cell(p: float, *, bound: bool) -> float:
     Examples
     --------
     >>> p_value(p_cell(0.002, bound=True)), p_value(p_cell(0.002, bound=False))
-    ('<= .002', '.002')
+    ('≤ .002', '.002')
     """
     return Bound(p) if bound else p
 

@@ -92,7 +92,7 @@ def adjusted_p(of: Adjusted) -> str:
     >>> claim = Headline(id="h", hypothesis="h", claim="differs", about=About(), p_adjusted=0.002,
     ...                  p_bound=True)
     >>> adjusted_p(claim)
-    '<= .002'
+    '≤ .002'
     """
     return format_p(of.p_adjusted, smallest=of.p_adjusted if of.p_bound else 0.0)
 
@@ -112,7 +112,7 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
     >>> format_p(0.0312), format_p(0.00001), format_p(1.0), format_p(float("nan"))
     ('= .031', '< .001', '> .999', '= NA')
     >>> format_p(0.001, smallest=0.001), format_p(1 / 10_000, smallest=1 / 10_000)
-    ('<= .001', '<= .0001')
+    ('≤ .001', '≤ .0001')
     >>> format_p(1e-12, smallest=1e-12), format_p(1.0, smallest=1.0)
     ('< .001', '> .999')
     """
@@ -122,7 +122,7 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
         # Rounded up: a bound may not be smaller than what it bounds.
         decimals = 3 if p >= 0.0005 else math.ceil(-math.log10(p))
         bound = math.ceil(p * 10**decimals - 1e-9) / 10**decimals
-        return "<= " + f"{bound:.{decimals}f}".removeprefix("0")
+        return "≤ " + f"{bound:.{decimals}f}".removeprefix("0")
     if p < 0.001:
         return "< .001"
     if p >= _WHOLE:

@@ -42,13 +42,13 @@ def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
     [headline] = found.headlines
     assert headline.p_bound
     assert headline.p_adjusted == 1 / (DRAWS + 1)
-    assert "p <= .011" in found.answer
+    assert "p ≤ .011" in found.answer
     test = found["spread.j"]
-    assert "p <= .011" in words_of(test, found).numbers
+    assert "p ≤ .011" in words_of(test, found).numbers
     assert "p-value <= 0.01031" in print_of(test, found)
-    assert "p <= .011" in plain_text(screen_of(brief_of(found), width=100))
+    assert "p ≤ .011" in plain_text(screen_of(brief_of(found), width=100))
     tables = results_tables([test], results=found, label="t", caption="Spread")
-    assert "<= .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
+    assert "≤ .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
 
 
 def test_a_family_passes_its_bounds_on():

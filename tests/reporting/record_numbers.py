@@ -115,8 +115,8 @@ def _same(text: str, value: object) -> bool:
     if text == "not reachable":
         return value == float("inf")
     plain = text.replace("−", "-").replace(",", "").replace("$", "")
-    if plain.startswith("<= "):  # a bound is rounded up
-        return 0 <= float(plain[3:]) - value + 1e-9 < 10.0 ** -len(plain.partition(".")[2])
+    if plain.startswith("≤ "):  # a bound is rounded up
+        return 0 <= float(plain[2:]) - value + 1e-9 < 10.0 ** -len(plain.partition(".")[2])
     if plain.startswith("< "):
         return value < float(plain[2:].rstrip(" %")) / (100 if "%" in plain else 1)
     if plain.startswith("> "):

@@ -59,8 +59,8 @@ def _bars(point: Point) -> np.ndarray[Any, Any] | None:
     return np.array([[below], [above]])
 
 
-def _near(points: Sequence[Point]) -> tuple[float, float] | None:
-    """Limits that leave out ends of intervals which are far from every estimate."""
+def _near(points: Sequence[Point], marks: Sequence[float] = ()) -> tuple[float, float] | None:
+    """Limits that leave out ends of intervals which are far from every estimate and mark."""
     values = finite([p.value for p in points])
     if not len(values):
         return None
@@ -70,6 +70,7 @@ def _near(points: Sequence[Point]) -> tuple[float, float] | None:
     kept = shown[(shown >= low) & (shown <= high)]
     if len(kept) == len(shown):
         return None
+    kept = np.concatenate([kept, finite(marks)])
     return float(kept.min()), float(kept.max()) + 0.15 * reach
 
 
@@ -204,7 +205,7 @@ class Dots(Figure):
     @property
     def _letters(self) -> int:
         """Letters of a label's line."""
-        return 22 if self.width < 5 else 34 if len(self.panels) == 1 else 24
+        return 22 if self.width < 5 else (40, 34, 24)[min(len(self.panels), 3) - 1]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -248,7 +249,7 @@ class Dots(Figure):
                 xytext=(0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
                 color=GREY,
             )  # fmt: skip
-        limits = _near(panel.points)
+        limits = _near(panel.points, panel.chance)
         if limits:
             ax.set_xlim(*limits)
         if brackets:

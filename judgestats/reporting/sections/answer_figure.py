@@ -41,6 +41,7 @@ _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
 )  # fmt: skip
+_MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
 
 
@@ -65,8 +66,8 @@ def answer_figure(run: Run) -> Captioned | None:
     drawn = _dots(run, drawing)
     if drawn is None:
         return None
-    dots, left_out = drawn
-    return Captioned(figure=dots, label="fig-answer", caption=drawing.caption + left_out)
+    dots, more = drawn
+    return Captioned(figure=dots, label="fig-answer", caption=drawing.caption + more)
 
 
 def _by_default(run: Run) -> Drawing | None:
@@ -159,7 +160,9 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     references = [] if drawing.rows else _lines(run, drawing)
     n_rows = len(rows)
     rows = _ranked(rows, keys, drawing)[:_MOST_ROWS]
-    left = f" The first {len(rows)} of {n_rows} are drawn." if n_rows > len(rows) else ""
+    more = f" The first {len(rows)} of {n_rows} are drawn." if n_rows > len(rows) else ""
+    if any(math.isfinite(value.chance) for row in rows for value in row.values):
+        more += _MARKS
     brackets = _brackets(run, rows, drawing)
     for line in references:
         values = (Measured.of(line), *(Measured() for _ in keys[1:]))
@@ -185,7 +188,7 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
         quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
         caption=_alt(series),
     )
-    return figure, left
+    return figure, more
 
 
 def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:

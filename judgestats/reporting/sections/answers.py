@@ -13,7 +13,7 @@ from judgestats.results.answers import Answer, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import adjusted_p
 
-__all__ = ["answers", "sentences"]
+__all__ = ["answer_texts", "answers", "sentences"]
 
 _MOST = 4
 """Answers that page one has room for: the tables tell all."""
@@ -23,6 +23,12 @@ def answers(run: Run) -> Markdown:
     """The answer in a sentence a claim, as the screen says it; else the run's own sentence."""
     texts = sentences(run.records) or [words(run.records, "#answer")]
     return Markdown("::: {.answer}\n\n" + "\n\n".join(texts) + "\n\n:::")
+
+
+def answer_texts(run: Run) -> list[str]:
+    """What `answers` says, a text each."""
+    claims = [answer.text for answer in brief_of(run.records).answers[:_MOST]]
+    return claims or [run.records.answer]
 
 
 def sentences(results: Results, file: str = "") -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from judgestats.reporting.sections.data import coefficients_of, full_condition
 from judgestats.reporting.sections.estimate_tables import subject_of
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.page_one import above
+from judgestats.reporting.sections.pairs import SAID, p_of, pairs
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import (
     NOTHING,
@@ -25,7 +27,6 @@ from judgestats.reporting.shown import (
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
     CONDITIONS,
-    Comparison,
     Estimate,
     Record,
     ResultSet,
@@ -33,10 +34,11 @@ from judgestats.results import (
     estimand_of,
 )
 
-__all__ = ["asked", "by_condition", "limits", "pairs", "results", "setting"]
+__all__ = ["asked", "by_condition", "limits", "results", "setting"]
 
 _MOST_ROWS = 24
-_MOST_PAIRS = 24
+_MOST_NUMBERS = 4
+_SCORES = ("mean", "sem", "icc1", "omega")
 _FEW = 12
 
 
@@ -100,12 +102,9 @@ def asked(run: Run) -> Table | None:
 
 def by_condition(run: Run) -> Table | None:
     """What describes the conditions and does not stand on page one."""
-    on_page_one = above(run)
-    scores = ["mean", "sem", "icc1", "omega"]
-    keys = [k for k in (*scores, *coefficients_of(run), *LOST) if k in run.conditions]
-    keys = [k for k in measures(run, keys) if not _stands_above(run, k, on_page_one)]
-    lost = [k for k in LOST if k in keys and (k == LOST[0] or any_of(run, k))]
-    keys = [*[k for k in keys if k not in LOST][:4], *lost]
+    keys = _described(run, above(run))
+    lost = [k for k in LOST if k in run.conditions and (k == LOST[0] or any_of(run, k))]
+    keys += measures(run, lost)
     kept = {str(r["condition"]) for r in run.compared}
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if str(r["condition"]) in kept]
     rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
@@ -135,6 +134,16 @@ def by_condition(run: Run) -> Table | None:
         note="Further conditions stand in tables/conditions.csv." if more > 0 else "",
         label="tbl-by-condition",
     )
+
+
+def _described(run: Run, on_page_one: set[str]) -> list[str]:
+    """Which numbers describe the conditions, those on page one aside."""
+    keys = [k for k in measures(run, _numbers(run)) if not _stands_above(run, k, on_page_one)]
+    return keys[:_MOST_NUMBERS]
+
+
+def _numbers(run: Run) -> list[str]:
+    return [k for k in (*_SCORES, *coefficients_of(run)) if k in run.conditions]
 
 
 def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
@@ -177,15 +186,11 @@ def _question_of(run: Run, record: Record) -> str:
 
 
 def _one_a_question(tests: Sequence[Test]) -> list[Test]:
-    """One verdict on a subject: of several tests of one hypothesis, the first, which is primary."""
-    seen: set[tuple[str, str]] = set()
-    kept = []
+    """One verdict on what was varied for a subject: of several tests of it, the primary one."""
+    kept: dict[tuple[str, str, str], Test] = {}
     for test in sorted(tests, key=lambda t: t.role != "primary"):
-        subject = subject_of(test) or test.title
-        if (test.hypothesis, subject) not in seen:
-            seen.add((test.hypothesis, subject))
-            kept.append(test)
-    return kept
+        kept.setdefault((test.hypothesis, test.about.varied, subject_of(test) or test.title), test)
+    return list(kept.values())
 
 
 def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
@@ -194,17 +199,20 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         return None
     rows, first = [], above(run)
     small = {i for h in run.records.headlines if h.claim == "equivalent" for i in h.rests_on}
+    times = Counter((test.hypothesis, subject_of(test)) for test in kept)
     for test in kept[:_MOST_ROWS]:
+        subject = subject_of(test)
+        alone = subject and times[test.hypothesis, subject] == 1
         effects = run.records.effects(test)
         level = run.records.family(test.family).level if test.family else 0.05
-        field, p, bound = _p_of(test)
+        field, p, bound = p_of(test)
         effect = Measured.of(effects[0]) if effects else Measured()
         otherwise = "alike" if test.id in small else "open"
         rows.append(
             {
                 "group": _question_of(run, test),
-                "what": subject_of(test) or test.title,
-                "effect": _SAID if effect.at[0] in first else effect.shown(),
+                "what": subject if alone else test.title,
+                "effect": SAID if effect.at[0] in first else effect.shown(),
                 "of": estimand_of(effects[0].estimand).label if effects else "",
                 "p": label(run.records, address(test.id, field), p=True, bound=bound),
                 "verdict": "" if math.isnan(p) else "differs" if p <= level else otherwise,
@@ -235,11 +243,12 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
 
 
 def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
-    on_page_one = {i for row in run.records.rows for i in row.cells.values()}
+    first = above(run)
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
-    kept = [e for e in estimates if e.id not in on_page_one | drawn and math.isfinite(e.estimate)]
-    shown_keys = _values_above(run)
-    kept = [e for e in kept if (round(e.estimate, 12), subject_of(e)) not in shown_keys]
+    kept = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
+    kept = [e for e in kept if address(e.id, "estimate") not in first]
+    described = _numbers_of_conditions(run, first)
+    kept = [e for e in kept if (subject_of(e), *_rounded(Measured.of(e))) not in described]
     if not kept:
         return None
     rows = []
@@ -287,103 +296,26 @@ def _whole_of(run: Run, record: Record) -> str:
     return subject_of(whole) or whole.title
 
 
-def _values_above(run: Run) -> set[tuple[float, str]]:
-    """Numbers that the tables of conditions show, with the condition."""
+def _numbers_of_conditions(run: Run, on_page_one: set[str]) -> set[tuple[str, float, float, float]]:
+    """Numbers of conditions that are shown, by condition, and once more without its name.
+
+    An analysis may keep one number in two records: of a condition, and as a result of its own.
+    """
     out = set()
-    keys = ["sem", "mean", "icc1", "omega", *coefficients_of(run)]
+    keys = [k for k in _numbers(run) if _stands_above(run, k, on_page_one)]
+    keys += _described(run, on_page_one)
     for i, row in enumerate(run.table(CONDITIONS)):
         for key in keys:
-            if key in row:
-                m = measured(run, i, key)
-                if m.is_finite:
-                    out.add((round(m.value, 12), str(row.get("condition"))))
+            number = measured(run, i, key)
+            if number.is_finite:
+                numbers = _rounded(number)
+                out |= {(str(row.get("condition")), *numbers), ("", *numbers)}
     return out
 
 
-def pairs(run: Run) -> Table | None:
-    """Every pair once: how large the difference is, its adjusted p, and one verdict."""
-    records = run.records
-    lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    for whole in run.of_role("primary", "secondary"):
-        members = records.members(whole) if isinstance(whole, ResultSet) else ()
-        for member in members:
-            if not isinstance(member, Comparison) or member.family == "best":
-                continue
-            ends = sorted((member.a, member.b))
-            where = whole.about.stratum or member.about.judge
-            line = lines.setdefault((where, *ends, member.estimand), {"size": None, "same": None})
-            place = "same" if member.margin is not None else "size"
-            if line[place] is None and not math.isnan(member.estimate):
-                line[place] = member
-    sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
-    kept = {  # ranks speak only where nothing says how large a difference is
-        key: line for key, line in lines.items()
-        if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
-    }  # fmt: skip
-    first = above(run)
-    rows = [_pair(run, key[0], line, first) for key, line in kept.items() if any(line.values())]
-    if not rows:
-        return None
-    rows.sort(key=lambda r: (r["of"], r["group"]))
-    left_out = ""
-    if len(rows) > _MOST_PAIRS:
-        decided = [r for r in rows if r["verdict"] != "open"]
-        left_out = " Pairs that stay open, and further ones, stand in tables/pairs.csv."
-        rows = (decided or rows)[:_MOST_PAIRS]
-    columns = [
-        Column(key="pair", label="Pair"),
-        Column(key="of", label="What"),
-        Column(key="size", label="Size", align="right"),
-        Column(key="p", label="p, adjusted", align="right"),
-        Column(key="verdict", label="Verdict"),
-    ]
-    if len({r["of"] for r in rows}) == 1:
-        columns.pop(1)
-    same = [r for r in rows if r["verdict"] == "alike"]
-    is_open = any(r["verdict"] == "open" for r in rows)
-    note = "Open: neither a difference nor equality is shown." * is_open
-    note += " Alike: shown to lie within the declared margin." if same else ""
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        group="group" if any(r["group"] for r in rows) else "",
-        caption="Pairs" + (f": {rows[0]['of']}." if len({r["of"] for r in rows}) == 1 else "."),
-        note=(note + left_out).strip(),
-        label="tbl-pairs",
-    )
-
-
-_SAID = Shown((("on page one", ""),))
-
-
-def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    size, same = line["size"] or line["same"], line["same"]
-    level = run.records.family(size.family).level if size.family else 0.05
-
-    field, p, bound = _p_of(size)
-    differs = size.margin is None and p <= level
-    alike = same is not None and _p_of(same)[1] <= same.margin.alpha and not differs
-    if alike:
-        field, _, bound = _p_of(same)
-    effect = Measured.of(size)
-    if estimand_of(size.estimand).unit == "ranks":
-        effects = run.records.effects(size)
-        effect = Measured.of(effects[0]) if effects else effect
-    return {
-        "group": where,
-        "pair": f"{size.a} against {size.b}",
-        "of": estimand_of(size.estimand).label,
-        "size": _SAID if effect.at[0] in names else effect.shown(),
-        "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
-        "verdict": "differs" if differs else "alike" if alike else "open",
-    }
-
-
-def _p_of(record: Test | Comparison) -> tuple[str, float, bool]:
-    """Field and value of the p that decides, and whether it is an upper bound."""
-    if record.family and not math.isnan(record.p_adjusted):
-        return "p_adjusted", record.p_adjusted, record.p_bound
-    return "p", record.p, record.p <= record.p_floor
+def _rounded(number: Measured) -> tuple[float, float, float]:
+    low, high = (-1.0 if math.isnan(end) else round(end, 12) for end in (number.low, number.high))
+    return round(number.value, 12), low, high
 
 
 def limits(run: Run) -> Markdown:

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.answer_figure import answer_figure, is_drawn
-from judgestats.reporting.sections.answers import answers
+from judgestats.reporting.sections.answers import answer_texts, answers
 from judgestats.reporting.sections.changes import changes
 from judgestats.reporting.sections.data import full_condition
 from judgestats.reporting.sections.measures import heading, measured, measures
@@ -22,9 +22,13 @@ from judgestats.results.screen import shared_out
 
 __all__ = ["above", "page_one", "questions"]
 
-_MOST_ROWS, _FEWER_ROWS = 18, 10
-_HIGH = 3.0
-"""Inches of a figure beside which page one has room for fewer rows."""
+_MOST_ROWS, _FEWEST_ROWS = 18, 6
+_BODY, _ROW = 7.9, 0.165
+"""Inches of page one below its title and without the heading of its table, and of a row."""
+_LINE, _LETTERS, _APART = 0.19, 100, 0.1
+"""Inches of a line of text, its letters, and the space between paragraphs."""
+_SMALL, _SMALL_LETTERS = 0.165, 125
+"""The same of a caption."""
 _QUESTIONS: dict[str, tuple[str, ...]] = {
     "Steady?": ("sem", "icc1", "vote_share", "reliability", "self_agreement"),
     "Right?": ("pearson", "alignment", "accuracy", "as_judged", "chosen_preferred", "chosen_right"),
@@ -64,7 +68,7 @@ def page_one(run: Run) -> list[Showable]:
         parts.append(Markdown(_advised(run)))
     if records.kind == "drift":  # one verdict a change: its size beside the p of its test
         return [*parts, changes(records, first="the first run", second="the second run")]
-    return [*parts, questions(run, most=_room(figure))]
+    return [*parts, questions(run, most=_room(run, figure))]
 
 
 def above(run: Run) -> set[str]:
@@ -72,17 +76,23 @@ def above(run: Run) -> set[str]:
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
-    keys_above = questions(run, most=_room(answer_figure(run)))
+    keys_above = questions(run, most=_room(run, answer_figure(run)))
     cells = [cell for row in (keys_above.rows if keys_above else ()) for cell in row.values()]
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
     return texts | {where for cell in shown for _, where in cell.parts if where}
 
 
-def _room(figure: Captioned | None) -> int:
-    """Rows that page one has room for beside its figure."""
-    high = figure.figure.size[1] if figure is not None else 0.0
-    return _FEWER_ROWS if high > _HIGH else _MOST_ROWS
+def _room(run: Run, figure: Captioned | None) -> int:
+    """Rows that page one has room for; where those are too few the table stands on page two."""
+    advice = run.records.recommendation
+    texts = [*answer_texts(run), advice.text if advice is not None else ""]
+    high = sum(_LINE * math.ceil(len(t) / _LETTERS) + _APART for t in texts if t)
+    if figure is not None:
+        lines = math.ceil(len(figure.caption) / _SMALL_LETTERS)
+        high += figure.figure.size[1] + _SMALL * lines + 3 * _APART
+    rows = int((_BODY - high) / _ROW)
+    return min(rows, _MOST_ROWS) if rows >= _FEWEST_ROWS else _MOST_ROWS
 
 
 def _advised(run: Run) -> str:

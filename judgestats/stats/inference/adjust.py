@@ -237,7 +237,7 @@ class Family(Result):
         )
 
     def p_text(self, label: str) -> str:
-        """The adjusted p of a test as it is written: ``= .031``, ``<= .001``."""
+        """The adjusted p of a test as it is written: ``= .031``, ``≤ .001``."""
         p = self.p_adjusted[label]
         return format_p(p, smallest=p if self.p_bound.get(label, False) else 0.0)
 

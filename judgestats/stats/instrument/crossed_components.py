@@ -139,7 +139,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
         )  # fmt: skip
 
     terms = [
-        estimate(f"variance_of_{name}", f"Variance of {name.replace('_', ' x ')}",
+        estimate(f"variance_of_{name}", f"Variance of {name.replace('_', ' × ')}",
                  partial(_sum_of, names=(name,)))
         for name in TERMS
     ]  # fmt: skip

@@ -1,0 +1,118 @@
+"""Pairs of conditions in brief: one verdict a pair and question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.page_one import above
+from judgestats.reporting.shown import Measured, Shown, address, label
+from judgestats.reporting.tables import Column, Table
+from judgestats.results import Comparison, ResultSet, Test, estimand_of
+
+__all__ = ["SAID", "p_of", "pairs"]
+
+_MOST_PAIRS = 24
+SAID = Shown((("on page one", ""),))
+"""In place of a number that page one shows."""
+
+
+def pairs(run: Run) -> Table | None:
+    """Every pair once: how large the difference is, its adjusted p, and one verdict."""
+    records = run.records
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for whole in run.of_role("primary", "secondary"):
+        members = records.members(whole) if isinstance(whole, ResultSet) else ()
+        for member in members:
+            if not isinstance(member, Comparison) or member.family == "best":
+                continue
+            ends = sorted((member.a, member.b))
+            where = whole.about.stratum or member.about.judge
+            line = lines.setdefault((where, *ends, member.estimand), {"size": None, "same": None})
+            place = "same" if member.margin is not None else "size"
+            if line[place] is None and not math.isnan(member.estimate):
+                line[place] = member
+    sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
+    kept = {  # ranks speak only where nothing says how large a difference is
+        key: line for key, line in lines.items()
+        if estimand_of(key[3]).unit != "ranks" or key[:3] not in sized
+    }  # fmt: skip
+    first = above(run)
+    rows = _one_a_pair(
+        [_pair(run, key[0], line, first) for key, line in kept.items() if any(line.values())]
+    )
+    if not rows:
+        return None
+    several = len({r["of"] for r in rows}) > 1
+    rows.sort(key=lambda r: (r["of"], r["group"]))
+    for row in rows if several else ():
+        row["group"] = ", ".join(
+            filter(None, (row["of"][:1].upper() + row["of"][1:], row["group"]))
+        )
+    left_out = ""
+    if len(rows) > _MOST_PAIRS:
+        decided = [r for r in rows if r["verdict"] != "open"]
+        left_out = " Pairs that stay open, and further ones, stand in tables/pairs.csv."
+        rows = (decided or rows)[:_MOST_PAIRS]
+    columns = [
+        Column(key="pair", label="Pair"),
+        Column(key="size", label="Size", align="right"),
+        Column(key="p", label="p, adjusted", align="right"),
+        Column(key="verdict", label="Verdict"),
+    ]
+    same = [r for r in rows if r["verdict"] == "alike"]
+    is_open = any(r["verdict"] == "open" for r in rows)
+    note = "Open: neither a difference nor equality is shown." * is_open
+    note += " Alike: shown to lie within the declared margin." if same else ""
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group" if any(r["group"] for r in rows) else "",
+        caption="Pairs." if several else f"Pairs: {rows[0]['of']}.",
+        note=(note + left_out).strip(),
+        label="tbl-pairs",
+    )
+
+
+def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One verdict on a pair and question: of several measures the first, or one shown alike."""
+    kept: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["hypothesis"], row["group"], row["pair"])
+        first = kept.setdefault(key, row)
+        if (first["verdict"], row["verdict"]) == ("open", "alike"):
+            kept[key] = row
+    return list(kept.values())
+
+
+def _pair(run: Run, where: str, line: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    size, same = line["size"] or line["same"], line["same"]
+    level = run.records.family(size.family).level if size.family else 0.05
+
+    field, p, bound = p_of(size)
+    differs = size.margin is None and p <= level
+    alike = same is not None and p_of(same)[1] <= same.margin.alpha and not differs
+    if alike:
+        field, _, bound = p_of(same)
+    effect = Measured.of(size)
+    if estimand_of(size.estimand).unit == "ranks":
+        effects = run.records.effects(size)
+        effect = Measured.of(effects[0]) if effects else effect
+    return {
+        "hypothesis": (line["size"] or line["same"]).hypothesis,
+        "group": where,
+        "pair": f"{size.a} against {size.b}",
+        "of": estimand_of(size.estimand).label,
+        "size": SAID if effect.at[0] in names else effect.shown(),
+        "p": label(run.records, address(same.id if alike else size.id, field), p=True, bound=bound),
+        "verdict": "differs" if differs else "alike" if alike else "open",
+    }
+
+
+def p_of(record: Test | Comparison) -> tuple[str, float, bool]:
+    """Field and value of the p that decides, and whether it is an upper bound."""
+    if record.family and not math.isnan(record.p_adjusted):
+        return "p_adjusted", record.p_adjusted, record.p_bound
+    return "p", record.p, record.p <= record.p_floor
