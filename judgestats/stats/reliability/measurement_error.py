@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from judgestats.errors import InputError
+from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
 from judgestats.stats.inference.result import Estimate, Interval, Note
-from judgestats.stats.layouts.mean_squares import mean_squares, one_way_mean_squares
 from judgestats.stats.layouts.score_matrix import prepare_scores
 
 __all__ = ["smallest_detectable_change", "standard_error_of_measurement"]
@@ -25,6 +27,7 @@ def standard_error_of_measurement(
     n_averaged: int = 1,
     level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
+    cluster: ArrayLike | None = None,
 ) -> Estimate:
     r"""Standard error of measurement of one judgment, or of the mean of `n_averaged`.
 
@@ -41,12 +44,14 @@ def standard_error_of_measurement(
     level : float
     missing : {"refuse", "listwise"}
         For ``relative``; ``absolute`` takes unequal numbers as they are.
+    cluster : array-like, shape (n_items,), optional
+        The question of each item.
 
     Returns
     -------
     Estimate
-        In score points; the interval inverts the chi-squared distribution of the sum of squares
-        (normal errors of one size; scores at the end of a scale have smaller ones).
+        In score points; the interval is the jackknife's over items or clusters, on the log scale
+        (chi-squared would take all items to scatter alike).
 
     Raises
     ------
@@ -70,6 +75,7 @@ def standard_error_of_measurement(
         n_averaged=n_averaged,
         level=level,
         missing=missing,
+        cluster=cluster,
         factor=1.0,
         name="sem",
         label="Standard error of measurement",
@@ -84,12 +90,13 @@ def smallest_detectable_change(
     confidence: float = 0.95,
     level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
+    cluster: ArrayLike | None = None,
 ) -> Estimate:
     r"""Smallest difference between two scores that is more than error: z sqrt(2) SEM.
 
     Parameters
     ----------
-    scores, kind, n_averaged, level, missing
+    scores, kind, n_averaged, level, missing, cluster
         As for `standard_error_of_measurement`.
     confidence : float
         How sure to be that a difference is none of error (sets z).
@@ -126,6 +133,7 @@ def smallest_detectable_change(
         n_averaged=n_averaged,
         level=level,
         missing=missing,
+        cluster=cluster,
         factor=float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(2),
         name="sdc",
         label="Smallest detectable change",
@@ -140,6 +148,7 @@ def _error(
     n_averaged: int,
     level: float,
     missing: Literal["refuse", "listwise"],
+    cluster: ArrayLike | None,
     factor: float,
     name: str,
     label: str,
@@ -156,7 +165,11 @@ def _error(
         )
     unequal = kind == "absolute" and missing == "refuse"
     prepared = prepare_scores(
-        scores, where=where, missing="pairwise" if unequal else missing, min_items=1
+        scores,
+        where=where,
+        cluster=cluster,
+        missing="pairwise" if unequal else missing,
+        min_items=1,
     )
     common: dict[str, Any] = {
         "name": f"{name}_{kind}" + (f"_mean_of_{n_averaged}" if n_averaged > 1 else ""),
@@ -171,30 +184,37 @@ def _error(
         reason = "2 items are needed to take column means out, 1 given"
     if reason:
         return Estimate(estimate=math.nan, reason=reason, **common)
+    judgments = (~np.isnan(x)).sum(axis=1)
+    own = x - np.nanmean(x, axis=1, keepdims=True)
     if kind == "relative":
-        ms = mean_squares(x)
-        variance, df = float(ms.residual), (x.shape[0] - 1) * (x.shape[1] - 1)
-    elif x.shape[0] == 1:
-        row = x[0][x[0] == x[0]]
-        df = row.size - 1
-        variance = float(row.var(ddof=1)) if df else math.nan
+        own = own - own.mean(axis=0)
+        degrees = np.full(x.shape[0], (x.shape[0] - 1) * (x.shape[1] - 1) / x.shape[0])
     else:
-        one_way = one_way_mean_squares(x)
-        variance, df = float(one_way.within), int(float(one_way.df_within))
+        degrees = judgments - 1.0
+    df = round(float(degrees.sum()))
     if df < 1:
         reason = "no item has two judgments, so that error cannot be seen"
         return Estimate(estimate=math.nan, reason=reason, **common)
+    squares = np.nansum(own**2, axis=1)
+    # What is left of equal scores after their mean is taken off is rounding.
+    squares = np.where(squares > 1e-26 * np.nansum(x**2, axis=1), squares, 0.0)
+    variance = float(squares.sum()) / df
     scale = factor / math.sqrt(n_averaged)
     value = scale * math.sqrt(variance)
     bounds: Interval | None = None
     notes: tuple[Note, ...] = ()
     if variance > 0:
-        tail = (1 - level) / 2
-        ends = [
-            scale * math.sqrt(df * variance / float(stats.chi2.ppf(q, df)))
-            for q in (1 - tail, tail)
-        ]
-        bounds = Interval(low=ends[0], high=ends[1], level=level, method="chi-squared")
+        codes = np.arange(x.shape[0]) if prepared.cluster is None else prepared.cluster
+        sums = cluster_sums(np.column_stack([squares, degrees]), codes)
+        ratio = log_ratio_of_sums(sums, (0.5, -0.5))
+        of_root = ratio.interval(level)
+        notes = ratio.notes
+        if of_root is None:
+            notes = (Note(code="no_interval", message=f"No interval: {ratio.reason}."),)
+        else:
+            bounds = dataclasses.replace(
+                of_root, low=scale * of_root.low, high=scale * of_root.high
+            )
     else:
         message = (
             "No interval: the replications of every item agree exactly, as they do when one draw "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Unpack
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -138,11 +138,12 @@ def reliability_of_scores(
     single = coefficients[0]
     k = x.shape[1]
     n0 = single.details.get("k", float(k))
-    errors = [standard_error_of_measurement(x, level=inference["level"])]
-    errors.append(smallest_detectable_change(x, level=inference["level"]))
-    if k > 1:
-        errors.append(standard_error_of_measurement(x, n_averaged=k, level=inference["level"]))
-        errors.append(smallest_detectable_change(x, n_averaged=k, level=inference["level"]))
+    of_error: dict[str, Any] = {"level": inference["level"], "cluster": inference["cluster"]}
+    errors = [
+        error(x, n_averaged=n, **of_error)
+        for n in ((1, k) if k > 1 else (1,))
+        for error in (standard_error_of_measurement, smallest_detectable_change)
+    ]
     needed = {t: replications_needed(single.estimate, target=t) for t in targets}
     notes: list[Note] = []
     if float(n0) != k and not math.isnan(single.estimate):
