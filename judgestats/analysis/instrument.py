@@ -199,7 +199,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     rows = [
         asked_row(
             "fair_severity", "lenient by", "severity", "severity_points",
-            "instrument.severity_points.{}", raters, note="(points, same answers)",
+            "instrument.severity_points.{}", raters, note="(same answers)",
         )
     ]  # fmt: skip
     sources = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference.cluster_jackknife import cluster_sums, log_ratio_of_sums
+from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.score_matrix import prepare_scores
 
@@ -20,14 +21,14 @@ __all__ = ["smallest_detectable_change", "standard_error_of_measurement"]
 Kind = Literal["absolute", "relative"]
 
 
+@with_keywords()
 def standard_error_of_measurement(
     scores: ArrayLike,
     *,
     kind: Kind = "absolute",
     n_averaged: int = 1,
-    level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
-    cluster: ArrayLike | None = None,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Standard error of measurement of one judgment, or of the mean of `n_averaged`.
 
@@ -41,11 +42,8 @@ def standard_error_of_measurement(
         out (root residual mean square), which is sqrt(1 - alpha) times the standard deviation.
     n_averaged : int
         Judgments averaged; the error falls with its square root.
-    level : float
     missing : {"refuse", "listwise"}
         For ``relative``; ``absolute`` takes unequal numbers as they are.
-    cluster : array-like, shape (n_items,), optional
-        The question of each item.
 
     Returns
     -------
@@ -73,30 +71,29 @@ def standard_error_of_measurement(
         scores,
         kind=kind,
         n_averaged=n_averaged,
-        level=level,
         missing=missing,
-        cluster=cluster,
+        **inference,
         factor=1.0,
         name="sem",
         label="Standard error of measurement",
     )
 
 
+@with_keywords()
 def smallest_detectable_change(
     scores: ArrayLike,
     *,
     kind: Kind = "absolute",
     n_averaged: int = 1,
     confidence: float = 0.95,
-    level: float = 0.95,
     missing: Literal["refuse", "listwise"] = "refuse",
-    cluster: ArrayLike | None = None,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     r"""Smallest difference between two scores that is more than error: z sqrt(2) SEM.
 
     Parameters
     ----------
-    scores, kind, n_averaged, level, missing, cluster
+    scores, kind, n_averaged, missing
         As for `standard_error_of_measurement`.
     confidence : float
         How sure to be that a difference is none of error (sets z).
@@ -131,9 +128,8 @@ def smallest_detectable_change(
         scores,
         kind=kind,
         n_averaged=n_averaged,
-        level=level,
         missing=missing,
-        cluster=cluster,
+        **inference,
         factor=float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(2),
         name="sdc",
         label="Smallest detectable change",
@@ -146,12 +142,11 @@ def _error(
     *,
     kind: Kind,
     n_averaged: int,
-    level: float,
     missing: Literal["refuse", "listwise"],
-    cluster: ArrayLike | None,
     factor: float,
     name: str,
     label: str,
+    **inference: Unpack[Clustered],
 ) -> Estimate:
     """A multiple of the root error mean square."""
     if kind not in {"absolute", "relative"} or n_averaged < 1:
@@ -167,7 +162,7 @@ def _error(
     prepared = prepare_scores(
         scores,
         where=where,
-        cluster=cluster,
+        cluster=inference["cluster"],
         missing="pairwise" if unequal else missing,
         min_items=1,
     )
@@ -207,7 +202,7 @@ def _error(
         codes = np.arange(x.shape[0]) if prepared.cluster is None else prepared.cluster
         sums = cluster_sums(np.column_stack([squares, degrees]), codes)
         ratio = log_ratio_of_sums(sums, (0.5, -0.5))
-        of_root = ratio.interval(level)
+        of_root = ratio.interval(inference["level"])
         notes = ratio.notes
         if of_root is None:
             notes = (Note(code="no_interval", message=f"No interval: {ratio.reason}."),)
