@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgestats.stats.planning.pilot import PilotComponents
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 __all__ = ["Design", "blocked_f_p", "simulate_design"]
 
@@ -133,12 +134,12 @@ def _ratio_widths(a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
 
 
 def _icc_widths(x: FloatArray, alpha: float) -> FloatArray:
-    """Width of the F interval of ICC(1), orders taken as further replications."""
+    """Width of the interval of ICC(1), as `icc` makes it; orders are further replications."""
     scores = x[:, :, 0].reshape(x.shape[0], x.shape[1], -1)
-    _, n, r = scores.shape
-    means = scores.mean(axis=2)
-    f = r * means.var(axis=1, ddof=1) / scores.var(axis=2, ddof=1).mean(axis=1)
-    df = (n - 1, n * (r - 1))
-    ends = f[:, None] / np.array([stats.f.isf(alpha / 2, *df), stats.f.ppf(alpha / 2, *df)])
-    bounds = (ends - 1) / (ends + r - 1)
-    return np.asarray(bounds[:, 1] - bounds[:, 0])
+    intervals = (
+        MeanSquareRatio.of_scores(study, None, residual=False).icc_interval(
+            single=True, level=1 - alpha
+        )[0]
+        for study in scores
+    )
+    return np.array([np.inf if i is None else i.high - i.low for i in intervals])

@@ -180,8 +180,8 @@ def condition_summary(
     -----
     One-way analysis of variance of a condition's scores with items as groups, over items with two
     or more scores: :math:`\hat\sigma^2_b = (MS_b - MS_w)/n_0`, :math:`ICC(1) = (MS_b - MS_w) /
-    (MS_b + (n_0 - 1) MS_w)`, :math:`n_0 = (M - \sum n_i^2/M)/(N-1)`. Without clusters the ICC has
-    the F interval (exact for equal n); with clusters a jackknife over clusters of log(MS_b/MS_w).
+    (MS_b + (n_0 - 1) MS_w)`, :math:`n_0 = (M - \sum n_i^2/M)/(N-1)`. The ICC has
+    the jackknife interval of log(MS_b/MS_w), over items or the clusters that they share.
 
     Examples
     --------
