@@ -11,7 +11,7 @@ from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.names import SIDES, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
 
-__all__ = ["side_columns", "side_lengths", "with_sides"]
+__all__ = ["length_columns", "side_columns", "side_lengths", "with_sides"]
 
 _MOSTLY = 0.8
 _PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
@@ -29,6 +29,28 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
     """
     own = {folded(c): str(c) for c in table.columns}
     return next(((own[a], own[b]) for a, b in SIDES if a in own and b in own), None)
+
+
+def length_columns(table: pd.DataFrame) -> tuple[str, str] | None:
+    """The columns that tell how long the two responses of each row are, or hold their texts.
+
+    Examples
+    --------
+    >>> length_columns(pd.DataFrame({"response_a": ["Yes."], "response_b": ["No."]}))
+    ('response_a', 'response_b')
+    """
+    own = {folded(c): str(c) for c in table.columns}
+    for names, numbers in ((_LENGTHS, True), (_TEXTS, False)):
+        for name in names:
+            for places in _PLACES:
+                for spelled in ([f"{name}{p}" for p in places], [f"{p}{name}" for p in places]):
+                    if not all(n in own for n in spelled):
+                        continue
+                    first, second = (own[n] for n in spelled)
+                    numeric = (pd.api.types.is_numeric_dtype(table[c]) for c in (first, second))
+                    if all(n is numbers for n in numeric):
+                        return first, second
+    return None
 
 
 def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
@@ -50,22 +72,14 @@ def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
     >>> [length.tolist() for length in side_lengths(rows)]
     [[4.0, nan], [10.0, 3.0]]
     """
-    own = {folded(c): str(c) for c in table.columns}
-    for names, numbers in ((_LENGTHS, True), (_TEXTS, False)):
-        for name in names:
-            for places in _PLACES:
-                for spelled in ([f"{name}{p}" for p in places], [f"{p}{name}" for p in places]):
-                    if not all(n in own for n in spelled):
-                        continue
-                    pair = [table[own[n]] for n in spelled]
-                    if all(pd.api.types.is_numeric_dtype(c) for c in pair) is not numbers:
-                        continue
-                    first, second = (
-                        c.astype(float) if numbers else c.astype("string").str.len().astype(float)
-                        for c in pair
-                    )
-                    return first, second
-    return None
+    columns = length_columns(table)
+    if columns is None:
+        return None
+    first, second = (
+        table[c] if pd.api.types.is_numeric_dtype(table[c]) else table[c].astype("string").str.len()
+        for c in columns
+    )
+    return first.astype(float), second.astype(float)
 
 
 def with_sides(

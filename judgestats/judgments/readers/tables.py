@@ -37,7 +37,12 @@ from judgestats.judgments.readers.names import (
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.orders import with_orders, with_pairs_of_ids
 from judgestats.judgments.readers.ragas import ragas_options
-from judgestats.judgments.readers.sides import side_columns, side_lengths, with_sides
+from judgestats.judgments.readers.sides import (
+    length_columns,
+    side_columns,
+    side_lengths,
+    with_sides,
+)
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.understanding import UNVARYING, Understanding, understand
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
@@ -166,11 +171,17 @@ def read_frame(
     frame.attrs["notes"] = notes
     frame.attrs["scale"] = read.scale
     systems = _systems_of_answers(table, understanding, names)
+    sides = side_columns(table) or ()
+    lengths = (length_columns(table) or ()) if sides else ()
+    held = [c for c in (*systems, *sides, *lengths) if c in dict(understanding.unused)]
     understanding = replace(
         understanding,
-        unused=tuple((c, why) for c, why in understanding.unused if c not in systems),
+        unused=tuple((c, why) for c, why in understanding.unused if c not in held),
     )
-    shapes += [f"systems = {column}" for column in systems]
+    for role, columns in (("systems", (*systems, *sides)), ("lengths", lengths)):
+        if own := [c for c in columns if c in held]:
+            shapes.append(f"{role} = {' and '.join(own)}")
+            served |= dict.fromkeys(own, role)
     sentence = "; ".join([*shapes, _sentence(frame, names, understanding, options)])
     frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
     frame.attrs["unused"] = dict(understanding.unused)
