@@ -85,7 +85,7 @@ def rows() -> list[Row]:
 
     part = compare(
         "six ICCs with intervals, 1,000 x 20",
-        lambda: icc_forms(x, n_permutations=0),
+        lambda: icc_forms(x, interval="f", n_permutations=0),
         {"pingouin": pingouin_icc},
         gap=lambda a, b: abs(a.terms[0].estimate - float(b["ICC"].iloc[0])),
     )

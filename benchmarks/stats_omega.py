@@ -120,7 +120,7 @@ def rows() -> list[Row]:
     frame = pd.DataFrame(narrow)
     out += compare(
         "alpha with exact interval, 300 x 6",
-        lambda: cronbach_alpha(narrow, n_permutations=0).estimate,
+        lambda: cronbach_alpha(narrow, interval="feldt", n_permutations=0).estimate,
         {"pingouin": lambda: pingouin.cronbach_alpha(data=frame)[0]},
         gap=lambda a, b: abs(a - float(b)),
     )
