@@ -14,6 +14,7 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.selections import named
 from judgestats.analysis.verdict_shares import of_shares
 from judgestats.protocols.strategies import strategy
+from judgestats.results import About
 from judgestats.stats.comparison.cochran import cochran_q_test
 from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.spread.equivalence import equivalence_of_means
@@ -47,6 +48,7 @@ def strategy_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult
             f"Which strategies differ, {judged.name}",
             "primary",
             primary.mcnemar(level=declared.level),
+            about=About(stratum=judged.name),
         ),
     ]
     if judged.rows["right"].isna().any():
@@ -103,6 +105,7 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
             "secondary",
             shifts,
             headline=True,
+            about=About(stratum=judged.name),
         ),
         named(
             f"gain.equivalence.{judged.name}",
@@ -115,6 +118,7 @@ def gain_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
                 cluster=judged.cluster,
                 reference=REFERENCE,
             ).replace(quantity="accuracy, as a share of the pairs"),
+            about=About(stratum=judged.name),
         ),
     ]
 
@@ -173,6 +177,7 @@ def selection_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResul
                 f"Which selections differ at k = {k}, {judged.name}",
                 "secondary",
                 test.mcnemar(level=declared.level),
+                about=About(stratum=judged.name),
             ),
         ]
     return results

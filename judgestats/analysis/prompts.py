@@ -122,13 +122,22 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         )  # fmt: skip
         shift = dataclasses.replace(shift, family=f"wordings, {where}")
         results.append(
-            named(f"level.{where}", f"Wordings minus the first, {where}", "secondary", shift)
+            named(
+                f"level.{where}",
+                f"Wordings minus the first, {where}",
+                "secondary",
+                shift,
+                about=about[where],
+            )
         )
     family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
     results = [
         *(
-            dataclasses.replace(
-                named(f"wording.{where}", f"Wording of the prompt, {where}", "primary", test),
+            named(
+                f"wording.{where}",
+                f"Wording of the prompt, {where}",
+                "primary",
+                test,
                 about=about[where],
             )
             for where, test in tests.items()

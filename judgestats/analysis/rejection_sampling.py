@@ -188,7 +188,7 @@ def analyse(
     compared = _compare(chosen, table, items, shares, declared)
     results += [
         named(f"crowd.{who}", f"Best chosen, strategies compared, {who}", "primary", r,
-              headline=True)
+              headline=True, about=About(stratum=who, varied="strategy"))
         for who, r in compared.items()
     ]  # fmt: skip
     results = jointly(results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY)

@@ -15,6 +15,7 @@ from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.answers import model_names
 from judgestats.judgments.shapes import lost_shares
+from judgestats.results import About
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.inference.result import Estimate, Result
@@ -92,10 +93,19 @@ def choices_of(frame: pd.DataFrame, *, column: str = "position") -> dict[str, Ch
 
 
 def named(
-    identity: str, title: str, role: Role, result: Result, *, headline: bool = False
+    identity: str,
+    title: str,
+    role: Role,
+    result: Result,
+    *,
+    headline: bool = False,
+    about: About | None = None,
 ) -> NamedResult:
     """A named result, shortly."""
-    return NamedResult(id=identity, title=title, role=role, result=result, headline=headline)
+    return NamedResult(
+        id=identity, title=title, role=role, result=result, headline=headline,
+        about=about or About(),
+    )  # fmt: skip
 
 
 def beside(

@@ -313,11 +313,8 @@ def _gains(
             continue
         fewer, _ = compare({_ONE: one.credit(1)} | {f"mean of {k}": one.credit(k) for k in between})
         results.append(
-            replace(
-                named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
-                      "secondary", fewer),
-                about=About(judge=one.judge, stratum=one.where),
-            )
+            named(f"sizes.{one.where}", f"Means of k against one judgment, {one.where}",
+                  "secondary", fewer, about=About(judge=one.judge, stratum=one.where))
         )  # fmt: skip
     if not gain:
         return None, None, results

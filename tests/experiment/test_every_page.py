@@ -75,4 +75,5 @@ def test_a_replication_keeps_to_one_screen_and_to_its_records(workplace, capsys)
     words = ("--study", "schroeder2024", "--report", "html,pdf,md")
     assert main(["run", "replicate", *words]) == 0
     [page] = workplace.glob("mlruns/*/*/artifacts/report.html")
+    assert 'id="fig-answer"' in page.read_text("utf-8")
     held(page, read_results(page.with_name("results.json")), capsys.readouterr().out)

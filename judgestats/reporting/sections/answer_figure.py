@@ -150,7 +150,8 @@ def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
 
 def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
     """Whether a condition, a row of their table, is one of those that the figure shows."""
-    return all(str(row.get(key)) in values for key, values in drawing.only.items())
+    levels = {key: row.get(f"factor_{key}", row.get(key)) for key in drawing.only}
+    return all(str(levels[key]) in values for key, values in drawing.only.items())
 
 
 def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:

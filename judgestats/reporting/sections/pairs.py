@@ -21,19 +21,18 @@ SAID = Shown((("on page one", ""),))
 
 def pairs(run: Run) -> Table | None:
     """Every pair once: how large the difference is, its adjusted p, and one verdict."""
-    records = run.records
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    for whole in run.of_role("primary", "secondary"):
-        members = records.members(whole) if isinstance(whole, ResultSet) else ()
-        for member in members:
-            if not isinstance(member, Comparison) or member.family == "best":
-                continue
-            ends = sorted((member.a, member.b))
-            where = whole.about.stratum or member.about.judge
-            line = lines.setdefault((where, *ends, member.estimand), {"size": None, "same": None})
-            place = "same" if member.margin is not None else "size"
-            if line[place] is None and not math.isnan(member.estimate):
-                line[place] = member
+    compared = _compared(run)
+    sets: dict[tuple[str, ...], set[str]] = {}
+    for place, whole, member in compared:
+        sets.setdefault((place, *_key(whole, member)), set()).add(whole.id)
+    for place, whole, member in compared:
+        key = _key(whole, member)
+        if len(sets[place, *key]) > 1:  # only their titles tell these sets apart
+            key = (whole.title, *key[1:])
+        line = lines.setdefault(key, {"size": None, "same": None})
+        if line[place] is None and not math.isnan(member.estimate):
+            line[place] = member
     sized = {key[:3] for key in lines if estimand_of(key[3]).unit != "ranks"}
     kept = {  # ranks speak only where nothing says how large a difference is
         key: line for key, line in lines.items()
@@ -74,6 +73,22 @@ def pairs(run: Run) -> Table | None:
         note=(note + left_out).strip(),
         label="tbl-pairs",
     )
+
+
+def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
+    """Every pair with the set it stands in, and whether it tells a size or that two are alike."""
+    return [
+        ("same" if member.margin is not None else "size", whole, member)
+        for whole in run.of_role("primary", "secondary") if isinstance(whole, ResultSet)
+        for member in run.records.members(whole)
+        if isinstance(member, Comparison) and member.family != "best"
+    ]  # fmt: skip
+
+
+def _key(whole: ResultSet, member: Comparison) -> tuple[str, ...]:
+    """Where a pair is compared, which, and by what."""
+    where = whole.about.stratum or member.about.judge
+    return (where, *sorted((member.a, member.b)), member.estimand)
 
 
 def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
