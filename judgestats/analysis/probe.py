@@ -225,18 +225,30 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *_left_out(judges, probes, items),
         ),
         recommendation=what_to_do(headlines),
-        drawing=Drawing(
-            kind="dots",
-            rows=drawn_rows(where, shown),
-            caption="What changes that should not matter add (0: nothing), with 95 % intervals "
-            "over questions.",
-        ),
+        drawing=_drawing(drawn_rows(where, shown)),
         rows=card_rows(where, shown),
         condition_metrics=scored.metrics if scored else {},
         arrays=cell_arrays(array) if array is not None else {},
         described=tuple(
             worst_cases(judges, headlines, items, texts=declared.options["texts"] == "on")
         ),
+    )
+
+
+def _drawing(rows: tuple[str, ...]) -> Drawing:
+    """What changes add; where that is a number or two, the means that they move."""
+    if len(rows) > 2:
+        return Drawing(
+            kind="dots",
+            rows=rows,
+            caption="What changes that should not matter add (0: nothing), with 95 % intervals "
+            "over questions.",
+        )
+    return Drawing(
+        kind="dots",
+        estimands=("mean",),
+        caption="Mean score of the answers as they are and changed, with 95 % intervals over "
+        "questions.",
     )
 
 
