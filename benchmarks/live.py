@@ -2,7 +2,7 @@
 
     python benchmarks/live.py                 # all of them
     python benchmarks/live.py aimock litellm  # some
-    python benchmarks/live.py --write         # and write docs/live.md
+    python benchmarks/live.py --write         # and write docs/live.md, with the last try of the others
 
 Each server lives in an environment of its own in build/live/, made at its first start from package
 indexes alone; none is ever installed beside judgestats. What cannot be installed or started here is
@@ -281,7 +281,7 @@ def litellm() -> Iterator[Live]:
 @contextlib.contextmanager
 def transformers() -> Iterator[Live]:
     """A tiny model with random weights and twelve verdicts for words."""
-    packages = ("torch==2.13.0", "transformers[serving]==5.23.0")
+    packages = ("torch==2.14.1", "transformers[serving]==5.24.0")
     programs, port = installed("transformers", packages), free_port()
     model = PLACE / "tiny"
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(PLACE / "hub")}
@@ -334,7 +334,7 @@ SERVERS = (
     ),
     Server(
         name="transformers",
-        what="transformers serve 5.23.0, tiny random weights",
+        what="transformers serve 5.24.0, tiny random weights",
         start=transformers,
         options=("--max-tokens", "1"),
     ),
@@ -356,11 +356,12 @@ COMMANDS = {
 
 def tried(server: Server) -> dict[str, object]:
     """What each command makes of a server: exit code and last words; or why it was skipped."""
+    when = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
     try:
         with server.start() as live, tempfile.TemporaryDirectory(prefix="live-") as folder:
-            return _commands(server, live, Path(folder))
+            return _commands(server, live, Path(folder)) | {"when": when}
     except Skipped as why:
-        return {"skipped": str(why)}
+        return {"skipped": str(why), "when": when}
 
 
 def _commands(server: Server, live: Live, folder: Path) -> dict[str, object]:
@@ -396,25 +397,28 @@ def _words(out: str, err: str) -> str:
 
 def page(results: Mapping[str, Mapping[str, object]]) -> str:
     """The table as a page."""
-    day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     lines = [
         "# Against servers that others wrote",
         "",
         "<!-- written by benchmarks/live.py --write -->",
         "",
-        f"Run on {day} by `make live`: each server on this machine, in an environment of its own.",
+        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a time on",
+        "one machine of two cores, in an environment of its own, started with tiny random weights, fixed",
+        "replies or a simulated judge behind it.",
         "",
-        "| server | "
+        "| server | tried on | "
         + " | ".join(["schema", "tools", "n", "logprobs", "seed", "temperature"])
         + " | T = 0 repeats | doctor | temperature | alignment |",
-        "|---" * 11 + "|",
+        "|---" * 12 + "|",
     ]
     for server in SERVERS:
         if server.name not in results:
             continue
         found = results[server.name]
+        when = found.get("when", "?")
         if "skipped" in found:
-            lines.append(f"| {server.what} | skipped: {_cell(found['skipped'])} |" + " |" * 9)
+            why = _cell(found["skipped"])
+            lines.append(f"| {server.what} | {when} | skipped: {why} |" + " |" * 9)
             continue
         card = found["card"] if isinstance(found.get("card"), dict) else {}
         features = card.get("features", {})  # type: ignore[union-attr]
@@ -425,7 +429,7 @@ def page(results: Mapping[str, Mapping[str, object]]) -> str:
             one = found[name]
             good = one["code"] == 0  # type: ignore[index]
             cells.append("as it should" if good else f"exit {one['code']}: {_cell(one['said'])}")  # type: ignore[index]
-        lines.append(f"| {server.what} | " + " | ".join(cells) + " |")
+        lines.append(f"| {server.what} | {when} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -446,7 +450,10 @@ def main() -> int:
         if server.name in wanted:
             began = time.monotonic()
             results[server.name] = tried(server)
+            (PLACE / f"{server.name}.json").write_text(json.dumps(results[server.name], indent=1))
             sys.stderr.write(f"{server.name}: {time.monotonic() - began:.0f} s\n")
+        elif (last := PLACE / f"{server.name}.json").is_file():
+            results[server.name] = json.loads(last.read_text())
     text = page(results)
     sys.stdout.write(text)
     if arguments.write:

@@ -283,7 +283,7 @@ def _of_judgestats(data: Any) -> bool:
 
 
 def endpoint(
-    model: str | JudgeSpec, *, base_url: str = "", prices: str | Path = ""
+    model: str | JudgeSpec, *, base_url: str = "", prices: str | Path = "", timeout: float = 60.0
 ) -> EndpointCard:
     """What an endpoint honours, ignores and refuses, for a cent; also inside an event loop.
 
@@ -296,6 +296,8 @@ def endpoint(
         The endpoint, where the model does not name it.
     prices : path, optional
         A table of prices.
+    timeout : float
+        Seconds for one call.
 
     Returns
     -------
@@ -316,7 +318,7 @@ def endpoint(
         raise InputError(f"endpoint: {spec.name} is a function, and has no endpoint to examine.")
     table = load_prices(prices) if prices else None
     app = SimulatedServer() if spec.in_process else None
-    return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, app=app)))
+    return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, timeout_s=timeout, app=app)))
 
 
 def run(experiment: str, **parameters: Any) -> Findings | None:

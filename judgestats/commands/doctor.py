@@ -41,7 +41,7 @@ def doctor_command(arguments: Given) -> int:
     Parameters
     ----------
     arguments : Given
-        ``judges`` and ``base_url``; with a ``file`` that is looked at instead.
+        ``judges``, ``base_url`` and ``timeout``; with a ``file`` that is looked at instead.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def _judges(arguments: Given) -> list[str]:
             faults.append(f"judge {without_address(name)}: see above")
             continue
         for spec in specs.values():
-            seen, fault = _seen(spec)
+            seen, fault = _seen(spec, arguments.timeout)
             console.say(f"Judge {spec.name}: {seen}")
             faults += [f"judge {spec.name}: see above"] if fault else []
     if not has_key:
@@ -125,7 +125,7 @@ def _judges(arguments: Given) -> list[str]:
     return faults
 
 
-def _seen(spec: JudgeSpec) -> tuple[str, bool]:
+def _seen(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
     """What one call of a judge came to, and whether that is in a run's way."""
     from judgestats.judges.endpoint_card import first_answer
 
@@ -135,6 +135,6 @@ def _seen(spec: JudgeSpec) -> tuple[str, bool]:
             return "a function, in this process", False
         return "simulated, in this process", False
     try:
-        return asyncio.run(first_answer(spec, timeout_s=30.0)), False
+        return asyncio.run(first_answer(spec, timeout_s=timeout_s)), False
     except JudgestatsError as error:
         return str(error), True

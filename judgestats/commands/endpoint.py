@@ -25,7 +25,7 @@ def endpoint_command(arguments: Given) -> int:
     Parameters
     ----------
     arguments : Given
-        ``model``, ``base_url``, ``prices``, ``out``, ``against`` and ``track``.
+        ``model``, ``base_url``, ``timeout``, ``prices``, ``out``, ``against`` and ``track``.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def endpoint_command(arguments: Given) -> int:
 
 def _examined(spec: JudgeSpec, arguments: Given) -> int:
     """Examine one judge."""
-    card = endpoint(spec, prices=arguments.prices)
+    card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
     console.say(*named, str(card))
     if arguments.out:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import openai
 
-from judgestats.errors import JudgeError
+from judgestats.errors import InputError, JudgeError
 from judgestats.judges.app_client import AsgiApp
 from judgestats.judges.client import JudgeClient
 from judgestats.judges.lessons import why_fatal
@@ -69,7 +69,8 @@ class EndpointCard:
     model, base_url, model_reported, asked_at : str
     features : dict of str to str
         ``honoured``, ``ignored`` or ``refused (words)`` of json_schema, tools, n, logprobs; of seed
-        and temperature whether an effect was seen.
+        and temperature whether an effect was seen; ``cannot be told (words)`` where no reply came
+        in time.
     repeats_at_0 : int
         How many of three replies at temperature 0 were the commonest one; 0 where it was refused.
     tokens : dict of str to int or None
@@ -132,8 +133,8 @@ class EndpointCard:
 class _Calls:
     """Sends short requests, one after the other, and remembers what they took."""
 
-    def __init__(self, client: JudgeClient, spec: JudgeSpec) -> None:
-        self._client, self._spec = client, spec
+    def __init__(self, client: JudgeClient, spec: JudgeSpec, timeout_s: float) -> None:
+        self._client, self._spec, self._timeout_s = client, spec, timeout_s
         self.bound = "max_completion_tokens"
         self.outcomes: list[Outcome] = []
         self.headers: dict[str, str] = {}
@@ -158,7 +159,8 @@ class _Calls:
             headers = dict(error.response.headers)
             outcome = read_error(error.status_code, error.response.content, headers, 0.0)
         except openai.APITimeoutError:
-            headers, outcome = {}, Outcome(kind=Kind.TIMED_OUT, detail="no reply in time")
+            why = f"no reply within {self._timeout_s:g} s; --timeout allows more"
+            headers, outcome = {}, Outcome(kind=Kind.TIMED_OUT, detail=why)
         except openai.APIConnectionError as error:
             headers, outcome = {}, self._client.connection_failure(error.__cause__, started)
         self.outcomes.append(outcome)
@@ -194,19 +196,25 @@ async def examined(
 
     Raises
     ------
+    InputError
+        A time limit that is none.
     JudgeError
         The first call came to nothing; it says why.
     """
+    _check_limit(timeout_s)
     async with JudgeClient(spec, connections=2, timeout_s=timeout_s, app=app) as client:
-        calls = _Calls(client, spec)
+        calls = _Calls(client, spec, timeout_s)
         first = await _first(calls, spec)
         features = {name: await _feature(calls, name) for name in _FEATURES}
         when = await _when(calls) if features["logprobs"] == "honoured" else ""
+        asked = len(calls.outcomes)
         cold = await _texts(calls, temperature=0)
         hot = await _texts(calls, temperature=1)
         seeded = await _texts(calls, temperature=1, seed=7)
-    features["seed"] = _seed(hot, seeded)
-    features["temperature"] = _temperature(cold, hot)
+    late = [o.detail for o in calls.outcomes[asked:] if o.kind is Kind.TIMED_OUT]
+    untold = f"cannot be told ({late[0]})" if late else ""
+    features["seed"] = untold or _seed(hot, seeded)
+    features["temperature"] = untold or _temperature(cold, hot)
     features["logprobs"] += when
     price = (prices or default_prices()).price(spec)
     answered = [o for o in calls.outcomes if o.kind is Kind.ANSWERED]
@@ -237,12 +245,20 @@ async def first_answer(spec: JudgeSpec, *, timeout_s: float) -> str:
 
     Raises
     ------
+    InputError
+        A time limit that is none.
     JudgeError
         No answer came; it says why.
     """
+    _check_limit(timeout_s)
     async with JudgeClient(spec, connections=1, timeout_s=timeout_s) as client:
-        first = await _first(_Calls(client, spec), spec)
+        first = await _first(_Calls(client, spec, timeout_s), spec)
     return f"answers as {first.model or 'no name'} in {first.latency_s:.1f} s (one call was paid)"
+
+
+def _check_limit(timeout_s: float) -> None:
+    if not 0 < timeout_s < math.inf:
+        raise InputError(f"--timeout is a number of seconds above 0, got {timeout_s:g}.")
 
 
 async def _first(calls: _Calls, spec: JudgeSpec) -> Outcome:
@@ -253,13 +269,14 @@ async def _first(calls: _Calls, spec: JudgeSpec) -> Outcome:
     if first.kind is Kind.ANSWERED:
         return first
     why = why_fatal(spec, first)
-    raise JudgeError(
-        why or f"judge {spec.name!r}: {spec.base_url}: {first.kind.value} ({first.detail})."
-    )
+    kind = first.kind.value.replace("_", " ")
+    raise JudgeError(why or f"judge {spec.name!r}: {spec.base_url}: {kind} ({first.detail}).")
 
 
 async def _feature(calls: _Calls, name: str) -> str:
     outcome, reply = await calls.send(**_FEATURES[name])
+    if outcome.kind is Kind.TIMED_OUT:
+        return f"cannot be told ({outcome.detail})"
     if outcome.kind is not Kind.ANSWERED:
         return f"refused ({outcome.detail[:80]})"
     if name == "n":

@@ -9,7 +9,7 @@ import pytest
 from mlflow import MlflowClient
 
 from judgestats.cli import main
-from judgestats.errors import JudgeError
+from judgestats.errors import InputError, JudgeError
 from judgestats.judges.endpoint_card import examined, first_answer
 from judgestats.judges.replies import read_reply
 from judgestats.judges.simulated.server import serving
@@ -97,6 +97,29 @@ def test_a_page_or_an_unknown_model_is_no_judge(server):
     url, _ = server()
     with pytest.raises(JudgeError, match="does not know the model"):
         asyncio.run(first_answer(parse_judge(f"gpt-99@{url}", environ={}), timeout_s=10.0))
+
+
+def test_no_reply_in_time_names_the_option_and_is_no_refusal():
+    calls = 0
+
+    async def slow(scope, receive, send):
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            await asyncio.Event().wait()  # until the client goes away
+        choice = {"index": 0, "finish_reason": "stop", "message": {"content": "[[7]]"}}
+        body = json.dumps({"model": "m", "choices": [choice]}).encode()
+        await send_bytes(send, 200, body, b"application/json", [])
+
+    with serving(slow) as url:
+        spec = parse_judge(f"m@{url}", environ={})
+        features = asyncio.run(examined(spec, timeout_s=0.3)).features
+        why = "cannot be told (no reply within 0.3 s; --timeout allows more)"
+        assert set(features.values()) == {why}
+        with pytest.raises(JudgeError, match=r"timed out \(no reply within 0.3 s; --timeout"):
+            asyncio.run(first_answer(spec, timeout_s=0.3))
+    with pytest.raises(InputError, match="--timeout is a number of seconds above 0, got 0"):
+        asyncio.run(examined(spec, timeout_s=0))
 
 
 PLANTED = "sk-planted-0815-never-to-be-seen"

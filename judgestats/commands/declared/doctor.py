@@ -14,5 +14,6 @@ COMMAND = Command(
         *TABLE,
         Option("--judges", "judges to ask, comma-separated"),
         Option("--base-url"),
+        Option("--timeout", "seconds for a judge's call", kind="number", default=30.0),
     ),
 )

@@ -11,6 +11,7 @@ COMMAND = Command(
     (
         Argument("model", "as in gpt-4o-mini, llama3@http://host:8000/v1, judges.yaml"),
         Option("--base-url"),
+        Option("--timeout", "seconds for one call", kind="number", default=60.0),
         Option("--prices", "a price file (YAML)"),
         Option("--out", "keep the card in this JSON file"),
         Option("--against", "compare with this card: a file, or a run's id"),
