@@ -318,7 +318,9 @@ def endpoint(
         raise InputError(f"endpoint: {spec.name} is a function, and has no endpoint to examine.")
     table = load_prices(prices) if prices else None
     app = SimulatedServer() if spec.in_process else None
-    return _outside_loops(lambda: asyncio.run(examined(spec, prices=table, timeout_s=timeout, app=app)))
+    return _outside_loops(
+        lambda: asyncio.run(examined(spec, prices=table, timeout_s=timeout, app=app))
+    )
 
 
 def run(experiment: str, **parameters: Any) -> Findings | None:
