@@ -2,7 +2,7 @@
 
     python benchmarks/live.py                 # all of them
     python benchmarks/live.py aimock litellm  # some
-    python benchmarks/live.py --write         # and write docs/live.md, with the last try of the others
+    python benchmarks/live.py --write         # and write docs/live.md; others as at their last try
 
 Each server lives in an environment of its own in build/live/, made at its first start from package
 indexes alone; none is ever installed beside judgestats. What cannot be installed or started here is
@@ -402,9 +402,8 @@ def page(results: Mapping[str, Mapping[str, object]]) -> str:
         "",
         "<!-- written by benchmarks/live.py --write -->",
         "",
-        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a time on",
-        "one machine of two cores, in an environment of its own, started with tiny random weights, fixed",
-        "replies or a simulated judge behind it.",
+        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a time,",
+        "in an environment of its own, with tiny random weights, fixed replies or a simulated judge.",
         "",
         "| server | tried on | "
         + " | ".join(["schema", "tools", "n", "logprobs", "seed", "temperature"])
