@@ -402,8 +402,9 @@ def page(results: Mapping[str, Mapping[str, object]]) -> str:
         "",
         "<!-- written by benchmarks/live.py --write -->",
         "",
-        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a time,",
-        "in an environment of its own, with tiny random weights, fixed replies or a simulated judge.",
+        "Each row by `benchmarks/live.py --write`, the commands of `make live`: one server at a",
+        "time, in an environment of its own, with tiny random weights, fixed replies or a",
+        "simulated judge behind it.",
         "",
         "| server | tried on | "
         + " | ".join(["schema", "tools", "n", "logprobs", "seed", "temperature"])
