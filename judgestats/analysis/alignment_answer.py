@@ -87,22 +87,21 @@ def alignment_headlines(
         for row in one.shifts.rows:
             if {row.a, row.b} & {best} and {row.a, row.b} & set(_BASELINES):
                 floor = row.b if row.a == best else row.a
-                # NaN stays NaN: a baseline that could not be compared is not one tested in vain.
-                p_floor = float(np.minimum(1.0, len(judges) * row.p_adjusted))
+                claim = claim_of(row.p_adjusted, math.nan)
                 above = (row.estimate > 0) == (row.a == best)
                 headlines.append(
                     Headline(
                         id=f"headline.difference.{judge}.{floor}",
                         hypothesis="difference",
-                        claim=claim_of(p_floor, math.nan),
+                        claim=claim,
                         about=replace(about, conditions=(str(own.iloc[0]["condition"]),)),
                         estimand="alignment_score",
                         direction="higher" if above else "lower",
                         rests_on=(f"difference.{judge}/{row.a}:{row.b}",),
                         family=f"difference.{judge}",
-                        p_adjusted=p_floor,
+                        p_adjusted=row.p_adjusted,
                         reason=row.reason,
-                        says=_against(claim_of(p_floor, math.nan), floor, above=above),
+                        says=_against(claim, floor, above=above),
                     )
                 )
     return tuple(headlines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import one_family
+from judgestats.analysis.families import held_to, jointly, one_family
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.pair_description import (
     describe_verdicts,
@@ -28,7 +28,7 @@ from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.spearman import spearman_correlation
-from judgestats.stats.inference.adjust import adjust_family
+from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import Comparisons, Note, TestResult
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
@@ -222,14 +222,33 @@ def compare_methods(
     by_judge = {
         judge: Compared(judge, own, pairs, declared, tests=len(of)) for judge, own in of.items()
     }
-    results = [r for c in by_judge.values() for r in c.results]
+    if not by_judge:
+        return {}, []
+    family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
+    results = jointly(
+        [r for c in by_judge.values() for r in c.results], {f"difference.{j}" for j in by_judge},
+        family="differences of alignment scores: judges",
+    )  # fmt: skip
+    for judge, one in by_judge.items():
+        names = {m.method for m in of[judge]}
+        for i, result in enumerate(results):
+            if result.id in {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}:
+                held = _held(result.result, names, family, judge)
+                results[i] = replace(result, result=held)
+                one.shifts = held if result.id.startswith("difference.") else one.shifts
     if len(by_judge) > 1:
-        family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
         results.append(
             named("methods.family", "Agreement with people by method, adjusted", "primary", family,
                   headline=True)
         )  # fmt: skip
     return by_judge, results
+
+
+def _held(pairs: Any, methods: Collection[str], family: Family, judge: str) -> Comparisons:
+    """No two methods told apart where the judge's test does not; baselines are not in that test."""
+    held = held_to(pairs, family.p_adjusted[judge], bound=family.p_bound[judge])
+    rows = zip(pairs.rows, held.rows, strict=True)
+    return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
 
 
 def compare_temperatures(

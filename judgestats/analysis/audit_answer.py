@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from judgestats.analysis.families import LEVEL, claim_of
+from judgestats.analysis.families import LEVEL, claim_of, held_to
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.single_shot import worded_people
 from judgestats.analysis.worded_numbers import worded_coefficient, worded_sem
@@ -30,6 +30,8 @@ _COMPARED = {
 }
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
+_OF_SPREAD = {"spread", "ratio"}
+"""Hypotheses of the pairs that stand under the test of all spreads."""
 _SOURCES = "instrument.dif_test"
 _SAYS = {
     ("spread.all", "differs"): "the conditions differ in the scatter of repeated scores",
@@ -113,8 +115,8 @@ def held_to_claims(
 ) -> list[NamedResult]:
     """The results, with no pair told apart where the claim that rests on the pairs tells none.
 
-    A claim's p is that of the smallest pair, adjusted for the audit's other claims; the pairs
-    themselves are adjusted among one another alone.
+    A claim's p is that of the smallest pair or of the test of all conditions, adjusted for the
+    audit's other claims; the pairs themselves are adjusted among one another alone.
 
     Parameters
     ----------
@@ -122,16 +124,15 @@ def held_to_claims(
     headlines : sequence of Headline
         From `audit_headlines`.
     """
-    claimed = {h.rests_on[0]: h.p_adjusted for h in headlines}
-    return [_held(r, claimed.get(r.id, math.nan)) for r in results]
-
-
-def _held(named: NamedResult, p: float) -> NamedResult:
-    result = named.result
-    if not isinstance(result, Comparisons) or math.isnan(p):
-        return named
-    rows = tuple(r if r.p_adjusted >= p else replace(r, p_adjusted=p) for r in result.rows)
-    return replace(named, result=replace(result, rows=rows))
+    claimed = {h.rests_on[0]: h for h in headlines}
+    held = []
+    for named in results:
+        claim = claimed.get("spread.all" if named.place.hypothesis in _OF_SPREAD else named.id)
+        if claim is not None and isinstance(named.result, Comparisons):
+            pairs = held_to(named.result, claim.p_adjusted, bound=claim.p_bound)
+            named = replace(named, result=pairs)
+        held.append(named)
+    return held
 
 
 def _kind(identity: str) -> str:

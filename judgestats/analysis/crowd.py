@@ -30,6 +30,7 @@ from judgestats.analysis.families import (
     family_of_tests,
     headline_of_test,
     headlines_of_rows,
+    held_to,
     jointly,
 )
 from judgestats.analysis.outcome import Analysis, NamedResult
@@ -120,6 +121,7 @@ def analyse(
         and isinstance(gain := by_id[f"gain.{judged.name}"].result, Comparisons)
     }
     headlines = tuple(_headlines(by_id, judges, tests))
+    results = _held(results, headlines)
     results += [
         named(
             f"cost.{judged.name}",
@@ -194,6 +196,17 @@ def _jointly(results: Sequence[NamedResult], judges: Sequence[Judged]) -> list[N
         adjusted, {f"gain.equivalence.{j.name}" for j in judges},
         family="strategies against vanilla: all judges",
     )  # fmt: skip
+
+
+def _held(results: Sequence[NamedResult], headlines: Sequence[Headline]) -> list[NamedResult]:
+    """The results, with no pair of strategies told apart where the judge's test tells none."""
+    claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
+    return [
+        replace(r, result=held_to(r.result, claims[r.id].p_adjusted, bound=claims[r.id].p_bound))
+        if r.id in claims and isinstance(r.result, Comparisons)
+        else r
+        for r in results
+    ]
 
 
 def _headlines(

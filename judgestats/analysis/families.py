@@ -27,6 +27,7 @@ __all__ = [
     "family_of_tests",
     "headline_of_test",
     "headlines_of_rows",
+    "held_to",
     "jointly",
     "one_family",
     "untested",
@@ -101,6 +102,34 @@ def one_family(
         sample=max((p.sample for p in parts.values()), key=lambda s: s.n_items),
         notes=tuple(notes),
     )
+
+
+def held_to(pairs: SomeComparisons, p: float, *, bound: bool = False) -> SomeComparisons:
+    """The pairs, none told apart where the claim that stands above them tells nothing.
+
+    Pairs that are adjusted among one another alone may reject where the test of all conditions,
+    adjusted for what else was claimed, does not. No pair's p is below that of the claim.
+
+    Parameters
+    ----------
+    pairs : Comparisons
+    p : float
+        Of the claim, adjusted; NaN holds nothing.
+    bound : bool
+        Whether it is a bound, as a p of permutations may be.
+
+    Examples
+    --------
+    >>> from judgestats.stats.spread.mean_shift import mean_shift
+    >>> pairs = mean_shift([[1.0, 2.0], [2.0, 2.9], [4.0, 5.2]], conditions=["a", "b"])
+    >>> [round(r.p_adjusted, 3) for each in (pairs, held_to(pairs, 0.2)) for r in each.rows]
+    [0.007, 0.2]
+    """
+    rows = [
+        dataclasses.replace(r, p_adjusted=p, p_bound=bound) if r.p_adjusted < p else r
+        for r in pairs.rows
+    ]
+    return dataclasses.replace(pairs, rows=tuple(rows))
 
 
 def claim_of(p: float, p_alike: float) -> Claim:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import claim_of, one_family
+from judgestats.analysis.families import claim_of, held_to, one_family
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.analysis.plan import AnalysisPlan, Hypothesis
-from judgestats.analysis.spread_comparison import secondary
-from judgestats.analysis.spread_headlines import spread_headlines
+from judgestats.analysis.spread_comparison import secondary, spread_family
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
@@ -96,12 +95,16 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     compared = _COMPARED.compare(frame, declared)
     paired = judges_with_and_without(compared.cells)
     interaction = _interaction(compared.array, paired, declared)
+    if interaction is not None:
+        tests = spread_family(*compared.questions)
+        first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
+        gate, bound = tests.p_adjusted[first], tests.p_bound[first]
+        interaction = held_to(interaction, gate, bound=bound)
     further = [*_interaction_by_differences(compared.array, paired, declared)]
     if interaction is not None:
         title = "Is the change by reasoning the same for all judges"
         further.insert(0, secondary("interaction", title, interaction, headline=True))
-    gate = any(h.claim == "differs" for h in spread_headlines(*compared.questions))
-    claims = _claims(interaction, gate=gate)
+    claims = _claims(interaction)
     return _COMPARED.concluded(
         compared,
         declared,
@@ -194,15 +197,15 @@ def _interaction_by_differences(
     return results
 
 
-def _claims(interaction: Comparisons | None, *, gate: bool) -> tuple[Headline, ...]:
-    """What is claimed of each pair of judges; with the gate closed, nothing."""
+def _claims(interaction: Comparisons | None) -> tuple[Headline, ...]:
+    """What is claimed of each pair of judges."""
     if interaction is None:
         return ()
     return tuple(
         Headline(
             id=f"headline.interaction.{row.a}:{row.b}",
             hypothesis="interaction",
-            claim=claim_of(row.p_adjusted if gate or math.isnan(row.p_adjusted) else 1.0, math.nan),
+            claim=claim_of(row.p_adjusted, math.nan),
             about=About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
             estimand="variance_ratio",
             direction="higher" if row.estimate > 1 else "lower" if row.estimate < 1 else "",

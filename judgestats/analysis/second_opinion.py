@@ -389,7 +389,9 @@ def _families(results: Results) -> Iterator[Opinion]:
             defined = [r for r in records if not math.isnan(r.p)]
             alone[family.id] = defined
             together.setdefault(_pool(family), []).extend(defined)
-    claimed = {h.rests_on[0]: h.p_adjusted for h in results.headlines if h.rests_on}
+    tests = [r for r in results.select(Test) if not math.isnan(r.p)]
+    claimed = {h.p_adjusted for h in results.headlines if not math.isnan(h.p_adjusted)}
+    claimed |= {r.p_adjusted if r.family else r.p for r in tests}
     for family in results.families:
         members = alone.get(family.id, [])
         if len(members) < 2:
@@ -397,9 +399,11 @@ def _families(results: Results) -> Iterator[Opinion]:
         own = _adjusted(members, members, "Holm")
         pool = together[_pool(family)]
         others = [_adjusted(members, pool, "Holm, with all families of its label")]
-        if family.id in claimed:
-            least = claimed[family.id]
-            others.append(_adjusted(members, members, "Holm, not below its claim's p", least))
+        others += [
+            _adjusted(members, of, "Holm, not below its claim's p", least)
+            for least in claimed & {r.p_adjusted for r in members}
+            for of in (members, pool)
+        ]
         yield next((o for o in (own, *others) if o.agrees), own)
 
 
@@ -414,11 +418,17 @@ def _adjusted(
     convention: str,
     least: float = 0.0,
 ) -> Opinion:
-    """The member of a family whose adjusted p lies furthest from theirs."""
+    """The member of a family whose adjusted p lies furthest from theirs.
+
+    One that is held to a claim has the claim's p, if that is not below its own.
+    """
     from statsmodels.stats.multitest import multipletests
 
-    adjusted = np.fmax(multipletests([r.p for r in of], method="holm")[1], least)
-    p = dict(zip((r.id for r in of), adjusted, strict=True))
+    adjusted = multipletests([r.p for r in of], method="holm")[1]
+    p = {
+        r.id: least if r.p_adjusted == least >= own else own
+        for r, own in zip(of, adjusted, strict=True)
+    }
     worst = max(members, key=lambda r: abs(p[r.id] - r.p_adjusted))
     return Opinion(
         result=worst.id, what=f"adjusted p, furthest apart of {len(members)}",

@@ -8,10 +8,11 @@ same items, so every comparison is paired by item.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from judgestats.analysis.families import held_to
 from judgestats.analysis.item_names import with_items
 from judgestats.analysis.outcome import NamedResult
 from judgestats.analysis.plan import AnalysisPlan
@@ -31,6 +32,7 @@ __all__ = [
     "label_of",
     "equivalence_in",
     "equivalence_results",
+    "held_spread",
     "secondary",
     "spread_family",
     "spread_metrics",
@@ -117,7 +119,7 @@ def spread_questions(
         Permutations are as many as resolve the level in a family of this size.
     """
     tests = sum(len(strata) for *_, strata in questions)
-    return tuple(
+    asked = tuple(
         SpreadQuestion(
             id=identity,
             across=across,
@@ -127,6 +129,32 @@ def spread_questions(
             equivalence=equivalence_in(array, strata, declared),
         )
         for identity, across, each, strata in questions
+    )
+    return _held_to_tests(asked) if tests else asked
+
+
+def _held_to_tests(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
+    """No pair told apart where the test of its stratum, adjusted for all strata, tells none."""
+    family = spread_family(*asked)
+
+    def held(question: SpreadQuestion) -> dict[str, SpreadResult]:
+        labels = {name: label_of(question, name, asked[1:]) for name in question.spreads}
+        return {
+            name: held_spread(s, family.p_adjusted[labels[name]], family.p_bound[labels[name]])
+            for name, s in question.spreads.items()
+        }
+
+    return tuple(replace(question, spreads=held(question)) for question in asked)
+
+
+def held_spread(spread: SpreadResult, p: float, bound: bool) -> SpreadResult:
+    """The comparison with its pairs held to the adjusted p of its test (see `held_to`)."""
+    distances = spread.distance_ratios
+    return replace(
+        spread,
+        ratios=held_to(spread.ratios, p, bound=bound),
+        distance_ratios=None if distances is None else held_to(distances, p, bound=bound),
+        post_hoc=tuple(held_to(pairs, p, bound=bound) for pairs in spread.post_hoc),
     )
 
 

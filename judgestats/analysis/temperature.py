@@ -17,6 +17,7 @@ from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
     compare_spread,
+    held_spread,
     described_scores,
     equivalence_results,
     secondary,
@@ -198,9 +199,14 @@ def _between_judges(
     """Judges compared at each temperature, paired by item."""
     strata = strata_of(cells, vary="judge")
     spreads = compare_spread(array, strata, declared)
+    by_name = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
+    across = "spread across judges, one test per temperature"
+    family = adjust_family(by_name, family=across) if by_name else None
     results: list[NamedResult] = []
     for stratum in strata:
         name, spread = stratum.name, spreads[stratum.name]
+        if family is not None and name in by_name:
+            spread = held_spread(spread, family.p_adjusted[name], family.p_bound[name])
         results += [
             secondary(
                 f"{prefix}.{name}",
@@ -214,9 +220,7 @@ def _between_judges(
                 ("judges_ratio", "ratios", spread.ratios),
             )
         ]
-    by_name = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
-    if len(by_name) > 1:
-        family = adjust_family(by_name, family="spread across judges, one test per temperature")
+    if family is not None and len(by_name) > 1:
         results.append(
             secondary("judges.family", "Spread between judges, adjusted", family, headline=True)
         )
