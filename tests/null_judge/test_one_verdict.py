@@ -20,10 +20,11 @@ DOUBTFUL: dict[str, tuple[Callable[..., Analysis], float, int]] = {
     "temperature": (SPREAD["temperature"], 1.4, 0),
     "judges": (SPREAD["judges"], 1.3, 0),
     "reasoning": (SPREAD["reasoning"], 1.4, 0),
-    "audit": (doors.audited, 1.2, 0),
-    "alignment": (aligned, 2.5, 0),
-    "crowd": (crowded, 2.5, 0),
+    "audit": (doors.audited, 1.35, 0),
+    "alignment": (aligned, 2.5, 7),
+    "crowd": (crowded, 4.0, 0),
 }
+"""Designs with an effect and a seed at which pairs by themselves would be told apart."""
 
 
 def held_pairs(found: Analysis) -> list[tuple[float, float, float]]:
@@ -55,14 +56,8 @@ def held_pairs(found: Analysis) -> list[tuple[float, float, float]]:
 
 @pytest.mark.parametrize("name", DOUBTFUL)
 def test_no_pair_is_told_apart_alone(name):
-    design, effect, first = DOUBTFUL[name]
-    pairs = [
-        pair
-        for seed in range(first, first + 3)
-        for pair in held_pairs(
-            design(np.random.default_rng([5, seed]), LITTLE, resamples=99, effect=effect)
-        )
-    ]
-    print(name, sum(own < 0.05 <= p for own, _, p in pairs), len(pairs))
+    design, effect, seed = DOUBTFUL[name]
+    rng = np.random.default_rng([5, seed])
+    pairs = held_pairs(design(rng, LITTLE, resamples=99, effect=effect))
+    assert any(own < 0.05 <= p for own, _, p in pairs)  # or nothing would have to be held
     assert all(held >= p for _, held, p in pairs if not np.isnan(held))
-    assert any(own < 0.05 <= p for own, _, p in pairs)  # or nothing would have had to be held
