@@ -17,9 +17,9 @@ from judgestats.analysis.recommend import MARGIN_ICC, recommend_reliable
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.spread_comparison import (
     compare_spread,
-    held_spread,
     described_scores,
     equivalence_results,
+    held_spread,
     secondary,
     spread_questions,
     spread_results,
