@@ -124,15 +124,19 @@ def held_to_claims(
     headlines : sequence of Headline
         From `audit_headlines`.
     """
-    claimed = {h.rests_on[0]: h for h in headlines}
-    held = []
-    for named in results:
-        claim = claimed.get("spread.all" if named.place.hypothesis in _OF_SPREAD else named.id)
-        if claim is not None and isinstance(named.result, Comparisons):
-            pairs = held_to(named.result, claim.p_adjusted, bound=claim.p_bound)
-            named = replace(named, result=pairs)
-        held.append(named)
-    return held
+    claims = {h.rests_on[0]: h for h in headlines}
+    of_spread = claims.get("spread.all")
+    return [
+        _held(r, of_spread if r.place.hypothesis in _OF_SPREAD else claims.get(r.id))
+        for r in results
+    ]
+
+
+def _held(named: NamedResult, claim: Headline | None) -> NamedResult:
+    if claim is None or not isinstance(named.result, Comparisons):
+        return named
+    pairs = held_to(named.result, claim.p_adjusted, bound=claim.p_bound)
+    return replace(named, result=pairs)
 
 
 def _kind(identity: str) -> str:
