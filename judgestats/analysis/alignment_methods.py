@@ -232,7 +232,8 @@ def compare_methods(
     for judge, one in by_judge.items():
         names = {m.method for m in of[judge]}
         for i, result in enumerate(results):
-            if result.id in {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}:
+            kinds = {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}
+            if result.id in kinds and isinstance(result.result, Comparisons):
                 held = _held(result.result, names, family, judge)
                 results[i] = replace(result, result=held)
                 one.shifts = held if result.id.startswith("difference.") else one.shifts
@@ -244,7 +245,7 @@ def compare_methods(
     return by_judge, results
 
 
-def _held(pairs: Any, methods: Collection[str], family: Family, judge: str) -> Comparisons:
+def _held(pairs: Comparisons, methods: Collection[str], family: Family, judge: str) -> Comparisons:
     """No two methods told apart where the judge's test does not; baselines are not in that test."""
     held = held_to(pairs, family.p_adjusted[judge], bound=family.p_bound[judge])
     rows = zip(pairs.rows, held.rows, strict=True)
