@@ -103,7 +103,7 @@ def audit_headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), claim), "")
-                + (f" ({far.label})" if far else _by_whom(named.id, result)),
+                + (f" ({far.label})" if far else _by_whom(named.id, result, claim)),
                 size=f"{named.id}/{far.name}" if far else "",
             )
         )
@@ -147,7 +147,7 @@ def _kind(identity: str) -> str:
     return kind if kind in {"systems", "slots"} else identity
 
 
-def _by_whom(identity: str, result: Result) -> str:
+def _by_whom(identity: str, result: Result, claim: Claim) -> str:
     """Of a test of sources: whose scores, since a judge's span several conditions; which sources.
 
     The number behind is of the second of two sources over the first.
@@ -156,8 +156,12 @@ def _by_whom(identity: str, result: Result) -> str:
         return ""
     listed = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
     sources = [str(source) for source in listed]
-    pair = f"; {sources[1]} over {sources[0]}" if len(sources) == 2 else ""
-    return f" ({identity.removeprefix(f'{_SOURCES}.')}{pair})"
+    judge = identity.removeprefix(f"{_SOURCES}.")
+    if len(sources) != 2 or not isinstance(result, TestResult):
+        return f" ({judge})"
+    favoured = sources[int(result.effects[0].estimate > 0)] if claim == "differs" else ""
+    favours = f" favours {favoured}" if favoured else ""
+    return f" ({judge}{favours}; {sources[1]} over {sources[0]})"
 
 
 def _share_of_place(result: Result) -> Estimate | None:

@@ -19,7 +19,7 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
-from judgestats.stats.instrument.levels import SHORTER, levels_used
+from judgestats.stats.instrument.levels import BETWEEN, SHORTER, levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
 
@@ -87,11 +87,12 @@ def instrument_results(
         if not read.any():
             continue
         used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
-        shorter = tuple(n for n in used.notes if n.code == SHORTER)
+        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, SHORTER})
         for key in _TERMS:
             term = used[key]
             if key == _TERMS[0]:
-                term = term.replace(notes=(*term.notes, *shorter))
+                again = {k: v for k, v in used.details.items() if k == "differ_again"}
+                term = term.replace(notes=(*term.notes, *about_levels), details=again)
             if not math.isnan(term.estimate):
                 results.append(_named(key, name, term.label, term))
     severities, _ = _severities(frame, declared)
@@ -120,25 +121,39 @@ def instrument_limits(
         tried = [r for _, r in _tried(frame, declared) if isinstance(r, str)]
         text = f"Fairness between sources was not tested: {tried[0] if tried else 'no labels.'}"
         out.append(Limit(text, code="no_dif", short="fairness between sources not tested"))
-    shorter = {
-        note.message: None
+    levels = {
+        n.id.removeprefix(f"instrument.{_TERMS[0]}."): n.result
         for n in results
         if n.id.startswith(f"instrument.{_TERMS[0]}.") and isinstance(n.result, Estimate)
-        for note in n.result.notes
-        if note.code == SHORTER
     }
-    named = [n.about.conditions for n in results if n.id.startswith(f"instrument.{_TERMS[0]}.")]
-    for message in shorter if len(named) == 1 else ():
+    shorter = dict.fromkeys(
+        note.message for used in levels.values() for note in used.notes if note.code == SHORTER
+    )
+    for message in shorter if len(levels) == 1 else ():
         out.append(Limit(message, code=SHORTER, short=message.rstrip(".")))
-    if len(named) > 1 and shorter:
+    if len(levels) > 1 and shorter:
         out.append(
             Limit(
-                f"A shorter scale would do for {len(shorter)} of {len(named)} conditions. "
+                f"A shorter scale would do for {len(shorter)} of {len(levels)} conditions. "
                 + " ".join(shorter),
                 code=SHORTER,
-                short=f"a shorter scale would do for {len(shorter)} of {len(named)} conditions",
+                short=f"a shorter scale would do for {len(shorter)} of {len(levels)} conditions",
             )
         )
+    between = [
+        f"{name}: {note.message}"
+        for name, used in levels.items()
+        for note in used.notes
+        if note.code == BETWEEN
+    ]
+    if between:
+        again = [a for u in levels.values() if (a := u.details.get("differ_again")) is not None]
+        short = "what half points are worth is not known"
+        if again:
+            low, high = (f"{100 * share:.0f}" for share in (min(again), max(again)))
+            of = low if low == high else f"{low} to {high}"
+            short = f"half points: asked again {of} % of scores differ by one or more"
+        out.append(Limit("Half points. " + " ".join(between), code=BETWEEN, short=short))
     return out
 
 
@@ -278,11 +293,11 @@ def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet 
         return None, ""
     shared = rated["_answer"].value_counts()
     n_shared, levels = int((shared > 1).sum()), rated["score"].nunique()
-    if len(shared) < LEAST_ANSWERS:  # few questions are named already
-        return None, ""
     if n_shared < LEAST_ANSWERS:
         return None, (
-            f"only {n_shared} answers were scored by several judges (at least {LEAST_ANSWERS})."
+            f"only {n_shared} answers were scored by several judges (at least {LEAST_ANSWERS}). "
+            "Let them score more of the same answers; until then mean scores do not tell a strict "
+            "judge from poor answers."
         )
     if levels > MOST_LEVELS:
         return None, f"{levels} different scores are no levels (at most {MOST_LEVELS})."

@@ -88,7 +88,7 @@ def test_the_screen_tells_severity_and_favoured_sources():
     [mild, fair] = [h for h in found.headlines if "dif_test" in h.id]
     assert (mild.claim, fair.claim) == ("differs", "open")
     assert mild.says == (
-        "sources are scored otherwise at equal quality (mild, T=1; own over other)"
+        "sources are scored otherwise at equal quality (mild, T=1 favours own; own over other)"
     )
     assert mild.p_adjusted > found["instrument.dif_test.mild, T=1"].p_value
     plain = audit(frame(favour=1.2, factor=False), n_resamples=19)

@@ -170,7 +170,7 @@ def _asked(
         named, cells = answered, [{"what": name} for name in answered]
     by_condition = len(cells) == len(listed)
     for question, keys in _QUESTIONS.items():
-        answering = _answering(question, told_apart(rows))
+        answering = _answering(question, rows)
         for row in answering[:_MOST_OF_ONE]:
             values = [_of_row(run, row, name) for name in named]
             _add(columns, cells, f"{question}\n{row.short}", values)
@@ -182,8 +182,19 @@ def _asked(
 
 
 def _answering(question: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows that answer a question; of two with the same words the first, so that others fit.
+
+    Scores and verdicts that agree with people are of different conditions: both stay.
+    """
     stems = [_KEYS.get(row.key.partition("_")[0], "") for row in rows]
-    return [row for row, stem in zip(rows, stems, strict=True) if _ASKED.get(stem) == question]
+    asked = [row for row, stem in zip(rows, stems, strict=True) if _ASKED.get(stem) == question]
+    again = {
+        row.key
+        for i, row in enumerate(asked)
+        if any(row.ask == r.ask and set(row.cells) <= set(r.cells) for r in asked[:i])
+    }
+    wanted = {row.key for row in asked} - again
+    return [row for row in told_apart(rows) if row.key in wanted]
 
 
 def _of_row(run: Run, row: Row, condition: str) -> Measured:

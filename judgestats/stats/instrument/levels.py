@@ -16,7 +16,7 @@ from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["KEPT", "SHORTER", "levels_used", "merged_levels"]
+__all__ = ["BETWEEN", "KEPT", "SHORTER", "levels_used", "merged_levels"]
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ KEPT = 0.95
 """Share of the scores' variance that a shorter scale must keep."""
 SHORTER = "fewer_levels_do"
 """Of the note that says so."""
+BETWEEN = "between_whole_numbers"
+"""Of the note on half and quarter points."""
 MANY = 20
 """Levels from which a scale is read as a number line, on which scores heap at multiples of 5."""
 MOST = 200
@@ -59,7 +61,9 @@ def levels_used(
         the step is less than 1, else multiples of 5 on 20 levels or more) less the share of the
         scale's levels that are round. ``details``: ``levels`` and ``shares``, ``n_levels`` of the
         scale, ``merged`` (lowest score of each level of the shortest scale that keeps 95 % of the
-        variance) and ``kept``, the share that it keeps.
+        variance) and ``kept``, the share that it keeps. A note says what half and quarter points
+        mean: how often they are given, and how often two scores of an item differ by one
+        (``differ_again``).
 
     Raises
     ------
@@ -119,6 +123,9 @@ def levels_used(
         details |= {"merged": starts, "kept": kept}
         if whole and 1 < len(starts) <= whole / 2:
             notes.append(_shorter(levels, starts, kept, f"{whole} from {low:g} to {high:g}"))
+    if whole and apart in _FINE:
+        details["differ_again"] = _differ(counts)
+        notes.append(_between(levels, counts, apart, low, details["differ_again"], whole))
 
     def term(name: str, label: str, how: SumStatistic, scale: Scale, share: bool) -> Estimate:
         return estimate_from_sums(
@@ -246,6 +253,36 @@ def _heaping(
         estimator=f"share on multiples of {round_at:g} less their share of the scale, {share:.2f}",
         details={"round": round_at, "share_of_scale": share},
     )  # fmt: skip
+
+
+_FINE = (0.5, 0.25)
+
+
+def _differ(counts: FloatArray) -> float | None:
+    """How often two scores of one item differ, over items asked about twice or more."""
+    n = counts.sum(axis=1)
+    pairs, alike = n * (n - 1), np.sum(counts * (counts - 1), axis=1)
+    again = pairs > 0
+    return 1 - float(np.mean(alike[again] / pairs[again])) if again.any() else None
+
+
+def _between(
+    levels: FloatArray, counts: FloatArray, step: float, low: float, again: float | None, whole: int
+) -> Note:
+    """What half points mean: how often they are given, and what asking again does to them."""
+    given = 1 - float(counts.sum(axis=0) @ _multiple(levels, 1.0)) / float(counts.sum())
+    scale: FloatArray = low + step * np.arange(whole, dtype=np.float64)
+    there = 1 - float(np.mean(_multiple(scale, 1.0)))
+    asked = (
+        "nothing was asked twice, so that what such a step is worth is not known"
+        if again is None
+        else f"two scores of one item differ by {step:g} or more in {100 * again:.0f} % of cases"
+    )
+    return Note(
+        code=BETWEEN,
+        message=f"{100 * given:.0f} % of the scores and {100 * there:.0f} % of the levels lie "
+        f"between whole numbers; {asked}.",
+    )
 
 
 def _multiple(values: FloatArray, of: float) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import levels_used
-from judgestats.stats.instrument.levels import merged_levels
+from judgestats.stats.instrument.levels import BETWEEN, merged_levels
 
 
 def test_shares_are_those_of_r_for_every_judge_and_temperature(reference):
@@ -97,3 +97,17 @@ def test_what_cannot_be_said_is_said():
     assert "The scale is not given" in out.notes[0].message
     assert out["heaping"].reason == "on 3 whole levels none is rounder than another"
     assert levels_used([5, 5, 5, 5], scale=(1, 5))["effective_levels"].estimate == 1.0
+
+
+def test_half_points_are_told_by_what_asking_again_does_to_them():
+    scores = [[3, 3, 3.5], [4, 4, 4], [2, 2.5, 2], [5, 1, 5], [3, np.nan, np.nan]]
+    out = levels_used(scores, scale=(1, 5))
+    assert out.details["differ_again"] == pytest.approx((2 / 3 * 3) / 4)
+    [note] = [n for n in out.notes if n.code == BETWEEN]
+    assert note.message == (
+        "15 % of the scores and 44 % of the levels lie between whole numbers; two scores of one "
+        "item differ by 0.5 or more in 50 % of cases."
+    )
+    once = levels_used([3, 3.5, 4, 2], scale=(1, 5))
+    assert "nothing was asked twice" in once.notes[-1].message
+    assert not levels_used([3, 4, 2], scale=(1, 5)).notes
