@@ -20,11 +20,11 @@ from judgestats.protocols.reading.objects import (
 )
 from judgestats.protocols.reading.plain import Plain, fenced_parts, plain_characters, unfenced
 from judgestats.protocols.reading.reasoning import without_reasoning
-from judgestats.protocols.reading.words import WITHDRAWN, declines
+from judgestats.protocols.reading.words import EXAMPLE, WITHDRAWN, declines
 
 __all__ = ["MAX_REPLY_CHARS", "READER_VERSION", "no_verdict", "read_reply", "reply_object"]
 
-READER_VERSION = "4"
+READER_VERSION = "5"
 """Changes with the rules; verdicts read under another version may differ."""
 
 MAX_REPLY_CHARS = 200_000
@@ -35,6 +35,8 @@ _BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,4
 _REPEATED = 1024
 _SOON = 60
 """How far after a verdict words that take it back are looked for."""
+_BEFORE = 60
+"""How far before a mark or an object words are looked for that make it an example."""
 _TOUCHING = " \n.,/-*_`"
 
 
@@ -108,7 +110,7 @@ def read_reply(text: str, form: Form, *, tool: str = "", finish_reason: str = ""
         return no_verdict("", finish_reason, "the reply is a tangle of unfinished JSON objects")
     reading: Reading | None
     if objects:
-        finals = [r for r in readings if r.rank >= Rank.STATED]
+        finals = [r for r in readings if r.rank >= Rank.STATED or (r.label and r.rank > Rank.DOUBT)]
         last = _revised(_field(objects[-1].value, form), rest, objects[-1].end, form)
         reading = _agreed([*(_field(o.value, form) for o in objects[:-1]), last, *finals])
         explanation = objects[0].value.text("explanation")
@@ -177,7 +179,15 @@ def _field(whole: Object, form: Form) -> Reading:
     values = whole.values(form.field)
     if len(values) > 1:
         return Reading(status=Status.AMBIGUOUS, shown=f"the key {form.field!r} twice")
-    return form.value(values[0]) if values else Reading(status=Status.UNPARSEABLE)
+    if not values:
+        return Reading(status=Status.UNPARSEABLE)
+    final = re.compile(
+        rf"(?:final|overall|total|adjusted|corrected|revised)[ _-]?{form.field}"
+        rf"|{form.field}[ _-](?:after|final)\w{{0,20}}",
+        re.IGNORECASE,
+    )
+    others = [form.value(v) for k, v in whole.pairs if final.match(k.strip())]
+    return _agreed([form.value(values[0]), *others])
 
 
 def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
@@ -187,7 +197,10 @@ def _placed_objects(text: str, form: Form, tool: str) -> list[PlacedObject]:
     placed = any(
         o.start == 0 or o.end == len(text) or text[o.start : o.end] in inside for o in objects
     )
-    return objects if placed else []
+    if not placed:
+        return []
+    shown = [o for o in objects if EXAMPLE.search(text, max(o.start - _BEFORE, 0), o.start)]
+    return [o for o in objects if o not in shown]
 
 
 def _readings(plain: Plain, form: Form) -> list[Reading]:
@@ -203,7 +216,11 @@ def _readings(plain: Plain, form: Form) -> list[Reading]:
         if plain.is_negated(reading.start):
             if reading.label:
                 readings.append(replace(reading, rank=Rank.DOUBT))
-        elif reading.rank is Rank.OTHER and plain.is_conclusion(reading.start):
+        elif (
+            reading.rank is Rank.OTHER
+            and reading.scope is not Scope.PART
+            and plain.is_conclusion(reading.start)
+        ):
             ending = plain.ending(reading.end)
             readings.append(replace(reading, rank=Rank.STATED, end=ending))
         else:
@@ -228,9 +245,10 @@ def _marks(text: str, form: Form) -> Iterator[Reading]:
         for match in pattern.finditer(text):
             reading = read(match.group(1))
             if reading is not None:
+                shows = EXAMPLE.search(text, max(match.start() - _BEFORE, 0), match.start())
                 yield replace(
                     reading,
-                    rank=Rank.MARK,
+                    rank=Rank.DOUBT if shows else Rank.MARK,
                     start=match.start(),
                     end=match.end(),
                     shown=match.group()[:40],

@@ -37,7 +37,7 @@ _LABEL = rf"\b(?:{VERDICT_LABEL}|(?:final|overall)(?:\sanswer)?)"
 _TAG = r"<(?:verdict|choice|winner)>\s{0,2}"
 _BOTH = re.compile(
     rf"\bboth\s(?:{_WHO}s?\s)?are\s(?:equal\b(?!\s(?!in\b))|equally\s(?:good|bad|strong|weak|helpful)"
-    rf"\b|tied\b)|\b(?:it(?:['\u2019]s|\sis)|this\sis)\sa\s(?:tie|draw)\b"
+    rf"\b|tied\b)|\b(?:it(?:['\u2019]s|\sis)|this\sis)\sa\s(?:tie|draw)\b(?!\sthat\b)"
     rf"|\bneither\s(?:(?:{_WHO}|one|of\sthem)\s)?is\sbetter\b",
     re.IGNORECASE,
 )
@@ -71,7 +71,7 @@ _PREFERRED = re.compile(
     rf"(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
 _REVISED = (
-    rf"(?i:{REVISION})(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
+    rf"(?i:{REVISION}|should\sbe)(?:\s(?i:i|it|that|this|is|should|would|be|prefer|think|say|go|with|the|to"
     r"|i['\u2019]d|it['\u2019]s)){0,5}"
     rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
 )
@@ -86,8 +86,19 @@ _REPORTED = re.compile(
 _FIRST_LETTER = re.compile(
     rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{REVISION})\s)"
 )
+_SO = re.compile(rf"\b(?:so|hence),?\s(?:(?i:{_WHO})\s{_OPENING})?(?P<name>[A-Z])\b{_END}")
+_WORSE = re.compile(
+    r"[\s.,:;()\u2013\u2014-]{0,4}(?:(?:is|the|clearly|much)\s){0,3}"
+    r"(?:worse|worst|weaker|weakest|inferior|poorer|loser|loses|wrong|incorrect)\b",
+    re.IGNORECASE,
+)
+"""Right after a letter: it is not the one that won."""
+_PARTLY = re.compile(
+    r"[\s.,;:()\u2013\u2014-]{1,4}(?:partially|partly|in\spart|mostly)\b", re.IGNORECASE
+)
 _RESPECT = re.compile(
-    r"[\"'\u201d\u2019)\]*_`]{0,3}\s(?:in|at|on|for|with|regarding|when|if|only|than)\b",
+    r"[\"'\u201d\u2019)\]*_`]{0,3},?\s(?:in|at|on|for|with|regarding|when|if|only|than"
+    r"|superficially|written|(?!indeed\b)\w{3,15}ed)\b",
     re.IGNORECASE,
 )
 _BARE_OPTION = re.compile(
@@ -155,6 +166,8 @@ class PairForm:
                 )
         for match in _REPORTED.finditer(text):
             yield self._named(match["who"] or match["name"], match, rank=Rank.DOUBT)
+        for match in _SO.finditer(text):
+            yield self._named(match["name"], match, rank=Rank.DOUBT)
         if first := _FIRST_LETTER.match(text):  # "A. Wait, B is better."
             yield self._named(first["name"], first, rank=Rank.DOUBT)
         for match in _RELATION_LINE.finditer(text):
@@ -163,7 +176,9 @@ class PairForm:
             yield self._named("tie", match, scope=_scope(text, match.end()))
 
     def revised(self, text: str, start: int, end: int) -> Reading | None:
-        """A letter that takes the place of the one before ("no, B")."""
+        """A letter that takes the place of the one before ("no, B"); none where that is worse."""
+        if _WORSE.match(text, start):
+            return Reading(status=Status.AMBIGUOUS)
         match = _REVISED_PAIR.search(text, start, end)
         return self._named(match["name"], match) if match else None
 
@@ -320,7 +335,9 @@ class WordForm:
                 yield self._named(match, rank)
 
     def revised(self, text: str, start: int, end: int) -> Reading | None:
-        """A word that takes the place of the one before ("no, incorrect")."""
+        """A word that takes the place of the one before ("no, incorrect"), or halves it."""
+        if _PARTLY.match(text, start):
+            return Reading(status=Status.AMBIGUOUS)
         pattern = re.compile(rf"{_REVISED}(?i:{self._word})\b{_END}")
         match = pattern.search(text, start, end)
         return self._named(match, Rank.OTHER) if match else None

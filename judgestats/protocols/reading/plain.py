@@ -36,6 +36,7 @@ _LITERAL = re.compile(
     r"(?<!boxed)(?<!text)\{\s{0,3}[\"'\u201c\u201d]?\w{1,40}[\"'\u201c\u201d]?\s?:"
 )
 _EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)")
+_STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
 _HEADING = re.compile(r"(?m)^#{1,6} ?")
 _BLOCK_QUOTE = re.compile(r"(?m)^ ?>.*$")
 _BOUNDARY = re.compile(
@@ -102,7 +103,7 @@ class Plain:
     """
 
     def __init__(self, text: str) -> None:
-        text = _without_fences(text)
+        text = _STRUCK.sub(HIDDEN, _without_comments(_without_fences(text)))
         text = re.sub(r"[^\S\n]+", " ", text)
         text = re.sub(r" ?\n ?", "\n", text)
         text = re.sub(r"\n{3,}", "\n\n", text)
@@ -167,6 +168,12 @@ def _quoted(inside: str, whole: str) -> str:
 def _without_fences(text: str) -> str:
     parts = _FENCE.split(text)
     return f"\n{HIDDEN}\n".join(parts[::2]) if len(parts) > 1 else text
+
+
+def _without_comments(text: str) -> str:
+    """What a page would not show; a comment that is never closed hides all that follows."""
+    shown, *comments = text.split("<!--")
+    return HIDDEN.join([shown, *(c.partition("-->")[2] for c in comments)])
 
 
 def _without_literals(text: str) -> str:

@@ -45,10 +45,11 @@ _TAIL = (
     r"(?P<several>[ ]?(?:[-\u2013\u2014~\u301c\uff5e]|,|;|\b(?:to|or|and|bis|oder|und|ou|et|y|o"
     r"|до|или|إلى|أو)\b|[或到至])"
     rf"[ ]?(?:\d|(?:{_WORD})\b))?"
+    r"(?!\sand\sa\s(?:half|quarter))"
     # no sum ("10 - 2 = 8") and no change ("9 -> 7")
     r"(?![ ]?(?:[-=\u2013\u2014]{1,2}>|[\u2192\u21d2]"
     rf"|[*x\u00d7\u00f7+=\u2013\u2014{_MINUS}][ ]?\d))"
-    r"(?:,?\s?[(\uff08]?on\s(?:a|the)\sscale\s(?:of|from)\s\d++\s?(?:to|-|\u2013)\s?"
+    r"(?:,?\s?[(\uff08]?on\s(?:a|the)\sscale\s(?:of|from)\s\d++(?:\s\([^()\n]{1,20}\))?\s?(?:to|-|\u2013)\s?"
     r"(?P<scale>\d++)[)\uff09]?)?"
 )
 _RANGE = (
@@ -102,7 +103,7 @@ _CORRECTION = re.compile(
     r"\s(?:\w{1,12}\s){0,3}?to"
     rf"|(?:{REVISION}|\b(?:so|therefore|thus),?)"
     r"(?:\s(?:i|it|that|this|is|should|would|be|get|make|give|go|with|say|think|believe|the|score|of"
-    r"|to|i['\u2019]d|it['\u2019]s)){0,6}"
+    r"|to|now|i['\u2019]d|it['\u2019]s)){0,6}"
     rf")\s(?:an?\s)?{_VALUE}(?:{_END}|{_FITS})",
     re.IGNORECASE,
 )
@@ -110,6 +111,24 @@ _CORRECTION = re.compile(
 _BETTER_NUMBER = re.compile(
     rf"(?:[.,;:!?(\u2013\u2014-]|\b(?:although|though|think|believe))\s?(?:an?\s)?{_VALUE}{_FITS}",
     re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"[\s.,;:(\[\u2013\u2014-]{1,4}"
+    r"(?:(?:minus|plus|deduct\w{0,3}|subtract\w{0,3}|penalt\w{1,4})[ (]{1,2}(?:\w{1,12}[ ]){0,3}\d"
+    r"|before\s(?:\w{1,12}\s)?(?:penalt|deduct|adjust)|(?:upper|lower)\sbound)"
+    r"|\s?[(\[]\s?(?:should\sbe\s|was\s)?\d{1,4}\s?[)\]]",
+    re.IGNORECASE,
+)
+"""Right after a score: something is still to be taken from it, or another one stands beside it."""
+_COUNTED = re.compile(
+    r"(?:\b(?:step|date|on|page|part|question|problem|item|chapter|level|himself|herself|themselves"
+    r"|itself)[ :]{1,2}|\b(?:max(?:imum)?|highest|perfect|typical|average|usual)\b[^.\n]{0,20})\Z",
+    re.IGNORECASE,
+)
+"""Right before a fraction: it counts something else, or is somebody else's score."""
+_BEST_MARK = re.compile(r"(?:最高|最低|平均)[分点]?(?:[:\uff1a是为は]\s?)?\Z")
+_FULL_MARKS = re.compile(
+    r"(?<!\d)(\d{1,9})\s?[分点][満满][分点]|[満满][分点]\D{0,3}(\d{1,9})(?!\d)"
 )
 _FIRST_LINE = re.compile(rf"\s{{0,3}}{_VALUE}[ .]{{0,3}}\n", re.IGNORECASE)
 _NUMERIC = re.compile(rf"\d|{_WORD}", re.IGNORECASE)
@@ -168,8 +187,14 @@ class ScoreForm:
         text = plain.text
         if not _NUMERIC.search(text):
             return
+        ends = [m[1] or m[2] for m in _FULL_MARKS.finditer(text)]
+        if not all(map(self._own, ends)):
+            yield Reading(
+                status=Status.OUT_OF_SCALE, rank=Rank.FINAL, shown=f"full marks: {ends[0]}"[:40]
+            )
+            return
         for match in _LABELLED.finditer(text):
-            if NO_LABEL.search(text[max(match.start() - 16, 0) : match.start()]):
+            if NO_LABEL.search(text[max(match.start() - 24, 0) : match.start()]):
                 continue
             final = bool(match["before"] or match["after"] or match["alone"])
             rank = Rank.FINAL if final else Rank.OTHER
@@ -180,13 +205,16 @@ class ScoreForm:
             yield self._reading(match, rank=Rank.FINAL if match["final"] else Rank.OTHER)
         for match in _OUT_OF.finditer(text):
             high = match["over"] or match["of"]
-            if high:
+            if high and not _COUNTED.search(text, max(match.start() - 40, 0), match.start()):
                 rank = Rank.OTHER if self._own(high) else Rank.ASIDE
                 yield self._after(text, self._reading(match, rank=rank))
         if not _UNITS.search(text):
             return
         minutes = bool(_KANA.search(text))  # in Japanese, 3分 is three minutes
         for match in _UNIT.finditer(text):
+            before = text[max(match.start() - 4, 0) : match.start()]
+            if _BEST_MARK.search(before):
+                continue
             if match["unit"] and not (minutes and "分" in match["unit"]):
                 yield self._after(text, self._reading(match))
 
@@ -202,6 +230,8 @@ class ScoreForm:
 
     def revised(self, text: str, start: int, end: int) -> Reading | None:
         """A number that corrects the score before ("lowered to 7", "no, 7", "7 is fairer")."""
+        if _CHANGED.match(text, start):
+            return Reading(status=Status.AMBIGUOUS)
         for pattern in (_CORRECTION, _BETTER_NUMBER):
             if match := pattern.search(text, start, end):
                 return self._reading(match)

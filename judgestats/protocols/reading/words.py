@@ -7,6 +7,7 @@ import re
 __all__ = [
     "BECAUSE",
     "CONCLUSION",
+    "EXAMPLE",
     "FINAL_AFTER",
     "FINAL_BEFORE",
     "NEGATION",
@@ -41,15 +42,20 @@ BECAUSE = r"(?:because|since|as|due|given|but|over|weil|car|porque)"
 
 REVISION = (
     r"\b(?:no|nope|hm{1,4}|wait|oops|sorry|correction|actually|rather|maybe|perhaps|reconsider\w{0,3}"
-    r"|scratch\sthat|make\s(?:that|it)|i\smean"
+    r"|(?:scratch|strike)\sthat|make\s(?:that|it)|i\smeant?|then\sagain"
+    r"|typo|edit(?:ed)?|updated?|revised|(?:just\s)?(?:kidding|joking)"
+    r"|eher|vielmehr|plutôt|mejor\sdicho|точнее"
     r"|(?:second|further|closer)\s(?:thoughts?|reflection|look|inspection)|reflection"
-    r"|or\s(?:maybe|perhaps|rather))[,:;.\u2026]{0,3}"
+    r"|or\s(?:maybe|perhaps|rather))[,:;.!\u2026]{0,3}"
 )
 """A word after a verdict that takes it back, if another verdict follows."""
 
 WITHDRAWN = re.compile(
-    rf"[\s.,;:!()\u2013\u2014-]{{0,4}}(?:(?:but|{REVISION})\s){{0,2}}"
-    r"(?:scratch\sthat\b|(?:ignore|disregard)\s(?:that|this)\b"
+    r"\s(?:is\s(?:what\b|(?:only\s|just\s)?(?:the\sformat|an?\sexample))|if\b)"
+    r"|\s?\((?:just\s|only\s)?an?\sexample"
+    rf"|[\s.,;:!()\u2013\u2014-]{{0,4}}(?:(?:but|{REVISION})\s){{0,2}}"
+    r"(?:(?:scratch|strike)\sthat\b|(?:just\s)?(?:kidding|joking)\b|not(?=[.!]{0,3}\s{0,3}\Z)"
+    r"|(?:ignore|disregard)\s(?:that|this)\b"
     r"|(?:that|this)(?:['\u2019]s|\s(?:is|was|seems|feels|would\sbe))\s(?:\w{1,10}\s){0,2}?too\s"
     r"(?:high|low|generous|harsh|lenient|strict|kind)\b)",
     re.IGNORECASE,
@@ -59,17 +65,28 @@ WITHDRAWN = re.compile(
 NO_LABEL = re.compile(
     r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|best|perfect|full|average|mean"
     r"|passing|expected|initial|first|draft|preliminary|previous|original|confidence|reference"
-    r"|baseline|in)|满|最高|最低)[ _-]?\Z",
+    r"|baseline|penalty|error|base|raw|human|f1|expert|annotator|in"
+    r"|confidence in (?:this|the|my))|满|最高|最低)[ _-]?\Z",
     re.IGNORECASE,
 )
 """Before a label: it is a score, but not the verdict."""
+
+EXAMPLE = re.compile(
+    r"\b(?:for\s(?:example|instance)|e\.g\."
+    r"|(?:example|(?<![^\n])(?:draft|template))(?:\s\w{1,12}){0,3}"
+    r"|(?:not|never|reject)(?=\s)|loser\sis|loser(?=:))"
+    r"[ ,:]{0,3}\s{0,3}(?:(?:```|~~~)\w{0,10}\s{0,3})?\Z",
+    re.IGNORECASE,
+)
+"""Right before a mark or an object: it shows a form, or what the verdict is not."""
 
 NEGATION = re.compile(
     r"n['\u2019]t\b"
     r"|\b(?:not|cannot|never|nor|than|if|unless|whether|would|could|might|should|below|except"
     r"|although|though|while|whereas|despite"
     r"|at (?:least|most)|instead of"
-    r"|argues|argued|asserts|believes|maintains|pretends|states|stated|thinks|wants"
+    r"|argues|argued|den(?:y|ies)|(?<!out )(?<!out a )doubt|false that|(?:hard|difficult) to|wrote"
+    r"|asserts|believes|maintains|pretends|states|stated|thinks|wants"
     r"|allegedly|reportedly|supposedly|(?:convince|persuade)s?|told"
     r"|(?:as|according to)(?= (?:the )?(?:\w{1,12} )?"
     r"(?:answer|assistant|author|model|prompt|response|text|user)\b)"
