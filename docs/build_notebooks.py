@@ -78,11 +78,17 @@ def page(name: str, book: nbformat.NotebookNode) -> tuple[str, dict[str, bytes]]
             if picture:
                 file = f"{name}-{len(pictures) + 1}.png"
                 pictures[file] = base64.b64decode(picture)
-                parts.append(f"![{output['data'].get('text/plain', 'Figure')}]({file})")
+                parts.append(f"![{_alternative(_text(output))}]({file})")
             elif _text(output).strip():
                 parts.append(f"```text\n{_text(output).rstrip()}\n```")
     note = f"*[{name}.ipynb]({name}.ipynb), run by `docs/build_notebooks.py`.*"
     return "\n\n".join([*parts, note]) + "\n", pictures
+
+
+def _alternative(told: str) -> str:
+    """What a picture shows, for those who do not see it: its kind, of the text of the object."""
+    kind = re.match(r"\w+", told)
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda m: f" {m[0].lower()}", kind[0]) if kind else "Figure"
 
 
 def wrong(path: Path, book: nbformat.NotebookNode) -> str:
