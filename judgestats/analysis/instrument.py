@@ -213,7 +213,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
     rows = [
         asked_row(
-            "fair_severity", "lenient by", "severity", "severity_points",
+            "fair_severity", "lenient by", "lenient", "severity_points",
             "instrument.severity_points.{}", raters, note="(same answers)",
         )
     ]  # fmt: skip

@@ -6,14 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from judgestats.results.conclusions import Headline
+from judgestats.results.conclusions import Headline, Row
 from judgestats.results.estimands import ESTIMANDS, estimand_of, name_of
-from judgestats.results.numbers import MINUS, adjusted_p, estimate_parts
+from judgestats.results.numbers import (
+    MINUS,
+    adjusted_p,
+    bounds_of,
+    column_decimals,
+    estimate_parts,
+)
 from judgestats.results.records import Comparison, Estimate, ResultSet, Test
 from judgestats.results.results import Results
 from judgestats.results.wording import hangs_on
 
-__all__ = ["NOTHING", "Answer", "answers_of", "number_of", "shown"]
+__all__ = [
+    "NOTHING",
+    "Answer",
+    "answers_of",
+    "decimals_of",
+    "number_of",
+    "row_decimals",
+    "shown",
+]
 
 NOTHING = "-"
 """What stands where a number is undefined or was not asked for."""
@@ -67,6 +81,22 @@ def shown(record: Estimate | Comparison, *, decimals: int | None = None) -> tupl
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
     return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
+
+
+def row_decimals(row: Row, results: Results) -> int | None:
+    """The decimals of all numbers of a row of the screen."""
+    numbers = [number_of(results, i) for i in row.cells.values()]
+    return column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
+
+
+def decimals_of(results: Results) -> dict[str, int | None]:
+    """The decimals of every number that a row of the screen shows, by the result's id."""
+    return {
+        i: decimals
+        for row in results.rows
+        for decimals in [row_decimals(row, results)]
+        for i in row.cells.values()
+    }
 
 
 def _count(value: float) -> str:
@@ -176,7 +206,7 @@ def _numbers(headline: Headline, results: Results) -> tuple[str, str]:
     parts: list[str] = []
     size = None if headline.claim == "described" else _size(headline, results)
     if size is not None and math.isfinite(size.estimate):
-        number = " ".join(filter(None, shown(size)))
+        number = " ".join(filter(None, shown(size, decimals=decimals_of(results).get(size.id))))
         before, after = _levels(size, unit := _unit(size, headline))
         parts.append(f"{before}{number}{unit}{after}{hangs_on(size.details)}")
     else:

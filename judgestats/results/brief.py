@@ -17,10 +17,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgestats.results.answers import NOTHING, Answer, answers_of, number_of, shown
+from judgestats.results.answers import (
+    NOTHING,
+    Answer,
+    answers_of,
+    number_of,
+    row_decimals,
+    shown,
+)
 from judgestats.results.conclusions import Condition, Row
 from judgestats.results.estimands import estimand_of, name_of
-from judgestats.results.numbers import apa_number, bounds_of, column_decimals, counted, is_number
+from judgestats.results.numbers import apa_number, counted, is_number
 from judgestats.results.records import Estimate
 from judgestats.results.results import Results
 from judgestats.results.thresholds import Mark, Threshold
@@ -307,8 +314,7 @@ def _line(
     entry = estimand_of(row.estimand)
     threshold = next((t for t in thresholds if t.meets(row)), None)
     ids = [row.cells.get(c.label, "") for c in columns]
-    numbers = [number_of(results, i) for i in ids if i]
-    decimals = column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
+    decimals = row_decimals(row, results)
     cells = [
         _cell(c.label, i, results, threshold, decimals) for c, i in zip(columns, ids, strict=True)
     ]

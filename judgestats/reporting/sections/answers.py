@@ -9,7 +9,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.show import Markdown
 from judgestats.reporting.shown import Shown, address, named, words
 from judgestats.results import Results
-from judgestats.results.answers import Answer, number_of, shown
+from judgestats.results.answers import Answer, decimals_of, number_of, shown
 from judgestats.results.brief import brief_of
 from judgestats.results.numbers import adjusted_p
 
@@ -57,8 +57,9 @@ def _marked(answer: Answer, results: Results, file: str) -> str:
 def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown]]:
     """Where each number stands in the sentence, in the order of its records and claims."""
     at = 0
+    decimals = decimals_of(results)
     for record in (number_of(results, i) for i in answer.records):
-        number, bounds = shown(record)
+        number, bounds = shown(record, decimals=decimals.get(record.id))
         whole = f"{number} {bounds}" if bounds.startswith("[") else number
         start = answer.text.find(whole, at)
         if start < 0 or not math.isfinite(record.estimate):

@@ -249,6 +249,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
 
 def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
     first = above(run)
+    times = Counter((subject_of(e), e.estimand) for e in estimates)
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
     kept = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
     kept = [e for e in kept if address(e.id, "estimate") not in first]
@@ -264,7 +265,7 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
             {
                 "group": _question_of(run, e),
                 "what": subject_of(e) or _whole_of(run, e) or e.title,
-                "of": entry.label,
+                "of": entry.label if times[subject_of(e), e.estimand] == 1 else e.title,
                 "value": m.shown(),
                 "chance": m.chance_shown(),
             }
