@@ -33,7 +33,6 @@ class Told(NamedTuple):
     lesson: str
     data: str
     licence: str
-    layout: str
 
 
 TOLD: Mapping[str, Told] = {
@@ -41,61 +40,51 @@ TOLD: Mapping[str, Told] = {
         lesson="A reliability coefficient of letters coded as numbers is not 0 where nothing is there to be found: shuffle the data and look.",
         data="Verdicts of three judges, 55 questions, 100 replications, five temperatures; 302,400 verdicts on Head-to-Tail.",
         licence="facts taken from the authors' public results",
-        layout="`verdicts.csv.gz`, or the authors' JSON files",
     ),
     "grade_score": Told(
         lesson="An average of harmonic means cannot exceed the harmonic mean of the averages: hold a printed table to itself before you build on it.",
         data="240 printed numbers: three scores of ten judges under four prompts, with and without a random option.",
         licence="facts printed in the paper",
-        layout="`grade_score_tables_1_3.csv`: metric, prompt, random_option, judge, value",
     ),
     "crowd_comparative": Told(
         lesson="Five benchmarks are five observations, and one of them may carry the average: look at the gain set by set, and at what a judgment costs.",
         data="Printed accuracies of five judges, eight strategies, twelve selections and fourteen trained judges on five sets, and scores of twelve trained models.",
         licence="facts printed in the paper",
-        layout="`crowd_tables_1_4.csv`: table, judge_or_base, method, samples, set, value",
     ),
     "llmasjudge": Told(
         lesson="Compare spreads within items: a test on pooled variances of the same items finds what is not there and misses what is.",
         data="Variances and scores of three judges on MT-Bench at eleven temperatures, and judgments of 1,000 human pairs.",
         licence="facts taken from the authors' public results",
-        layout="the authors' `expNx/combined_results.json`, or their tables",
     ),
     "rewardbench2_k8": Told(
         lesson="A single score on a coarse scale ties. Count a tie as an error, and averaging looks three times as good as it is.",
         data="Eight scores of each of four answers to some 1,730 questions, by three judges; the first answer is the right one.",
         licence="MIT, Composo AI",
-        layout="`base_both_k8.jsonl.gz`, `base_nano_k8.jsonl.gz`, `base_full_k8_t0.0.jsonl.gz`, `base_full_k8_t0.7.jsonl.gz`",
     ),
     "llmbar": Told(
         lesson="A judge can be consistent and wrong: agreement with itself after a swap says nothing about being right.",
         data="Pairwise verdicts in both orders by six LLMs under up to fifteen prompts, with experts' gold.",
         licence="MIT, Princeton Natural Language Processing",
-        layout="`verdicts.csv.gz`: set, item, label, llm, strategy, winner_orig, winner_swap",
     ),
     "position_bias": Told(
         lesson="Position is what order adds to repetition: subtract one from the other before you call it bias.",
         data="Pairwise verdicts of nine judges, both orders, three repetitions each.",
         licence="MIT, Slimshilin",
-        layout="`repetition_verdicts.csv.gz`: bench, judge, rep, cmp_index, task, ans",
     ),
     "pandalm": Told(
         lesson="A ratio of two F1 scores is not a share of somebody's ability; test the judge against each person instead.",
         data="999 pairs labelled by three people, by PandaLM-7B and by GPT-3.5.",
         licence="Apache-2.0",
-        layout="`labels.csv`, or the three files of the authors' `data` folder",
     ),
     "alt_test": Told(
         lesson="Before a judge is asked to replace an annotator, ask whether an annotator could.",
         data="Labels of 3 to 10 people on five sets (SummEval, MT-Bench, CEBaB aspects and stars, narrative framing).",
         licence="MIT and CC BY 4.0, by set",
-        layout="`SET_human.csv.gz` and `SET_items.csv.gz`, or the authors' `SET/human_annotations.json`",
     ),
     "arena_pairs": Told(
         lesson="A judge's win rate is not people's. A hundred labels mend it, and say how far it was off.",
         data="877 pairs of answers with a person's winner and one judge's pick.",
         licence="MIT, Chen Lab",
-        layout="JSON files of id, model_a, model_b, human_winner, judge_pick",
     ),
 }
 
@@ -142,7 +131,7 @@ def page(name: str, about: Mapping[str, Any], picture: str) -> str:
         f"judgestats run replicate -P study={name} -P data=FOLDER # computed anew",
         "```",
         "",
-        f"`FOLDER` holds {told.layout}. Licence of the data: {told.licence}; judgestats ships what it computed from them, no row of them. Computed with version {about['version']} from:",
+        f"`FOLDER` holds {study.layout}. Licence of the data: {told.licence}; judgestats ships what it computed from them, no row of them. Computed with version {about['version']} from:",
         "",
         "| file | SHA-256 |",
         "|---|---|",

@@ -181,7 +181,7 @@ def _how_to_repeat(study: Study) -> list[str]:
     fetched = [f"  judgestats items fetch {study.name}"] if can_be_fetched else []
     head = (
         "These are records that judgestats computed from the authors' data and ships; the data do",
-        "not ship. To compute them again, on the authors' files as they are:",
+        "not ship. To compute them again, on your copy of the data:",
     )
     if study.from_print:
         head = (
@@ -192,7 +192,14 @@ def _how_to_repeat(study: Study) -> list[str]:
         *head,
         *fetched,
         f"  judgestats run replicate --study {study.name} --data {folder}",
-        *([] if can_be_fetched else [f"FOLDER: your copy, from {study.source}."]),
+        *(
+            []
+            if can_be_fetched
+            else [
+                f"FOLDER: your copy, from {study.source}.",
+                f"It holds {study.layout.replace('`', '')}.",
+            ]
+        ),
         "",
     ]
 

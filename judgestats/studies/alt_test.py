@@ -376,5 +376,7 @@ STUDY = Study(
     name="alt_test",
     title="Would a person pass the alternative annotator test",
     source="arXiv 2501.10970; github.com/nitaytech/AltTest",
+    layout="`SET_human.csv.gz` and `SET_items.csv.gz`, or the authors' "
+    "`SET/human_annotations.json`",
     examine=examine,
 )

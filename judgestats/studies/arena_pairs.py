@@ -292,5 +292,6 @@ STUDY = Study(
     name="arena_pairs",
     title="Arena pairs: whose win rate",
     source="pairs published by Chen Lab under MIT, 2025",
+    layout="JSON files of id, model_a, model_b, human_winner, judge_pick",
     examine=examine,
 )

@@ -134,6 +134,8 @@ class Study:
     name : str
         As in ``-P study=``.
     title, source : str
+    layout : str
+        What a folder of its data holds.
     examine : callable
         ``examine(folder, options) -> Replication``.
     from_print : bool
@@ -143,6 +145,7 @@ class Study:
     name: str
     title: str
     source: str
+    layout: str
     examine: Callable[[Path, Options], Replication]
     from_print: bool = False
 

@@ -393,6 +393,7 @@ STUDY = Study(
     name="crowd_comparative",
     title="Crowd comparative evaluation: what its printed tables say",
     source="arXiv 2502.12501, Tables 1-4",
+    layout="`crowd_tables_1_4.csv`: table, judge_or_base, method, samples, set, value",
     examine=examine,
     from_print=True,
 )

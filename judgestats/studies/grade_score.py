@@ -258,6 +258,7 @@ STUDY = Study(
     name="grade_score",
     title="Grade Score: what its printed tables say",
     source="arXiv 2406.12043, Tables 1-3; github.com/IoDmitri/GradeLab",
+    layout="`grade_score_tables_1_3.csv`: metric, prompt, random_option, judge, value",
     examine=examine,
     from_print=True,
 )

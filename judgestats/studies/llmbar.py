@@ -321,5 +321,6 @@ STUDY = Study(
     name="llmbar",
     title="LLMBar: right, or only consistent",
     source="arXiv 2310.07641; github.com/princeton-nlp/LLMBar",
+    layout="`verdicts.csv.gz`: set, item, label, llm, strategy, winner_orig, winner_swap",
     examine=examine,
 )

@@ -293,5 +293,6 @@ STUDY = Study(
     name="pandalm",
     title="PandaLM-7B against people",
     source="arXiv 2306.05087; github.com/WeOpenML/PandaLM",
+    layout="`labels.csv`, or the three files of the authors' `data` folder",
     examine=examine,
 )

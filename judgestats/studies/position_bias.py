@@ -382,5 +382,6 @@ STUDY = Study(
     name="position_bias",
     title="Position apart from noise",
     source="arXiv 2406.07791; github.com/Slimshilin/Position-Bias-Analyzer",
+    layout="`repetition_verdicts.csv.gz`: bench, judge, rep, cmp_index, task, ans",
     examine=examine,
 )

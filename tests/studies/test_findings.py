@@ -132,6 +132,7 @@ def test_a_study_without_an_address_says_where_its_data_are(workplace, capsys) -
     said = capsys.readouterr().out
     assert "--study rewardbench2_k8 --data FOLDER" in said
     assert "your copy, from Composo" in said
+    assert "It holds base_both_k8.jsonl.gz" in said
     assert "items fetch" not in said
 
 

@@ -164,7 +164,7 @@ def _tests(run: Run, write: Write) -> str:
     for role, word in _ROLES.items():
         tests = [_test(h, write) for h in plan.get("hypotheses") or () if h.get("role") == role]
         if tests:
-            sentences.append(f"{word}: {'; '.join(tests)}.")
+            sentences.append(f"{word}: {'; '.join(dict.fromkeys(tests))}.")
     if margins := plan.get("margins"):
         sentences.append(
             "Margins declared beforehand: "

@@ -125,5 +125,6 @@ STUDY = Study(
     name="llmasjudge",
     title="Consistency of numerical gradings (LLMasJudge)",
     source="blog and public code, 2024-25",
+    layout="the authors' `expNx/combined_results.json`, or their tables",
     examine=examine,
 )

@@ -364,5 +364,7 @@ STUDY = Study(
     name="rewardbench2_k8",
     title="Eight scores an answer on RewardBench 2",
     source="Composo, github.com/composo-ai/llm-judge-criteria-ensembling, 2026",
+    layout="`base_both_k8.jsonl.gz`, `base_nano_k8.jsonl.gz`, `base_full_k8_t0.0.jsonl.gz`, "
+    "`base_full_k8_t0.7.jsonl.gz`",
     examine=examine,
 )

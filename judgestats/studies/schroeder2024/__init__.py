@@ -120,5 +120,6 @@ STUDY = Study(
     name="schroeder2024",
     title="McDonald's omega of LLM judgments",
     source="arXiv 2412.12509",
+    layout="`verdicts.csv.gz`, or the authors' JSON files",
     examine=examine,
 )
