@@ -91,7 +91,17 @@ def reread(frame: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
     finals = frame[(frame["stage"] == "final") & (frame["transport"] == "answered")]
     if finals.empty:
         return pd.DataFrame(columns=[*_KEY, "before", "now", "reason"])
-    form = form_of(finals, scale)
+    kinds = finals["verdict_kind"].astype(str) if "verdict_kind" in finals else finals["stage"]
+    rows = [
+        row
+        for _, ones in finals.groupby(kinds, sort=False)  # scores and pairs may stand in one run
+        for row in _differences(ones, form_of(ones, scale))
+    ]
+    return pd.DataFrame(rows, columns=[*_KEY, "before", "now", "reason"])
+
+
+def _differences(finals: pd.DataFrame, form: Form) -> list[dict[str, Any]]:
+    """What is read otherwise in replies that were asked for in one form."""
     tool = _TOOLS.get(type(form), "submit_choice")
     rows = []
     for row in finals.to_dict("records"):
@@ -104,7 +114,7 @@ def reread(frame: pd.DataFrame, scale: Scale | None) -> pd.DataFrame:
         if now != before:
             which = {k: row[k] for k in _KEY}
             rows.append({**which, "before": before, "now": now, "reason": verdict.reason})
-    return pd.DataFrame(rows, columns=[*_KEY, "before", "now", "reason"])
+    return rows
 
 
 def _before(row: Mapping[Any, Any], form: Form) -> str:

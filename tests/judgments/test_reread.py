@@ -52,6 +52,15 @@ def test_scores_pairs_selections_and_words_are_read_again():
     ]
 
 
+def test_scores_and_pairs_of_one_run_are_each_read_as_what_they_were_asked_for():
+    rows = [
+        row("[[A]]", "ok", choice="b", position="first", verdict_kind="choice"),
+        row('{"score": 8, "choice": "A"}', "ok", score=8.0, position="", verdict_kind="score"),
+        row("Score: -7", "ok", score=7.0, position="", verdict_kind="score"),
+    ]
+    assert changes(rows, TEN) == [["7", "out_of_scale"]]
+
+
 def test_calls_that_failed_and_earlier_stages_are_left_out():
     rows = [row("[[8]]", "failed", transport="failed"), row("x", "ok", stage="plan")]
     assert reread(pd.DataFrame(rows), TEN).empty
