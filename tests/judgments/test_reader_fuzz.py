@@ -11,6 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -277,6 +279,21 @@ def test_a_table_is_counted_while_it_is_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"item,score\n" + b"a,1\n" * 50_000))
     refused(path, "more than 100,000 bytes")
+
+
+@pytest.mark.parametrize("kept_as_a_dictionary", [True, False])
+def test_a_text_that_repeats_is_counted_as_often_as_it_stands(
+    tmp_path, monkeypatch, kept_as_a_dictionary
+):
+    monkeypatch.setattr(table_files, "MAX_BYTES", 1_000_000)
+    texts = pa.array(["A" * 1_000] * 2_000).dictionary_encode()
+    if not kept_as_a_dictionary:
+        texts = texts.cast(pa.string())
+    path = tmp_path / "bomb.parquet"
+    table = pa.table({"item": range(2_000), "judge": texts, "score": [7] * 2_000})
+    pq.write_table(table, path)
+    assert path.stat().st_size < 40_000
+    refused(path, "0.0 GB when it is expanded")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import io
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -32,6 +32,9 @@ from judgestats.judgments.readers.untrusted import (
     short,
     text,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["ENDINGS", "table_of"]
 
@@ -119,14 +122,24 @@ def _is_columns(value: Mapping[str, Any]) -> bool:
 def _parquet(path: Path) -> pd.DataFrame:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
+    from pyarrow.types import is_large_string, is_string
 
     plain_file(path)
     try:
         with ParquetFile(path) as file:
-            about = file.metadata
+            about, schema = file.metadata, file.schema_arrow
             size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
             fits = size <= MAX_BYTES and about.num_rows * about.num_columns <= MAX_CELLS
-            frame: pd.DataFrame = file.read().to_pandas() if fits else pd.DataFrame()
+        frame = pd.DataFrame()
+        if fits:
+            # A text that repeats is one text in the file: it is counted before it is written out.
+            texts = [f.name for f in schema if is_string(f.type) or is_large_string(f.type)]
+            with ParquetFile(path, read_dictionary=texts) as file:
+                table = file.read()
+            size = max(size, sum(map(_expanded, table.columns)))
+            fits = size <= MAX_BYTES
+            if fits:
+                frame = table.cast(schema).to_pandas()
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: the file cannot be read ({_first_line(error)}).") from error
     if not fits:
@@ -136,6 +149,22 @@ def _parquet(path: Path) -> pd.DataFrame:
             "--stream, or write fewer columns."
         )
     return frame
+
+
+def _expanded(column: pa.ChunkedArray) -> int:
+    """The bytes of a column's texts when each is written out."""
+    from pyarrow import compute, types
+
+    kind = column.type
+    if not types.is_dictionary(kind) or not (
+        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+    ):
+        return 0
+    lengths = (
+        compute.sum(compute.binary_length(chunk.dictionary).take(chunk.indices)).as_py()
+        for chunk in column.chunks
+    )
+    return sum(length or 0 for length in lengths)
 
 
 def _refuse_others(path: Path, start: bytes) -> None:
