@@ -286,6 +286,12 @@ def _left_out(
     if not judges:
         return []
     limits: list[str] = []
+    if not any(p.kind == "control" for p in probes):
+        text = (
+            "No control was asked: nothing is called shown not to move a judge, which may not look "
+            "at all. Ask about worse answers too (probes: off topic, pair off topic)."
+        )
+        limits.append(Limit(text, code="no_control", short="no control: nothing is called fair"))
     most = {p: max(j.asked(p) for j in judges) for p in probes}
     none: dict[str, list[str]] = {}
     for p in (p for p, n in most.items() if n == 0):
