@@ -49,11 +49,14 @@ from tests.null_judge.powers import FAMILY, MARGIN, POWER
 from tests.null_judge.worlds import UNEQUAL, World
 
 HERE = Path(__file__).resolve().parent
-SIZES = {"unequal": UNEQUAL, "8 x 5": (5,) * 8, "30 x 1": (1,) * 30, "20 x 1": (1,) * 20}
+SIZES = {"unequal": UNEQUAL, "8 x 5": (5,) * 8, "30 x 1": (1,) * 30, "20 x 1": (1,) * 20,
+         "400 x 1": (1,) * 400}  # fmt: skip
 REPLICATIONS = (3, 2, 10)
-CONSTANT = {"unequal": 0.5, "8 x 5": 0.0, "30 x 1": 0.5, "20 x 1": 0.0}
+CONSTANT = {"unequal": 0.5, "8 x 5": 0.0, "30 x 1": 0.5, "20 x 1": 0.0, "400 x 1": 0.5}
 UNREAD = (0.1, 0.0, 0.1)
 AGAIN = 0.083
+SHARES = ("crowd", "self_consistency")
+"""Shares of 30 pairs are never shown to lie within .05: their margin takes more."""
 HEADER = (
     "kind", "experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
     "seeds", "claimed", "error", "left_out", "single", "seconds", "cpu", "code",
@@ -113,7 +116,8 @@ def cells() -> list[Cell]:
     effects = {name: effect for name, (effect, _) in POWER.items()}
     return [
         *null(0, "unequal"),
-        *alone("margin", "30 x 1", dict.fromkeys(MARGIN, 1.0)),
+        *alone("margin", "30 x 1", {name: 1.0 for name in MARGIN if name not in SHARES}),
+        *alone("margin", "400 x 1", dict.fromkeys(SHARES, 1.0)),
         *alone("power", "30 x 1", effects),
         *alone("family", "20 x 1", {name: effect for name, (effect, _) in FAMILY.items()}),
         *null(1, "8 x 5"),

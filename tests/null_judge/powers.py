@@ -40,6 +40,11 @@ DRAWS = 199
 MARGIN_ODDS = 2.2
 """Odds ratio at which the last method's alignment score is .05 above the others'."""
 
+MARGIN_POINTS = 0.63
+"""Points that people's choice is worth, at which the mean of 10 agrees by .05 more than one."""
+MARGIN_CROWD = 0.7717
+"""Odds ratio at which a strategy is right by .05 less often."""
+
 
 def _same_spread(name: str) -> Callable[..., bool]:
     def claimed(rng, world: World) -> bool:
@@ -63,6 +68,21 @@ def _small_probes(rng, world: World) -> bool:
     return any(h.claim == "equivalent" and h.hypothesis == "moved" for h in found.headlines)
 
 
+def _small_gain(rng, world: World) -> bool:
+    """Of averaging, which lifts the agreement of both judges by the margin."""
+    found = averaged(rng, world, resamples=19, effect=MARGIN_POINTS)
+    return any(h.claim == "equivalent" and h.hypothesis == "gain" for h in found.headlines)
+
+
+def _small_crowd(rng, world: World) -> bool:
+    """Of the last strategy of the second judge, right less often than vanilla by the margin."""
+    found = crowded(rng, world, resamples=19, effect=MARGIN_CROWD)
+    return any(
+        h.claim == "equivalent" and h.about.judge == "b" and "@4:vanilla" in h.rests_on[0]
+        for h in found.headlines
+    )
+
+
 def _small_padding(rng, world: World) -> bool:
     found = unbiased(rng, world, resamples=DRAWS, padding=0.25)
     return any(h.claim == "equivalent" and h.about.varied == "padding" for h in found.headlines)
@@ -73,6 +93,8 @@ MARGIN: dict[str, Callable[..., bool]] = {
     "alignment": _same_methods,
     "bias": _small_padding,
     "probe": _small_probes,
+    "self_consistency": _small_gain,
+    "crowd": _small_crowd,
 }
 
 
@@ -196,7 +218,7 @@ POWER: dict[str, tuple[float, Callable[..., Found]]] = {
         ),
     ),
     "crowd": (
-        4.0,
+        12.0,
         _headlines(crowded, lambda h: h.about.judge == "b" and "@2" not in h.rests_on[0]),
     ),
     "validity": (
@@ -205,7 +227,7 @@ POWER: dict[str, tuple[float, Callable[..., Found]]] = {
             labelled_at_random, lambda h: h.hypothesis == "related" and h.id.endswith("score")
         ),
     ),
-    "probe": (0.35, _cited),
+    "probe": (0.55, _cited),
     "prompts": (
         0.6,
         _headlines(reworded, lambda h: h.hypothesis == "wording" and h.about.stratum == "b at T=1"),
