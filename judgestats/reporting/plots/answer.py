@@ -260,6 +260,7 @@ class Dots(Figure):
             ax.set_xlim(low, high + (0.05 + 0.035 * len(brackets)) * (high - low))
         if panel.percent:
             ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+            ax.locator_params(axis="x", nbins=3)  # their labels are long
         ax.grid(visible=True, axis="x")
         ax.grid(visible=False, axis="y")
         ax.hlines(range(len(self.labels)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
