@@ -11,10 +11,12 @@ from judgestats.judgments.kinds import PREFERENCES
 from judgestats.judgments.readers.names import folded
 from judgestats.judgments.readers.understanding import CRITERIA
 
-__all__ = ["Question", "answerable", "half_width", "labels_for"]
+__all__ = ["FEWEST_SYSTEMS", "Question", "answerable", "half_width", "labels_for"]
 
 _Z = 1.959964
 _AIM = 0.05
+FEWEST_SYSTEMS = 3
+"""Systems that verdicts on pairs put in order; of two there are win rates."""
 _CRITERIA = CRITERIA | {"task"}
 
 
@@ -77,7 +79,8 @@ def answerable(frame: pd.DataFrame) -> tuple[Question, ...]:
     return tuple(
         q
         for q in (
-            _described(frame), _repeated(frame), _orders(frame), _people(frame), _compared(frame)
+            _described(frame), _repeated(frame), _orders(frame), _people(frame), _compared(frame),
+            _systems(frame),
         )
         if q is not None
     )  # fmt: skip
@@ -179,4 +182,18 @@ def _compared(frame: pd.DataFrame) -> Question:
         answered=shared > 2,
         grounds=f"{shared:,} items were judged under all {n} conditions{within}",
         needs="" if shared > 2 else "the same items under every condition",
+    )
+
+
+def _systems(frame: pd.DataFrame) -> Question | None:
+    """Systems are put in order by verdicts on pairs of three or more."""
+    if "system_a" not in frame:
+        return None
+    n = pd.concat([frame["system_a"], frame["system_b"]]).nunique()
+    needs = f"pairs of {FEWEST_SYSTEMS} systems or more (two: win rates)"
+    return Question(
+        asked="Which system leads?",
+        answered=n >= FEWEST_SYSTEMS,
+        grounds=f"{n} systems were compared in pairs",
+        needs="" if n >= FEWEST_SYSTEMS else needs,
     )

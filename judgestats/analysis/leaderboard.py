@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.answerable import FEWEST_SYSTEMS
 from judgestats.analysis.asked_rows import asked_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult
@@ -41,7 +42,7 @@ STRENGTH = Hypothesis(
     "one (where three systems or more are named)",
 )
 LENGTH = "log_length_ratio"
-FEWEST = 3
+FEWEST = FEWEST_SYSTEMS
 _MOST = 50_000
 _SHOWN = 4
 _FURTHER = {

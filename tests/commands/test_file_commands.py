@@ -114,3 +114,16 @@ def test_demo_answers_without_mlflow_and_with_little_data():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "gpt-5.4-nano" in done.stdout
     assert "judgestats analyze my.csv" in done.stdout
+
+
+@pytest.mark.parametrize(("names", "answered"), [("xyz", True), ("xy", False)])
+def test_a_doctor_says_whether_systems_can_be_put_in_order(names, answered):
+    pairs = [(a, b) for a in names for b in names if a < b]
+    rows = [
+        {"item": f"q{i}-{a}{b}", "model_a": a, "model_b": b, "winner": "a" if i % 3 else "b"}
+        for i in range(6)
+        for a, b in pairs
+    ]
+    found = {q.asked: q for q in answerable(read_judgments(rows))}
+    assert found["Which system leads?"].answered is answered
+    assert ("3 systems or more" in found["Which system leads?"].needs) is not answered
