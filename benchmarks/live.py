@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "live"
 PAGE = ROOT / "docs" / "live.md"
 INSTALL_S = 60 * float(os.environ.get("JUDGESTATS_LIVE_MINUTES", "30"))
-START_S, COMMAND_S = 240, 1800
+START_S, COMMAND_S = 900, 1800
 NICE = ("nice", "-n", "10")
 FIXTURES = {
     "fixtures": [
