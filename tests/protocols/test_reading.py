@@ -289,6 +289,13 @@ def test_decimals_and_signs_are_never_dropped(whole, decimals):
 
 # Each is repeated; none may make the work grow faster than the text.
 REPEATED = [
+    "<!-- ",
+    "~~a",
+    "for example [[9]] ",
+    "10\u70b9\u6e80\u70b9",
+    "not [[A]] ",
+    "maximum 9/10 ",
+    "A is better, so B. ",
     "{",
     '{"score":',
     '{"a":[',
