@@ -245,7 +245,11 @@ class Rows:
 def finished(
     table: pd.DataFrame, *, notes: list[str], scale: tuple[float, float] | None
 ) -> pd.DataFrame:
-    """Number the repetitions, name the conditions, and settle the columns."""
+    """Number the repetitions, name the conditions, and settle the columns.
+
+    An item of which no cluster is told is a cluster of its own.
+    """
+    table["cluster"] = table["cluster"].where(table["cluster"] != "", table["item_id"])
     if len(set(table["task"])) > 1:
         for column in ("item_id", "cluster"):
             table[column] = table["task"] + ": " + table[column]
