@@ -320,7 +320,7 @@ def llama_cpp() -> Iterator[Live]:
     model = folder / "tiny.gguf"
     run_or_skip([str(programs / "python"), "-c", TINY_GGUF, str(model)])
     words = ["-m", str(model), "--host", "127.0.0.1", "--port", str(port), "--jinja"]
-    words += ["-c", "32768", "-np", "2"]
+    words += ["-c", "32768", "-np", "2", "-t", "1"]  # two wait for each other
     with started([str(server), *words], port):
         yield Live(judge=f"tiny@http://127.0.0.1:{port}/v1")
 

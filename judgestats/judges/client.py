@@ -131,7 +131,7 @@ class JudgeClient:
                 time.perf_counter() - started,
             )
         except openai.APITimeoutError:
-            return _failed(Kind.TIMED_OUT, "no reply within the time limit", started)
+            return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
         except openai.APIConnectionError as error:
             return self.connection_failure(error.__cause__, started)
         except ConnectionError as error:  # the in-process server breaks a connection

@@ -102,7 +102,7 @@ class FunctionClient:
                 for _ in range(int(request.get("n") or 1))
             ]
         except TimeoutError:
-            return self._failed(Kind.TIMED_OUT, "no verdict within the time limit", started)
+            return self._failed(Kind.TIMED_OUT, "too late; --timeout allows more", started)
         except Exception as error:  # whatever a user's function raises is this judgment's failure
             words = f"{type(error).__name__}: {error}"
             return self._failed(Kind.BAD_REQUEST, words, started)

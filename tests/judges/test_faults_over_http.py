@@ -123,6 +123,7 @@ def test_a_stalled_reply_times_out_and_is_possibly_billed(plan, server):
     assert 0 < timed_out < 10
     assert (frame["failure"] == "timed_out").sum() == timed_out == collected.account.discarded
     assert collected.account.cost_in_vain_usd > 0
+    assert any("--timeout allows more" in note for note in collected.notes)
 
 
 def test_concurrency_falls_under_a_capacity_and_everything_arrives(plan, server, quick):
