@@ -347,8 +347,8 @@ SERVERS = (
 )
 RUN = "--limit 4 --replicates 2 --resamples 99 --report none --concurrency 2"
 COMMANDS = {
-    "endpoint": "endpoint JUDGE --track none --out card.json",
-    "doctor": "doctor --judges JUDGE",
+    "endpoint": "endpoint JUDGE --track none --timeout 600 --out card.json",
+    "doctor": "doctor --judges JUDGE --timeout 600",
     "temperature": f"run temperature --judges JUDGE --temperatures 0.5,1 {RUN}",
     "alignment": f"run alignment --judges JUDGE --temperatures 1 --pairs 4 {RUN}",
 }
