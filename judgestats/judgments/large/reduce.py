@@ -31,7 +31,7 @@ from judgestats.judgments.large.repeated import leave_out_repeated
 from judgestats.judgments.large.tables import Codes, column_codes, grown, text_of
 from judgestats.judgments.readers.frame import reading_key
 from judgestats.judgments.readers.mistakes import repeated_note
-from judgestats.judgments.readers.names import VERDICTS
+from judgestats.judgments.readers.names import VERDICTS, labels_said
 from judgestats.judgments.readers.options import TableOptions
 from judgestats.protocols.base import Status
 from judgestats.results.numbers import counted
@@ -342,7 +342,7 @@ class _Pass:
         low, high = int(cells[cells > 0].min()), int(cells.max())
         count = f"{low} to {high} repeats" if low < high else counted(low, "repeat", "repeats")
         by = names.get("replicate", "numbered by row")
-        people = [f"people's labels = {names['label']}"] if "label" in names else []
+        people = [labels_said(names["label"])] if "label" in names else []
         return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
     def described(self, group: list[int]) -> Column:

@@ -20,6 +20,7 @@ __all__ = [
     "SYSTEMS",
     "column_named",
     "folded",
+    "labels_said",
     "no_column",
     "resolve_columns",
 ]
@@ -87,6 +88,21 @@ SYSTEMS = frozenset(
 """Those of them that say which system answered."""
 
 VERDICTS = ("score", "choice", "verdict")
+
+
+def labels_said(column: str) -> str:
+    """Whose labels a column holds: nobody is named where the column names a key.
+
+    Examples
+    --------
+    >>> labels_said("human_label")
+    "people's labels = human_label"
+    >>> labels_said("gold")
+    "labels = gold (whoever made them; called people's here)"
+    """
+    if folded(column).startswith(("gold", "groundtruth", "reference")):
+        return f"labels = {column} (whoever made them; called people's here)"
+    return f"people's labels = {column}"
 
 
 def folded(name: object) -> str:

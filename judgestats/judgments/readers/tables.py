@@ -31,6 +31,7 @@ from judgestats.judgments.readers.names import (
     VERDICTS,
     column_named,
     folded,
+    labels_said,
     no_column,
     resolve_columns,
 )
@@ -418,7 +419,7 @@ def _sentence(
     if "label" in frame and (frame["label"] != "").any():
         pair = passes_beside_scores(frame["label"], frame["score"])
         kind = " (pass / fail of the item, no points)" if pair else ""
-        parts.append(f"people's labels = {_labels_said(frame, names, options)}{kind}")
+        parts.append(f"{labels_said(_labels_from(frame, names, options))}{kind}")
     else:
         parts += [
             f"did people say `{c}`? Then --map label={c}"
@@ -428,7 +429,7 @@ def _sentence(
     return "; ".join([*parts, *unused_columns(understanding)])
 
 
-def _labels_said(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
+def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
     """Where people's labels are from, and of how many people."""
     people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
     of = f" of {len(people)} people ({_few(people)})" if len(people) > 1 else ""
