@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -81,19 +81,26 @@ def designed_labels() -> Limit:
     )
 
 
-def simulated_judges(names: Sequence[str]) -> Limit:
-    """That what judged was no model.
+def simulated_judges(judges: Iterable[object]) -> Limit | None:
+    """Which of the judges were no models, if any.
 
     Examples
     --------
-    >>> simulated_judges(["sim-typical"]).partition(".")[0]
-    'sim-typical: simulated'
+    >>> simulated_judges(["sim-typical", "gpt-4o"]).short
+    'sim-typical is SIMULATED: no model was asked for it'
     """
+    every = {str(j) for j in judges}
+    names = sorted(j for j in every if j.startswith("sim-"))
+    if not names:
+        return None
+    be, it = ("is", "it") if len(names) == 1 else ("are", "them")
     return Limit(
         f"{', '.join(names)}: simulated. The numbers show what the method finds, not how any real "
         "judge behaves.",
         code="simulated",
-        short="SIMULATED judges: no model was asked",
+        short="SIMULATED judges: no model was asked"
+        if len(names) == len(every)
+        else f"{', '.join(names)} {be} SIMULATED: no model was asked for {it}",
     )
 
 
@@ -142,9 +149,9 @@ def limits_of_conditions(
     list of str
     """
     limits: list[str] = []
-    simulated = sorted({j for j in cells["judge"] if str(j).startswith("sim-")})
-    if simulated:
-        limits.append(simulated_judges(simulated))
+    simulated = simulated_judges(cells["judge"])
+    if simulated is not None:
+        limits.append(simulated)
     if n_clusters < 50:
         limits.append(few_questions(n_clusters))
     limits += lost_limits(

@@ -234,9 +234,9 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     list of str
     """
     limits: list[str] = []
-    simulated = sorted({j for j in table["judge"] if str(j).startswith("sim-")})
-    if simulated:
-        limits.append(simulated_judges(simulated))
+    simulated = simulated_judges(table["judge"])
+    if simulated is not None:
+        limits.append(simulated)
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
     limits += lost_limits(

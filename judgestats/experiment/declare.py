@@ -38,10 +38,19 @@ def tags(prepared: Prepared) -> dict[str, str]:
         "judgestats.simulated": str(prepared.simulated).lower(),
         "mlflow.note.content": (
             f"**{prepared.design.title}**\n\n{prepared.design.question}\n\n"
-            + ("SIMULATED judges.\n\n" if prepared.simulated else "")
+            + _simulated(prepared)
             + "Open `report.html` under Artifacts; the child runs are the conditions."
         ),
     }
+
+
+def _simulated(prepared: Prepared) -> str:
+    names = [name for name, spec in prepared.asked.items() if spec.simulated]
+    if not names:
+        return ""
+    return (
+        f"SIMULATED: {'all judges' if len(names) == len(prepared.asked) else ', '.join(names)}.\n\n"
+    )
 
 
 def declare(prepared: Prepared, run: RunWriter, folder: Path, command: str) -> None:

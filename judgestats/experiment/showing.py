@@ -149,7 +149,7 @@ def finish(
         console.say(*(links.full() if links else following))
         return
     parts = [*(links.short() if links else ()), *following]
-    if links is not None and results is not None and results.facts.get("simulated") is True:
+    if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
         _write(next_line(parts, _size()[0]))

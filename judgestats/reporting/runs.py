@@ -182,6 +182,11 @@ class Run:
         return bool(self.facts.get("simulated", False))
 
     @property
+    def all_simulated(self) -> bool:
+        """Whether no model was asked at all."""
+        return self.records.all_simulated
+
+    @property
     def design(self) -> dict[str, Any]:
         """The design's numbers."""
         return dict(self.facts.get("design") or {})

@@ -107,6 +107,15 @@ class Results(Part):
                 f"no result is called {result_id!r}. There are: {', '.join(self._by_id)}"
             ) from None
 
+    @property
+    def all_simulated(self) -> bool:
+        """Whether judges were simulated, and no model was asked beside them."""
+        listed = (self.facts.get(key) or [] for key in ("judges", "stage_judges"))
+        asked = [j for judges in listed if isinstance(judges, (list, tuple)) for j in judges]
+        return bool(self.facts.get("simulated")) and all(
+            judge.get("simulated", True) for judge in asked if isinstance(judge, dict)
+        )
+
     def __contains__(self, result_id: str) -> bool:
         return result_id in self._by_id
 

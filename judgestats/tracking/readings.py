@@ -27,7 +27,7 @@ def answer_note(results: Results) -> str:
     <BLANKLINE>
     Is it?
     """
-    simulated = "SIMULATED judges: no model was asked." if results.facts.get("simulated") else ""
+    simulated = "SIMULATED judges: no model was asked." if results.all_simulated else ""
     advice = results.recommendation.text if results.recommendation is not None else ""
     parts = (
         f"**{results.answer}**" if results.answer else "",

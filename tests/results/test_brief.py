@@ -267,3 +267,19 @@ def test_conditions_that_find_no_room_are_left_out_of_every_judge_alike() -> Non
             True, False, True, False, True,
         ]  # fmt: skip
     assert said.endswith("and 6 more conditions: judgestats show 0")
+
+
+def test_nothing_was_asked_only_where_every_judge_is_simulated() -> None:
+    def only(*simulated: bool, stage: tuple[bool, ...] = ()) -> bool:
+        facts = {
+            "simulated": any((*simulated, *stage)),
+            "judges": [{"name": str(i), "simulated": s} for i, s in enumerate(simulated)],
+            "stage_judges": [{"name": str(i), "simulated": s} for i, s in enumerate(stage)],
+        }
+        return Results(experiment="x", question="?", results=(), facts=facts).all_simulated
+
+    assert only(True, True)
+    assert not only(True, False)
+    assert not only(True, stage=(False,))
+    assert not only(False)
+    assert not Results(experiment="x", question="?", results=()).all_simulated

@@ -80,7 +80,7 @@ def prices(run: Run) -> Table | Markdown:
     priced = [row for row in run.described if not number_of(row.get("k")) > 1]
     repeats = _repeats(run)
     rows = [_price_row(row, run, repeats.get(str(row.get("condition")), {})) for row in priced]
-    any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.simulated) for r in rows)
+    any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.all_simulated) for r in rows)
     tokens = any(not math.isnan(r["tokens"]) for r in rows)
     if not name and not any_priced and not tokens:
         return Markdown(_NO_PRICE)
@@ -106,7 +106,7 @@ def prices(run: Run) -> Table | Markdown:
             else ""
         )
     else:
-        note = _SIMULATED_PRICE if run.simulated else _NO_PRICE + " "
+        note = _SIMULATED_PRICE if run.all_simulated else _NO_PRICE + " "
     tail = "" if not name else "Reliability is not validity: a judge can be consistent and wrong."
     what = (
         "How many judgments an item must be averaged for a reliability of .80 and .90"

@@ -52,7 +52,7 @@ def strategies(run: Run) -> Table | None:
         }
         for row in rows_of(run.conditions)
     ]
-    free = run.simulated and not any(row["usd"] > 0 for row in rows)
+    free = run.all_simulated and not any(row["usd"] > 0 for row in rows)
     columns = (
         Column(key="strategy", label="Strategy"),
         Column(key="accuracy", label="Accuracy", align="right"),
@@ -139,7 +139,7 @@ def costs(run: Run) -> Table | None:
             )
     if not rows:
         return None
-    free = run.simulated and not any(row["paid"] for row in rows)
+    free = run.all_simulated and not any(row["paid"] for row in rows)
     price = Column(key="usd_per_point", label="Price a point", align="right")
     return Table(
         columns=(

@@ -215,7 +215,7 @@ def _add(
 def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Shown], str]:
     """Money of all judgments of a condition, or their tokens where money is not known."""
     records = run.records
-    if not run.simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
+    if not run.all_simulated and any(number_of(r.get("cost_usd")) > 0 for _, r in listed):
         return [measured(run, i, "cost_usd").shown() for i, _ in listed], "US dollars, in all"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
     if not repeats:

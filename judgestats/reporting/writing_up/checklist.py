@@ -77,7 +77,7 @@ def _people(run: Run, _: pd.DataFrame | None) -> str:
 
 
 def _real_answers(run: Run, _: pd.DataFrame | None) -> str:
-    return "" if run.simulated else _judges(run, "fingerprints") or _judges(run, "endpoint")
+    return "" if run.all_simulated else _judges(run, "fingerprints") or _judges(run, "endpoint")
 
 
 def _plan(run: Run, key: str) -> str:
