@@ -8,6 +8,7 @@ Of several results files on one page the file's name stands before it: ``run-2/I
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,9 @@ __all__ = [
     "resolve",
     "words",
 ]
+
+# in a sentence, what stays on one line: an interval, a p-value, a share
+_ONE_NUMBER = re.compile(r"\[[^][ ]{1,12}, [^][ ]{1,12}\]|\bp [<>=≤≥] [.\d]+|\d %")
 
 
 @dataclass(frozen=True)
@@ -56,22 +60,35 @@ class Shown:
         return "".join(
             f'<span data-record="{where}">{escape_html(text)}</span>'
             if where
-            else escape_html(",\u00a0" if text == ", " else text)  # bounds stay on one line
-            for text, where in self.parts
+            else escape_html(text)
+            for text, where in self._kept()
         )
 
     @property
     def markdown(self) -> str:
         """The parts for Markdown, numbers in spans that say whose they are."""
         return "".join(
-            f'[{escape_markdown(text)}]{{data-record="{where}"}}' if where else _spaced(text)
-            for text, where in self.parts
+            f'[{_escaped(text)}]{{data-record="{where}"}}' if where else _spaced(text)
+            for text, where in self._kept()
         )
+
+    def _kept(self) -> tuple[tuple[str, str], ...]:
+        """The parts; the two ends of an interval stay on one line."""
+        before = ("", *(where for _, where in self.parts))
+        return tuple(
+            (",\u00a0" if text == ", " and last.endswith("low") else text, where)
+            for (text, where), last in zip(self.parts, before, strict=False)
+        )
+
+
+def _escaped(text: str) -> str:
+    """Markdown of a text in which spaces that keep words together stay."""
+    return "\u00a0".join(map(escape_markdown, text.split("\u00a0")))
 
 
 def _spaced(text: str) -> str:
     """Markdown of a part between others: a space at its ends stays."""
-    inner = escape_markdown(text)
+    inner = _escaped(text)
     return f"{' ' * text.startswith(' ')}{inner}{' ' * (text.endswith(' ') and len(text) > 1)}"
 
 
@@ -271,6 +288,7 @@ def words(results: Results, where: str) -> str:
     '[Is it\\\\?]{data-record="#question"}'
     """
     text = " ".join(clean(resolve(results, where)).split())
+    text = _ONE_NUMBER.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
     return Shown(((text, where),)).markdown if text else ""
 
 

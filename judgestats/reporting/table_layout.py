@@ -9,12 +9,12 @@ from judgestats.reporting import formats
 from judgestats.reporting.escape import clean
 from judgestats.reporting.table_contents import TableContents
 
-__all__ = ["aligned", "groups", "headings", "letters", "lines", "of_words", "type_size"]
+__all__ = ["WORD", "aligned", "groups", "headings", "letters", "lines", "type_size"]
 
 _PAGE_POINTS = 460.0  # the text width of an A4 page
 _WRAPPED_AT = 34  # letters of a text cell, about, before it goes on on a second line
 _HEADING = 12  # letters of a line of a heading above short numbers
-_WORD = 16  # letters of a word that a narrow column still shows unbroken
+WORD = 16  # letters of a word that a narrow column still shows unbroken
 
 
 def aligned(table: TableContents) -> list[list[str]]:
@@ -46,16 +46,6 @@ def letters(table: TableContents) -> list[int]:
             longest = max(words, max((len(row[j]) for row in cells), default=0))
         widths.append(longest)
     return widths
-
-
-def of_words(table: TableContents) -> list[bool]:
-    """For each column: is it text of plain words, none of which need be broken?"""
-    cells = table.cells()
-    return [
-        column.side == "left"
-        and max((len(word) for row in cells for word in row[j].split()), default=0) <= _WORD
-        for j, column in enumerate(table.columns)
-    ]
 
 
 def lines(table: TableContents) -> int:

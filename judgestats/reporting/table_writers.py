@@ -12,15 +12,16 @@ from judgestats.reporting.escape import (
     escape_markdown,
     escape_typst,
 )
+from judgestats.reporting.formats import DASH
 from judgestats.reporting.shown import Shown
 from judgestats.reporting.table_contents import TableContents
 from judgestats.reporting.table_layout import (
+    WORD,
     aligned,
     groups,
     headings,
     letters,
     lines,
-    of_words,
     type_size,
 )
 
@@ -32,25 +33,21 @@ _ROOM = (
     "#block(width: 100%, height: 9em, breakable: false, above: 0pt, below: 0pt)[]"
     "#v(-9em, weak: false)"
 )
-_WIDE, _STACKED = 70, 46  # letters in a row: smaller type on a page, one value a line on a phone
-_LONG_WORD = re.compile(r"\S{25,}")
+# letters in a row: one value a line on a phone; smaller type on a page; the smallest; no more room
+_STACKED, _WIDE, _WIDER, _FULL = 46, 70, 104, 118
+_LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
+_JOINT = re.compile(r"(?<=[-/_=.:,&?])(?=\w)")  # where a long word may break
 
 
 def html(table: TableContents, *, caption: bool = True) -> str:
     """An HTML table; nothing in it can run or load anything."""
     kinds = {"left": "text", "right": "num", "center": "mid"}
-    width = sum(letters(table)) + 2 * len(table.columns)
-    shape = " wide" * (width > _WIDE) + " stack" * (width > _STACKED)
-    out = [f'<div class="js-table{shape}"><table data-quarto-disable-processing="true">']
+    out = [f'<div class="js-table{_shape(table)}"><table data-quarto-disable-processing="true">']
     if caption and table.caption:
         out.append(f"<caption>{escape_html(table.caption)}</caption>")
     head = "".join(
         f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>' for c in table.columns
     )
-    body_kinds = [
-        kinds[c.side] + " words" * whole
-        for c, whole in zip(table.columns, of_words(table), strict=True)
-    ]
     out.append(f"<thead><tr>{head}</tr></thead><tbody>")
     for group, row, values in zip(groups(table), aligned(table), table.rows, strict=True):
         if group:
@@ -60,9 +57,10 @@ def html(table: TableContents, *, caption: bool = True) -> str:
                 f"{escape_html(group)}</td></tr>"
             )
         cells = "".join(
-            f'<td class="{kind}"{_kind(values.get(c.key), c.side)} '
+            f'<td class="{kinds[c.side]}{" none" * (text.strip() == DASH)}"'
+            f'{_kind(values.get(c.key), c.side)} '
             f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
-            for c, kind, text in zip(table.columns, body_kinds, row, strict=True)
+            for c, text in zip(table.columns, row, strict=True)
         )
         out.append(f"<tr>{cells}</tr>")
     out.append("</tbody></table></div>")
@@ -191,16 +189,34 @@ def _kind(value: object, side: str) -> str:
     return ' data-kind="label"' if side == "left" and not isinstance(value, Shown) else ""
 
 
+def _shape(table: TableContents) -> str:
+    """How wide it is, for the page's style: type, whole numbers, one value a line on a phone."""
+    widths, apart = letters(table), 2 * len(table.columns)
+    width = sum(widths) + apart
+    sides = [c.side for c in table.columns]
+    least = apart + sum(
+        min(w, WORD) if s == "left" else w for s, w in zip(sides, widths, strict=True)
+    )
+    names = {
+        "wide": width > _WIDE,
+        "wider": width > _WIDER,
+        "whole": least <= (_FULL if width > _WIDER else _WIDER),
+        "stack": width > _STACKED and len(sides) > 2,
+    }
+    return "".join(f" {name}" for name, holds in names.items() if holds)
+
+
 def _html_cell(value: object, text: str) -> str:
-    """A cell's text; line breaks are kept, and long words may break."""
+    """A cell's text; line breaks are kept, and long words may break, at their joints if any."""
     if isinstance(value, Shown):
         return f'<span class="cell">{value.html}</span>'
-    shown = escape_html(text).replace("\n", "<br>")
-    if not _LONG_WORD.search(text):
-        return shown
     words = [
-        "<wbr>".join(escape_html(part) for part in re.findall(r".{1,12}", word))
-        if len(word) > 24
+        "<wbr>".join(
+            escape_html(piece)
+            for part in _JOINT.split(word)
+            for piece in (re.findall(r".{1,12}", part) if len(part) > WORD else [part])
+        )
+        if _LONG_WORD.fullmatch(word)
         else escape_html(word)
         for word in re.split(r"(\s)", clean(text))
     ]
