@@ -58,7 +58,7 @@ def html(table: TableContents, *, caption: bool = True) -> str:
             )
         cells = "".join(
             f'<td class="{kinds[c.side]}{" none" * (text.strip() == DASH)}"'
-            f'{_kind(values.get(c.key), c.side)} '
+            f"{_kind(values.get(c.key), c.side)} "
             f'data-label="{escape_html(c.heading)}">{_html_cell(values.get(c.key), text)}</td>'
             for c, text in zip(table.columns, row, strict=True)
         )
