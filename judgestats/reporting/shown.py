@@ -272,11 +272,11 @@ def named(text: str) -> str:
     >>> named("run 1 of 2 "), named("and")
     ('[run 1 of 2]{data-kind="label"} ', 'and')
     """
-    inner = text.strip()
+    inner = text.strip(" ")  # other spaces keep what they stand between on one line
     if not any(letter.isdigit() for letter in inner):
         return Shown(((text, ""),)).markdown if inner else text
     before, after = " " * text.startswith(" "), " " * text.endswith(" ")
-    return f'{before}[{escape_markdown(inner)}]{{data-kind="label"}}{after}'
+    return f'{before}[{_escaped(inner)}]{{data-kind="label"}}{after}'
 
 
 def words(results: Results, where: str) -> str:

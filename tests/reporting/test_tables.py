@@ -209,6 +209,26 @@ def test_long_words_may_break_in_html_and_keep_their_text() -> None:
     assert "short<br>line" in cell
 
 
+def test_a_wide_table_keeps_its_numbers_whole_and_two_columns_are_never_unfolded() -> None:
+    names = [f"measure {k}" for k in range(7)]
+    row = {"name": "coding-off-by-one/author-d", **dict.fromkeys(names, ".72 [.60, .81]")}
+    columns = [Column(key="name"), *(Column(key=k, align="right") for k in names)]
+
+    def shape(count: int) -> list[str]:
+        html = Table(columns=tuple(columns[:count]), rows=(row,)).to_html()
+        return re.findall(r'<div class="js-table([^"]*)"', html)[0].split()
+
+    assert shape(2) == ["whole"]
+    assert shape(6) == ["wide", "wider", "whole", "stack"]
+    assert "whole" not in shape(8)
+    long = {"a": "x" * 40, "b": "y" * 40}
+    two = Table(columns=(Column(key="a"), Column(key="b")), rows=(long,)).to_html()
+    assert "stack" not in two
+    absent = Table(columns=(columns[0], Column(key="b", format="number")), rows=(row,)).to_html()
+    assert '<td class="num none"' in absent
+    assert "coding-off-by-one/<wbr>author-d" in absent.replace("-<wbr>", "-")
+
+
 def test_without_the_builtin_renderer_there_is_no_fallback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 from judgestats.reporting.runs import Run
@@ -17,6 +18,7 @@ __all__ = ["answer_texts", "answers", "sentences"]
 
 _MOST = 4
 """Answers that page one has room for: the tables tell all."""
+_P = re.compile(r"\bp (= )?$")
 
 
 def answers(run: Run) -> Markdown:
@@ -49,7 +51,9 @@ def _marked(answer: Answer, results: Results, file: str) -> str:
     for start, end, number in sorted(_numbers(answer, results), key=lambda n: n[0]):
         if start >= at:
             placed = number.within(file) if file else number
-            out += [named(answer.text[at:start]), placed.markdown]
+            # "p = " stays with its number
+            before = _P.sub(lambda match: match[0].replace(" ", "\u00a0"), answer.text[at:start])
+            out += [named(before), placed.markdown]
             at = end
     return "".join([*out, named(f"{answer.text[at:].rstrip('.')}.")])
 
@@ -80,4 +84,4 @@ def _numbers(answer: Answer, results: Results) -> Iterator[tuple[int, int, Shown
         if start >= 0 and math.isfinite(results.headlines[i].p_adjusted):
             at = start + len(whole)
             where = address("", f"headlines.{i}.p_adjusted")
-            yield at - len(number), at, Shown(((number, where),))
+            yield at - len(number), at, Shown(((number.replace(" ", "\u00a0"), where),))

@@ -13,6 +13,7 @@ from judgestats.reporting.sections.estimate_tables import subject_of
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured, measures
 from judgestats.reporting.sections.page_one import above
 from judgestats.reporting.sections.pairs import SAID, p_of, pairs
+from judgestats.reporting.sections.systems import systems
 from judgestats.reporting.show import Markdown, Showable
 from judgestats.reporting.shown import (
     NOTHING,
@@ -224,6 +225,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         left_out = " Tests that stay open, and further ones, stand in tables/tests.csv."
         differing = [r for r in decided if r["verdict"] == "differs"]
         rows = (decided if len(decided) <= _MOST_ROWS else differing or rows)[:_MOST_ROWS]
+    rows = _by_group(rows)
     columns = [
         Column(key="what", label="Of"),
         Column(key="of", label="Effect"),
@@ -253,6 +255,8 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
     kept = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
     kept = [e for e in kept if address(e.id, "estimate") not in first]
+    if systems(run) is not None:  # the table of systems holds them
+        kept = [e for e in kept if e.estimand != "strength"]
     described = _numbers_of_conditions(run, first)
     kept = [e for e in kept if (subject_of(e), *_rounded(Measured.of(e))) not in described]
     if not kept:
@@ -261,15 +265,18 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
     for e in kept[:_MOST_ROWS]:
         m = Measured.of(e)
         entry = estimand_of(e.estimand)
+        subject = subject_of(e) or _whole_of(run, e)
+        alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
         rows.append(
             {
                 "group": _question_of(run, e),
-                "what": subject_of(e) or _whole_of(run, e) or e.title,
-                "of": entry.label if times[subject_of(e), e.estimand] == 1 else e.title,
+                "what": subject or e.title,
+                "of": entry.label if alone else e.title.removesuffix(f" ({subject})"),
                 "value": m.shown(),
                 "chance": m.chance_shown(),
             }
         )
+    rows = _by_group(rows)
     columns = [
         Column(key="what", label="Of"),
         Column(key="of", label="What"),
@@ -292,6 +299,12 @@ def _estimates(run: Run, estimates: Sequence[Estimate]) -> Table | None:
         note=" ".join(filter(None, notes)),
         label="tbl-estimates",
     )
+
+
+def _by_group(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a question together, questions in the order in which they first stand."""
+    order = list(dict.fromkeys(row["group"] for row in rows))
+    return sorted(rows, key=lambda row: order.index(row["group"]))
 
 
 def _whole_of(run: Run, record: Record) -> str:

@@ -19,6 +19,7 @@ _MOST = 10
 _CUT = 120
 _ID = "disagreements"
 _FILE = Path("tables", "disagreements.csv")
+_TEXTS = ("question", "answer", "judge_says")
 
 
 def disagreements(run: Run) -> list[Showable]:
@@ -39,7 +40,7 @@ def disagreements(run: Run) -> list[Showable]:
             "condition": str(row["condition"]),
             "item": str(row["item_id"]),
             **{k: _number(row, k, i) for k in ("judge", "people")},
-            **{k: _cut(row.get(k)) for k in ("question", "answer", "judge_says")},
+            **{k: _cut(row.get(k)) for k in _TEXTS},
         }
         for i, row in listed[:_MOST]
     ]
@@ -58,7 +59,7 @@ def disagreements(run: Run) -> list[Showable]:
         columns=tuple(c for c in columns if any(r[c.key] for r in rows)),
         rows=tuple(rows),
         caption="Where judge and people differ most, the widest gaps of all conditions first.",
-        note="Long texts are cut.",
+        note="Long texts are cut." * any(r[k] for r in rows for k in _TEXTS),
         label="tbl-disagreements",
     )
     return [table, *_link(run)]
