@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from judgestats.results import Results
-from judgestats.results.answers import number_of, shown
+from judgestats.results.answers import decimals_of, number_of, shown
 from judgestats.results.brief import Brief, brief_of
 from judgestats.results.estimands import name_of
 from judgestats.results.numbers import adjusted_p, bounds_of, column_decimals
@@ -29,7 +29,8 @@ def assert_screen(found: Results) -> Brief:
                     number_of(found, cell.record), decimals=decimals
                 )
     for answer in brief.answers:
-        assert not re.search(r"\d", _rest(answer.text, answer.headlines, answer.records, found))
+        rest = _rest(answer.text, answer.headlines, answer.records, found)
+        assert not re.search(r"\d", rest), (answer.text, rest)
     for width in (60, 80, 100):
         lines = screen_of(brief, width=width, more="judgestats show 01234567", closing=2)
         text = plain_text([*lines, *next_line(["judgestats show 01234567", "mlflow ui"], width)])
@@ -45,9 +46,12 @@ def assert_screen(found: Results) -> Brief:
 def _rest(text: str, headlines: tuple[str, ...], records: tuple[str, ...], found: Results) -> str:
     """An answer without what is a record's field, a name, or a count of what is named."""
     known: list[str] = []
-    for record in (number_of(found, i) for i in records):
-        known += [part for part in shown(record) if part]
-        known += shown(record)[1].strip("[]").replace("−", "").split(", ")
+    decimals = decimals_of(found)
+    for i in records:
+        record = number_of(found, i)
+        number, bounds = shown(record, decimals=decimals.get(i))
+        known += [part for part in (number, bounds) if part]
+        known += bounds.strip("[]").replace("−", "").split(", ")
         known += [getattr(record, "a", ""), getattr(record, "b", "")]
         known.append(hangs_on(record.details))
     for headline in found.headlines:

@@ -51,7 +51,10 @@ REVISION = (
 """A word after a verdict that takes it back, if another verdict follows."""
 
 WITHDRAWN = re.compile(
-    r"\s(?:is\s(?:what\b|(?:only\s|just\s)?(?:the\sformat|an?\sexample))|if\b)"
+    r"\s(?:is\s(?:what\b|(?:only\s|just\s)?(?:the\sformat|an?\sexample))"
+    # A judge that copies the instruction behind its own verdict has given it.
+    r"|if\b(?!(?<=([A-E])\]\]\sif)\s(?:assistant|answer|response)\s\1\sis\sbetter"
+    r"[.!\u201d\"']{0,2}\s{0,3}\Z))"
     r"|\s?\((?:just\s|only\s)?an?\sexample"
     rf"|[\s.,;:!()\u2013\u2014-]{{0,4}}(?:(?:but|{REVISION})\s){{0,2}}"
     r"(?:(?:scratch|strike)\sthat\b|(?:just\s)?(?:kidding|joking)\b|not(?=[.!]{0,3}\s{0,3}\Z)"

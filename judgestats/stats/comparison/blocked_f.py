@@ -102,19 +102,17 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
     low, high = bound(1 - tail), bound(tail)
     interval = Interval(low=low, high=high, level=level, method="noncentral F")
     notes: tuple[Note, ...] = ()
-    if not high > 0:  # F is smaller than chance alone makes it: an interval of width 0 says nothing
-        notes = (
-            Note(
-                code="no_interval",
-                message="F is so small that no noncentrality fits it: the interval is undefined.",
-            ),
-        )
+    # The share is never below what chance alone makes it on average; under a smaller F the
+    # noncentrality that fits ends below it, or there is none.
+    if not high > share:
+        message = "F is smaller than chance alone makes it: no noncentrality fits the share."
+        notes = (Note(code="no_interval", message=f"No interval: {message}"),)
     return Estimate(
         name="partial_eta_squared",
         label="Partial eta squared (share of the within-block variation)",
         estimator="F df1 / (F df1 + df2)",
         estimate=share,
-        interval=interval if math.isfinite(f) and high > 0 else None,
+        interval=interval if math.isfinite(f) and high > share else None,
         sample=sample,
         notes=notes,
     )
