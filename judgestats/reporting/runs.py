@@ -173,8 +173,7 @@ class Run:
     @property
     def simulated_judges(self) -> list[str]:
         """The names of the judges that were simulated."""
-        listed = self.facts.get("judges") or []
-        return [str(j.get("name", "")) for j in listed if j.get("simulated")]
+        return self.records.simulated_judges
 
     @property
     def simulated(self) -> bool:

@@ -107,13 +107,21 @@ class Results(Part):
                 f"no result is called {result_id!r}. There are: {', '.join(self._by_id)}"
             ) from None
 
+    def _asked(self) -> list[Mapping[str, Plain]]:
+        listed = (self.facts.get(key) for key in ("judges", "stage_judges"))
+        every = [j for judges in listed if isinstance(judges, (list, tuple)) for j in judges]
+        return [judge for judge in every if isinstance(judge, Mapping)]
+
+    @property
+    def simulated_judges(self) -> list[str]:
+        """The names of the judges that were simulated."""
+        return [str(judge.get("name", "")) for judge in self._asked() if judge.get("simulated")]
+
     @property
     def all_simulated(self) -> bool:
         """Whether judges were simulated, and no model was asked beside them."""
-        listed = (self.facts.get(key) or [] for key in ("judges", "stage_judges"))
-        asked = [j for judges in listed if isinstance(judges, (list, tuple)) for j in judges]
         return bool(self.facts.get("simulated")) and all(
-            judge.get("simulated", True) for judge in asked if isinstance(judge, dict)
+            judge.get("simulated", True) for judge in self._asked()
         )
 
     def __contains__(self, result_id: str) -> bool:

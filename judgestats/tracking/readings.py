@@ -27,7 +27,10 @@ def answer_note(results: Results) -> str:
     <BLANKLINE>
     Is it?
     """
-    simulated = "SIMULATED judges: no model was asked." if results.all_simulated else ""
+    names = ", ".join(results.simulated_judges)
+    simulated = f"SIMULATED: {names}. No model was asked for these." if names else ""
+    if results.all_simulated:
+        simulated = "SIMULATED judges: no model was asked."
     advice = results.recommendation.text if results.recommendation is not None else ""
     parts = (
         f"**{results.answer}**" if results.answer else "",

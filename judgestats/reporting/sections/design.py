@@ -60,8 +60,7 @@ def _what_is_simulated(runs: Sequence[Run]) -> str:
         return f"{named}: SIMULATED, no model was asked. Those numbers show the method only."
     if len(runs) == 1:
         names = runs[0].simulated_judges
-        asked = len(runs[0].facts.get("judges") or [])
-        if 0 < len(names) < asked:
+        if names and not runs[0].all_simulated:
             return (
                 f"SIMULATED: {shorten(', '.join(names), limit=60)} (no model was asked). Those "
                 "numbers show the method only."

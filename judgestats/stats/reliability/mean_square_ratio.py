@@ -45,6 +45,8 @@ class MeanSquareRatio:
         Each cluster's part of the sum of squares behind `error`.
     k : float
         Judgments an item, n0 where they are unequal.
+    symbol : str
+        Which ratio: the error is that within items, or the residual.
 
     Notes
     -----

@@ -306,10 +306,8 @@ def _between_items(
         return between.replace(reason=why), icc.replace(reason=why)
     mean = column.mean[several, 0]
     within = column.variance[several, 0] * (n - column.ddof)
-    total = float(n.sum())
-    ms_w = float(within.sum()) / (total - n_items)
-    ms_b = float(np.sum(n * (mean - np.dot(n, mean) / total) ** 2)) / (n_items - 1)
-    n0 = (total - float(np.sum(n**2)) / total) / (n_items - 1)
+    ratio = MeanSquareRatio.one_way(n=n, mean=mean, within=within, codes=column.cluster[several])
+    ms_b, ms_w, n0 = ratio.between, ratio.error, ratio.k
     between = between.replace(estimate=(ms_b - ms_w) / n0, details={"ms_b": ms_b, "ms_w": ms_w})
     if ms_b <= 1e-14 and ms_w == 0:
         return between, icc.replace(reason="all scores are alike: there is no variance to share")
@@ -317,8 +315,5 @@ def _between_items(
     if ms_w == 0:
         message = "No interval: replications never differ, so that ICC is 1 by repetition."
         return between, icc.replace(notes=(Note(code="fixed_randomness", message=message),))
-    codes = column.cluster[several]
-    interval, notes = MeanSquareRatio.one_way(
-        n=n, mean=mean, within=within, codes=codes
-    ).icc_interval(single=True, level=level)
+    interval, notes = ratio.icc_interval(single=True, level=level)
     return between, icc.replace(interval=interval, notes=notes)
