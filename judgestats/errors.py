@@ -20,6 +20,7 @@ __all__ = [
     "RenderError",
     "StoreError",
     "nearest",
+    "one_of",
     "printable",
 ]
 
@@ -98,6 +99,32 @@ class InputError(JudgestatsError, ValueError):
 
 class JudgeError(JudgestatsError):
     """A judge cannot be reached, refuses the key, or cannot do what was asked."""
+
+
+def one_of(
+    where: str,
+    argument: str,
+    value: object,
+    allowed: Iterable[object],
+    *,
+    advice: str = "Choose one of these.",
+) -> None:
+    """Refuse a value that is none of the allowed ones.
+
+    Examples
+    --------
+    >>> one_of("wilcoxon_signed_rank", "zeros", "prat", ("drop", "pratt"))
+    Traceback (most recent call last):
+    ...
+    judgestats.errors.InputError: wilcoxon_signed_rank: zeros must be one of drop, pratt, got ...
+    """
+    options = tuple(allowed)
+    if value not in options:
+        names = [str(option) for option in options]
+        raise InputError(
+            f"{where}: {argument} must be one of {', '.join(names)}, got {value!r}."
+            f"{nearest(str(value), names)} {advice}"
+        )
 
 
 class BudgetError(JudgestatsError):

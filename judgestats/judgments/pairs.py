@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,8 +67,7 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
     >>> [combined(ab, ba, rule=r).tolist() for r in RULES]
     [['a', 'tie', 'tie', ''], ['a', 'a', 'b', ''], ['a', '', '', '']]
     """
-    if rule not in RULES:
-        raise InputError(f"combined: rule must be one of {', '.join(RULES)}, got {rule!r}.")
+    one_of("combined", "rule", rule, RULES)
     if rule == "first":
         return ab.astype(object)
     otherwise = "tie" if rule == "tie" else ""

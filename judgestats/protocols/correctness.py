@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.explained import explained_schema, explained_words, prompted
@@ -49,11 +49,7 @@ class Correctness:
     reasoning: str = "none"
 
     def __post_init__(self) -> None:
-        if self.reasoning not in REASONING:
-            raise InputError(
-                f"{type(self).__name__}: reasoning must be one of {', '.join(REASONING)}, got "
-                f"{self.reasoning!r}."
-            )
+        one_of(type(self).__name__, "reasoning", self.reasoning, REASONING)
         self.template.require(set(self.needs), offered=_OFFERED)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:

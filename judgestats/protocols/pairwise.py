@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.items.schema import Item
 from judgestats.protocols.base import (
     Prompted,
@@ -99,11 +99,7 @@ class Pairwise:
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.reasoning not in REASONING:
-            raise InputError(
-                f"Pairwise: reasoning must be one of {', '.join(REASONING)}, got "
-                f"{self.reasoning!r}."
-            )
+        one_of("Pairwise", "reasoning", self.reasoning, REASONING)
         if not self.orders or not set(self.orders) <= set(ORDERS):
             raise InputError(f"Pairwise: orders must be among {ORDERS}, got {self.orders!r}.")
         there = self.template.placeholders

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Unit, Verdict
 from judgestats.protocols.explained import explained_schema, explained_words, prompted
@@ -72,11 +72,7 @@ class Pointwise:
     guideline: str = ""
 
     def __post_init__(self) -> None:
-        if self.reasoning not in REASONING:
-            raise InputError(
-                f"Pointwise: reasoning must be one of {', '.join(REASONING)}, "
-                f"got {self.reasoning!r}."
-            )
+        one_of("Pointwise", "reasoning", self.reasoning, REASONING)
         needed = {"response"} | (
             set() if "conversation" in self.template.placeholders else {"question"}
         )

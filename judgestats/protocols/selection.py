@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.items.answers import best_response, holds_target
 from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
@@ -161,10 +161,7 @@ class Selection:
             ("reasoning", self.reasoning, REASONING),
             ("reading", self.reading, READINGS),
         ):
-            if value not in offered:
-                raise InputError(
-                    f"Selection: {what} must be one of {', '.join(offered)}, got {value!r}."
-                )
+            one_of("Selection", what, value, offered)
         if self.options is not None and not 2 <= self.options < MOST_OPTIONS:
             raise InputError(
                 f"Selection: options must be from 2 to {MOST_OPTIONS - 1}, got {self.options}."

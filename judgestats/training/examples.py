@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.items.labelled import label_table
 from judgestats.items.schema import Item
 from judgestats.protocols.base import ReplyMode, Status, Unit
@@ -93,8 +93,7 @@ class Filters:
     balance: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"export: mode must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        one_of("export", "mode", self.kind, KINDS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.items.schema import Item
 from judgestats.protocols.base import Prompted, ReplyMode, Unit
 from judgestats.protocols.naming import pair_name
@@ -108,11 +108,7 @@ class CrowdComparison(Worded):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.selection not in SELECTIONS:
-            raise InputError(
-                f"CrowdComparison: selection must be one of {', '.join(SELECTIONS)}, got "
-                f"{self.selection!r}."
-            )
+        one_of("CrowdComparison", "selection", self.selection, SELECTIONS)
         if self.k != 1 and (self.k < 2 or self.k % 2):
             raise InputError(
                 f"CrowdComparison: k must be 1 or an even number, got {self.k}: half of the "

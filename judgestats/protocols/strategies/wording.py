@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from types import MappingProxyType
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.items.schema import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 from judgestats.protocols.pairwise import ORDERS, Pairwise
@@ -92,10 +92,7 @@ class Wording:
     limit: int = MAX_INSERTED
 
     def __post_init__(self) -> None:
-        if self.orders not in ORDER_RULES:
-            raise InputError(
-                f"Wording: orders must be one of {', '.join(ORDER_RULES)}, got {self.orders!r}."
-            )
+        one_of("Wording", "orders", self.orders, ORDER_RULES)
         if not 200 <= self.limit <= 100_000:
             raise InputError(
                 f"Wording: limit must be 200 to 100,000 characters of a judgment, got {self.limit}."

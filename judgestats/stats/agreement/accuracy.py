@@ -10,7 +10,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.alignment import (
     OUTCOMES,
     TIE,
@@ -73,10 +73,7 @@ def accuracy(
     [0.25, 0.5, 0.5]
     """
     where = "accuracy"
-    if ties not in {"include", "exclude", "half"}:
-        raise InputError(
-            f"{where}: ties must be include, exclude or half, got {ties!r}. Choose one."
-        )
+    one_of(where, "ties", ties, ("include", "exclude", "half"))
     if tuple(categories) != OUTCOMES and ties != "include":
         raise InputError(
             f"{where}: ties={ties!r} needs the outcomes a, b and tie, got {list(categories)}. "
@@ -164,8 +161,7 @@ def human_ceiling(
             f"{where}: labels must have shape (pairs, annotators) with at least two annotators, "
             f"got {codes.shape}. Put one pair in each row."
         )
-    if score not in {"alignment", "accuracy"}:
-        raise InputError(f"{where}: score must be alignment or accuracy, got {score!r}.")
+    one_of(where, "score", score, ("alignment", "accuracy"))
     both = list(itertools.combinations(range(codes.shape[1]), 2))
     credit = np.column_stack([pair_credit(codes[:, i], codes[:, j]) for i, j in both])
     if score == "accuracy":

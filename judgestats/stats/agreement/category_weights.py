@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.layouts.count_table import CountTable
 
 __all__ = ["WeightName", "agreement_weights", "weights_for"]
@@ -53,11 +53,13 @@ def agreement_weights(values: ArrayLike, *, kind: WeightName | str = "unweighted
            [0. , 0.5, 1. ]])
     """
     v = np.asarray(values, dtype=float)
-    if kind not in {"unweighted", "linear", "quadratic", "ordinal"}:
-        raise InputError(
-            "agreement_weights: kind must be unweighted, linear, quadratic or ordinal, got "
-            f"{kind!r}. Choose one, or give a weight matrix."
-        )
+    one_of(
+        "agreement_weights",
+        "kind",
+        kind,
+        ("unweighted", "linear", "quadratic", "ordinal"),
+        advice="Choose one, or give a weight matrix.",
+    )
     if v.ndim != 1 or np.any(np.diff(v) <= 0):
         raise InputError(
             "agreement_weights: values must be one increasing number per category, got "

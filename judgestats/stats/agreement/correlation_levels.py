@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.human_correlation import CorrelationName, correlate
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.inference.jackknife import interval_of_left_out
@@ -80,10 +80,7 @@ def correlation_by_level(
     """
     where = "correlation_by_level"
     x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-    if method not in {"pearson", "spearman", "kendall"}:
-        raise InputError(
-            f"{where}: method must be pearson, spearman or kendall, got {method!r}. Choose one."
-        )
+    one_of(where, "method", method, ("pearson", "spearman", "kendall"))
     if x.ndim != 1 or x.shape != y.shape or x.size == 0:
         raise InputError(
             f"{where}: judge and human must be one number for each item, got shapes {x.shape} and "

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.agreement.grade_score_items import (
     chance_grade_score,
@@ -104,11 +104,8 @@ def grade_score(
     4 items, 3 rotations
     """
     where = "grade_score"
-    if score not in {*_KEYS, "corrected"} or unread not in {"complete", "available"}:
-        raise InputError(
-            f"{where}: score must be grade, llm, choice or corrected and unread complete or "
-            f"available, got {score!r} and {unread!r}. The defaults are grade and complete."
-        )
+    one_of(where, "score", score, (*_KEYS, "corrected"))
+    one_of(where, "unread", unread, ("complete", "available"))
     items = grade_score_items(positions, n_options=n_options)
     used = items["complete"] if unread == "complete" else items["n_read"] > 0
     values = items[_KEYS.get(score, score)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.kendall import kendall_correlation
 from judgestats.stats.comparison.spearman import spearman_correlation
@@ -109,10 +109,7 @@ def human_correlation(
     [0.8286, 0.8286, 0.6]
     """
     where = "human_correlation"
-    if method not in _LABELS:
-        raise InputError(
-            f"{where}: method must be pearson, spearman or kendall, got {method!r}. Choose one."
-        )
+    one_of(where, "method", method, _LABELS)
     x_all, y_all = _scores(judge, "judge", where), _scores(human, "human", where)
     if x_all.shape[0] != y_all.shape[0]:
         raise InputError(

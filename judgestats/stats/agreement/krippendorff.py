@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import least_krippendorff_alpha
 from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
@@ -153,11 +153,7 @@ def krippendorff_alpha(
     'every verdict is A: nothing can be told apart, expected disagreement is 0 (raw agreement is 1)'
     """
     where = "krippendorff_alpha"
-    if metric not in _METRICS:
-        raise InputError(
-            f"{where}: metric must be one of {', '.join(_METRICS)}, got {metric!r}. Letters and "
-            "names are nominal."
-        )
+    one_of(where, "metric", metric, _METRICS, advice="Letters and names are nominal.")
     table = count_table(verdicts, categories=categories, where=where)
     numeric = all(isinstance(c, (int, float)) for c in table.categories)
     if (metric == "ordinal" and not table.is_ordered) or (

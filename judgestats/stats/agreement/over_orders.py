@@ -14,7 +14,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import (
     least_against_even_chance,
     least_fleiss_kappa,
@@ -192,11 +192,7 @@ def repetition_over_orders(
     (0.6471, True)
     """
     where = "repetition_over_orders"
-    if coefficient not in _COEFFICIENTS:
-        raise InputError(
-            f"{where}: coefficient must be one of {', '.join(_COEFFICIENTS)}, got {coefficient!r}. "
-            "Choose one."
-        )
+    one_of(where, "coefficient", coefficient, _COEFFICIENTS)
     tables = _tables(orders, where=where)
     own = _COEFFICIENTS[coefficient]
     data = np.concatenate([t.counts for t in tables], axis=1)

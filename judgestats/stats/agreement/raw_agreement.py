@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.agreement.category_weights import WeightName, weights_for
 from judgestats.stats.agreement.chance_corrected import agreement_terms
 from judgestats.stats.inference.counted_codes import CountedCodes
@@ -292,11 +292,13 @@ def flip_rate(
         "items": "Items whose replications are not unanimous",
         "mode": "Replications off the item's modal verdict",
     }
-    if kind not in labels:
-        raise InputError(
-            f"flip_rate: kind must be pairs, items or mode, got {kind!r}. 'pairs' does not depend "
-            "on the number of replications."
-        )
+    one_of(
+        "flip_rate",
+        "kind",
+        kind,
+        labels,
+        advice="'pairs' does not depend on the number of replications.",
+    )
 
     def values(counts: NDArray[Any]) -> FloatArray:
         r = counts.sum(axis=-1)
@@ -359,11 +361,7 @@ def verdict_entropy(
     >>> verdict_entropy([["A", "B"], ["B", "B"]]).estimate
     0.5
     """
-    if correction not in {"plugin", "miller-madow"}:
-        raise InputError(
-            f"verdict_entropy: correction must be plugin or miller-madow, got {correction!r}. "
-            "Choose one."
-        )
+    one_of("verdict_entropy", "correction", correction, ("plugin", "miller-madow"))
 
     def values(counts: NDArray[Any]) -> FloatArray:
         r = counts.sum(axis=-1)

@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -86,8 +86,7 @@ def run_change(
     (True, 0.3, 0.32)
     """
     where = "run_change"
-    if kind not in _LABELS:
-        raise InputError(f"{where}: kind must be verdicts or scores, got {kind!r}. Choose one.")
+    one_of(where, "kind", kind, _LABELS)
     if inference["n_permutations"] < 1:
         raise InputError(f"{where}: n_permutations must be at least 1, got 0. Use 9999.")
     pooled, split = _pooled(before, after, kind, where)

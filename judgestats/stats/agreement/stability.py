@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Note
 from judgestats.stats.inference.sum_statistics import (
@@ -236,11 +236,10 @@ def majority_stability(
     'no item has the 8 judgments that two dis'
     """
     where = "majority_stability"
-    if estimator not in {"disjoint", "plug-in"} or ties not in {"random", "own"} or k < 1:
-        raise InputError(
-            f"{where}: estimator must be disjoint or plug-in, ties random or own and k at least 1, "
-            f"got {estimator!r}, {ties!r} and {k}. Use k=3, estimator='disjoint', ties='random'."
-        )
+    one_of(where, "estimator", estimator, ("disjoint", "plug-in"))
+    one_of(where, "ties", ties, ("random", "own"))
+    if k < 1:
+        raise InputError(f"{where}: k must be at least 1, got {k}. Use k=3.")
     table = count_table(verdicts, categories=categories, where=where)
     least = 2 * k if estimator == "disjoint" else 1
     counts = table.counts.astype(np.int64)

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.proportions import proportion_limits
@@ -204,8 +204,7 @@ def swap_consistency(
     (0.75, 'Clopper-Pearson (exact)')
     """
     where = "swap_consistency"
-    if ties not in {"verdict", "exclude"}:
-        raise InputError(f"{where}: ties must be verdict or exclude, got {ties!r}. Choose one.")
+    one_of(where, "ties", ties, ("verdict", "exclude"))
     a, b, _ = both_orders(first_order, second_order, where)
     n_ties = int(np.sum(a == 2) + np.sum(b == 2))
     n_read = int(np.sum(a >= 0) + np.sum(b >= 0))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import (
     IntervalMethod,
@@ -79,11 +79,9 @@ def pairwise_from_scores(
             f"{where}: score_a and score_b must hold the same pairs, got shapes {a.shape} and "
             f"{b.shape}. Align them by pair."
         )
-    if not margin >= 0 or ties not in {"tie", "missing", "random"}:
-        raise InputError(
-            f"{where}: margin must be 0 or more and ties tie, missing or random, got {margin} and "
-            f"{ties!r}. The defaults are 0 and 'tie'."
-        )
+    one_of(where, "ties", ties, ("tie", "missing", "random"))
+    if not margin >= 0:
+        raise InputError(f"{where}: margin must be 0 or more, got {margin}. The default is 0.")
     read_a, read_b = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
     gap = np.nansum(a, axis=1) / np.maximum(read_a, 1) - np.nansum(b, axis=1) / np.maximum(
         read_b, 1
@@ -176,8 +174,7 @@ def intransitive_triads(
             f"{where}: question, first, second and verdict must have the same length, got "
             f"{[c.shape for c in columns]} and {codes.shape}. Give one row for each verdict."
         )
-    if ties not in {"exclude", "weak"}:
-        raise InputError(f"{where}: ties must be exclude or weak, got {ties!r}. Choose one.")
+    one_of(where, "ties", ties, ("exclude", "weak"))
     preferred_over: dict[Any, dict[Any, set[int]]] = {}
     for q, i, j, code in zip(*columns, codes.tolist(), strict=True):
         if i == j:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.attainable_minimum import least_vote_share
 from judgestats.stats.inference.counted_codes import CountedCodes
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
@@ -173,10 +173,7 @@ def vote_share_reliability(
     0.875
     """
     where = "vote_share_reliability"
-    if estimator not in {"anova", "kappa"}:
-        raise InputError(
-            f"{where}: estimator must be anova or kappa, got {estimator!r}. 'anova' is unbiased."
-        )
+    one_of(where, "estimator", estimator, ("anova", "kappa"), advice="'anova' is unbiased.")
     if k is not None and k < 1:
         raise InputError(f"{where}: k must be at least 1 or None, got {k}. Use 1 for one judgment.")
     table = count_table(verdicts, categories=categories, where=where)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.mcnemar import McNemarP, mcnemar_test
@@ -159,11 +159,7 @@ def cochran_q_test(
     (6.4, 0.0408)
     """
     where = "cochran_q_test"
-    if distribution not in {None, "chi2", "exact", "permutation"}:
-        raise InputError(
-            f"{where}: distribution must be chi2, exact or permutation, got {distribution!r}. "
-            "Choose one of these."
-        )
+    one_of(where, "distribution", distribution, (None, "chi2", "exact", "permutation"))
     blocks = read_blocks(
         verdicts, data, where=where, names=names, cluster=inference["cluster"], missing=missing
     )

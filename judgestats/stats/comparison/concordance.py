@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import undercoverage
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.noncentral import f_noncentrality
@@ -181,10 +181,7 @@ def kendalls_w(
     (0.5625, 0.0, 1.0)
     """
     where = "kendalls_w"
-    if interval not in {None, "f", "bootstrap", "none"}:
-        raise InputError(
-            f"{where}: interval must be f, bootstrap or none, got {interval!r}. Choose one."
-        )
+    one_of(where, "interval", interval, (None, "f", "bootstrap", "none"))
     blocks = read_blocks(
         scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
     )

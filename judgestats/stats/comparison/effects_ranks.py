@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.matched_effects import (
     MAX_MATRIX,
-    check_interval,
     fisher_interval,
     undercoverage,
 )
@@ -205,7 +204,7 @@ def rank_biserial(
     0.52
     """
     first, second, codes, sample = _two_samples(x, y, inference["cluster"], "rank_biserial")
-    check_interval("rank_biserial", interval, ("cliff", "fisher", "bootstrap", "none"))
+    one_of("rank_biserial", "interval", interval, (None, "cliff", "fisher", "bootstrap", "none"))
     return dominance(
         first,
         second,
@@ -248,7 +247,7 @@ def cliffs_delta(
     0.5556
     """
     first, second, codes, sample = _two_samples(x, y, inference["cluster"], "cliffs_delta")
-    check_interval("cliffs_delta", interval, ("cliff", "fisher", "bootstrap", "none"))
+    one_of("cliffs_delta", "interval", interval, (None, "cliff", "fisher", "bootstrap", "none"))
     return dominance(
         first,
         second,
@@ -297,7 +296,7 @@ def vargha_delaney_a(
     0.7778
     """
     first, second, codes, sample = _two_samples(x, y, inference["cluster"], "vargha_delaney_a")
-    check_interval("vargha_delaney_a", interval, ("cliff", "fisher", "bootstrap", "none"))
+    one_of("vargha_delaney_a", "interval", interval, (None, "cliff", "fisher", "bootstrap", "none"))
     delta = dominance(
         first,
         second,

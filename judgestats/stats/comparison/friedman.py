@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.comparison.concordance import concordance_of_ranks
 from judgestats.stats.comparison.friedman_result import (
     FriedmanResult,
@@ -124,11 +124,7 @@ def friedman_test(
     ('T=0', 'T=1', 0.0043)
     """
     where = "friedman_test"
-    if distribution not in {None, "chi2", "f", "exact", "permutation"}:
-        raise InputError(
-            f"{where}: distribution must be chi2, f, exact or permutation, got {distribution!r}. "
-            "Choose one of these."
-        )
+    one_of(where, "distribution", distribution, (None, "chi2", "f", "exact", "permutation"))
     blocks = read_blocks(
         scores, data, where=where, names=names, cluster=inference["cluster"], missing=missing
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Permutations, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
@@ -187,11 +187,7 @@ class FriedmanResult(TestResult):
     def versus(self, control: object, *, adjust: Adjustment = "holm") -> Comparisons:
         """Every condition against one control by the normal test on mean ranks (Demsar, 2006)."""
         label = level_label(control)
-        if label not in self.conditions:
-            raise InputError(
-                f"versus: control must be one of {', '.join(self.conditions)}, got {control!r}. "
-                "Name one of the conditions."
-            )
+        one_of("versus", "control", label, self.conditions)
         c = self.conditions.index(label)
         a = np.array([j for j in range(len(self.conditions)) if j != c])
         return self._normal_family(

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.rank_pairs import (
     SIDE,
     bootstrap_interval,
-    check_interval,
     clustered_p,
     is_untied,
     read_pairs,
     refusal,
 )
-from judgestats.stats.comparison.wilcoxon import Alternative, check_alternative, normal_p
+from judgestats.stats.comparison.wilcoxon import ALTERNATIVES, Alternative, normal_p
 from judgestats.stats.inference.keywords import NULL, Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -142,8 +141,8 @@ def kendall_correlation(
     (0.619, 0.06905)
     """
     where = "kendall_correlation"
-    check_alternative(where, alternative)
-    check_interval(where, interval, ("asymptotic", "bootstrap", "none"))
+    one_of(where, "alternative", alternative, ALTERNATIVES)
+    one_of(where, "interval", interval, (None, "asymptotic", "bootstrap", "none"))
     first, second, codes, sample, notes, data_name = read_pairs(
         x, y, inference["cluster"], missing, where
     )

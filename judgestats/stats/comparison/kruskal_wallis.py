@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Clustered, Permutations, Permuted, with_keywords
 from judgestats.stats.inference.noncentral import share_interval
@@ -291,10 +291,7 @@ def kruskal_test(
     ('a', 'c', 0.0128)
     """
     where = "kruskal_test"
-    if distribution not in {None, "chi2", "permutation"}:
-        raise InputError(
-            f"{where}: distribution must be chi2 or permutation, got {distribution!r}. Choose one."
-        )
+    one_of(where, "distribution", distribution, (None, "chi2", "permutation"))
     data = read_groups(
         values, groups, where=where, names=names, cluster=inference["cluster"], missing=missing
     )
@@ -303,8 +300,7 @@ def kruskal_test(
         raise InputError(
             f"{where}: at least 2 groups with values are required, got {k}. Check the labels."
         )
-    if ties not in {"rounded", "exact"}:
-        raise InputError(f"{where}: ties must be rounded or exact, got {ties!r}. Choose one.")
+    one_of(where, "ties", ties, ("rounded", "exact"))
     ranks = level_ranks(data.values) if ties == "rounded" else stats.rankdata(data.values)
     variance = float(ranks.var(ddof=1)) if n > 1 else 0.0
     reason = "all values are equal" if variance == 0 else ""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.pair_selection import (
     kth_average,
@@ -174,10 +174,7 @@ def hodges_lehmann_paired(
 
 
 def _check_convention(where: str, convention: str) -> None:
-    if convention not in {"walsh", "r"}:
-        raise InputError(
-            f"{where}: convention must be walsh or r, got {convention!r}. Choose one of these."
-        )
+    one_of(where, "convention", convention, ("walsh", "r"))
 
 
 def paired_estimate(

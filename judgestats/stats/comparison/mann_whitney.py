@@ -10,13 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.effects_ranks import dominance
 from judgestats.stats.comparison.kruskal_wallis import group_permutation_p
 from judgestats.stats.comparison.location_shift import shift_estimate
 from judgestats.stats.comparison.wilcoxon import (
+    ALTERNATIVES,
     Alternative,
-    check_alternative,
     continuity,
     normal_p,
     tail_p,
@@ -168,7 +168,7 @@ def mann_whitney_test(
     (15.0, 0.057143, 0.875)
     """
     where = "mann_whitney_test"
-    check_alternative(where, alternative)
+    one_of(where, "alternative", alternative, ALTERNATIVES)
     data = read_two_samples(
         x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -17,7 +17,6 @@ from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
 
 __all__ = [
-    "check_interval",
     "fisher_interval",
     "matched_estimate",
     "rank_biserial_paired",
@@ -37,15 +36,6 @@ def fisher_interval(r: float, se: float, level: float, method: str) -> Interval:
     z = math.atanh(r)
     half = float(stats.norm.isf((1 - level) / 2)) * se
     return Interval(low=math.tanh(z - half), high=math.tanh(z + half), level=level, method=method)
-
-
-def check_interval(where: str, interval: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse an unknown interval method."""
-    if interval is not None and interval not in allowed:
-        raise InputError(
-            f"{where}: interval must be one of {', '.join(allowed)}, got {interval!r}. "
-            "Choose one of these."
-        )
 
 
 def undercoverage(method: str, here: bool) -> list[Note]:
@@ -105,7 +95,7 @@ def rank_biserial_paired(
     """
     where = "rank_biserial_paired"
     blocks = as_paired(x, y, where=where, cluster=inference["cluster"])
-    check_interval(where, interval, ("jackknife", "fisher", "bootstrap", "none"))
+    one_of(where, "interval", interval, (None, "jackknife", "fisher", "bootstrap", "none"))
     return matched_estimate(
         noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1]),
         sample=blocks.sample,

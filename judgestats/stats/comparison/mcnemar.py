@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.wilcoxon import tail_p
 from judgestats.stats.inference.cluster_jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -80,10 +80,7 @@ def mcnemar_test(
     (14.0, 0.690038, 1.2727)
     """
     where = "mcnemar_test"
-    if distribution not in {"exact", "mid-p", "chi2"}:
-        raise InputError(
-            f"{where}: distribution must be exact, mid-p or chi2, got {distribution!r}. Choose one."
-        )
+    one_of(where, "distribution", distribution, ("exact", "mid-p", "chi2"))
     table, labels, n_excluded = square_table(x, y, where=where)
     if table.shape[0] > 2:
         raise InputError(

@@ -10,11 +10,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.comparison.wilcoxon import (
+    ALTERNATIVES,
     Alternative,
-    check_alternative,
     continuity,
     normal_p,
     tail_p,
@@ -122,7 +122,7 @@ def page_trend_test(
     (54.5, 0.010802, 0.8415)
     """
     where = "page_trend_test"
-    check_alternative(where, alternative)
+    one_of(where, "alternative", alternative, ALTERNATIVES)
     blocks = read_blocks(
         scores,
         data,
@@ -369,7 +369,7 @@ def jonckheere_test(
     (25.0, 0.00952)
     """
     where = "jonckheere_test"
-    check_alternative(where, alternative)
+    one_of(where, "alternative", alternative, ALTERNATIVES)
     data = read_groups(values, groups, where=where, names=names, missing=missing)
     if len(data.names) < 2:
         raise InputError(

@@ -25,7 +25,6 @@ from judgestats.stats.layouts.formula import Missing, parse_formula
 __all__ = [
     "SIDE",
     "bootstrap_interval",
-    "check_interval",
     "clustered_p",
     "is_untied",
     "read_pairs",
@@ -140,15 +139,6 @@ def clustered_p(
 
 
 _JACKKNIFE = "jackknife over clusters"
-
-
-def check_interval(where: str, interval: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse an unknown interval method."""
-    if interval is not None and interval not in allowed:
-        raise InputError(
-            f"{where}: interval must be one of {', '.join(allowed)}, got {interval!r}. "
-            "Choose one of these."
-        )
 
 
 def bootstrap_interval(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import ON_DEMAND, ClusterPermutations, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -110,8 +110,7 @@ def skillings_mack_test(
     (15.493049, 0.001440296)
     """
     where = "skillings_mack_test"
-    if ties not in {"adjust", "ignore"}:
-        raise InputError(f"{where}: ties must be adjust or ignore, got {ties!r}. Choose one.")
+    one_of(where, "ties", ties, ("adjust", "ignore"))
     blocks = read_incomplete_blocks(
         scores, data, where=where, names=names, cluster=inference["cluster"]
     )

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from judgestats.errors import one_of
 from judgestats.stats.comparison.matched_effects import undercoverage
 from judgestats.stats.comparison.rank_pairs import (
     SIDE,
     bootstrap_interval,
-    check_interval,
     clustered_p,
     is_untied,
     read_pairs,
     refusal,
 )
-from judgestats.stats.comparison.wilcoxon import Alternative, check_alternative
+from judgestats.stats.comparison.wilcoxon import ALTERNATIVES, Alternative
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
@@ -159,8 +159,8 @@ def spearman_correlation(
     (0.8214, 0.03413)
     """
     where = "spearman_correlation"
-    check_alternative(where, alternative)
-    check_interval(where, interval, ("bonett-wright", "fisher", "bootstrap", "none"))
+    one_of(where, "alternative", alternative, ALTERNATIVES)
+    one_of(where, "interval", interval, (None, "bonett-wright", "fisher", "bootstrap", "none"))
     first, second, codes, sample, notes, data_name = read_pairs(
         x, y, inference["cluster"], missing, where
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.comparison.location_shift import paired_estimate
 from judgestats.stats.comparison.matched_effects import matched_estimate
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
@@ -37,15 +37,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 CLUSTER_WORK = 40_000_000
 """Elementary steps up to which sign changes of clusters are enumerated exactly by default."""
-
-
-def check_alternative(where: str, alternative: str) -> None:
-    """Refuse an unknown alternative."""
-    if alternative not in ALTERNATIVES:
-        raise InputError(
-            f"{where}: alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}. "
-            "Choose one of these."
-        )
 
 
 def tail_p(null: FloatArray, observed: int, centre: float, alternative: Alternative) -> float:
@@ -146,9 +137,8 @@ def wilcoxon_signed_rank(
     (26.0, 0.046875, 0.8571)
     """
     where = "wilcoxon_signed_rank"
-    check_alternative(where, alternative)
-    if zeros not in {"drop", "pratt"}:
-        raise InputError(f"{where}: zeros must be drop or pratt, got {zeros!r}. Choose one.")
+    one_of(where, "alternative", alternative, ALTERNATIVES)
+    one_of(where, "zeros", zeros, ("drop", "pratt"))
     blocks = as_paired(
         x, y, where=where, names=names, cluster=inference["cluster"], missing=missing
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.results.wording import family_text
 from judgestats.stats.inference.result import Result, TestResult
@@ -132,11 +132,7 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
             f"p_adjust: p_values must be one-dimensional, got shape {p.shape}. "
             "Give the p-values of one family as a list."
         )
-    if method not in _RULES:
-        raise InputError(
-            f"p_adjust: method must be one of {', '.join(ADJUSTMENTS)}, got {method!r}. "
-            "Choose one of these."
-        )
+    one_of("p_adjust", "method", method, ADJUSTMENTS)
     present = ~np.isnan(p)
     if np.any((p[present] < 0) | (p[present] > 1)):
         bad = p[present][(p[present] < 0) | (p[present] > 1)][0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.inference.result import Interval, Note
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "Transform",
     "distribution_interval",
     "on_scale",
-    "one_of",
     "undefined_interval",
 ]
 
@@ -163,13 +162,3 @@ def on_scale(
     """
     one_of(where, "transform", transform, _FORWARD)
     return _FORWARD[transform], _BACKWARD[transform]
-
-
-def one_of(where: str, argument: str, value: str, allowed: Iterable[str]) -> None:
-    """Refuse a value that is not one of the allowed names."""
-    names = tuple(allowed)
-    if value not in names:
-        raise InputError(
-            f"{where}: {argument} must be one of {', '.join(names)}, got {value!r}. "
-            "Choose one of these."
-        )

@@ -11,7 +11,7 @@ import dataclasses
 import math
 from types import MappingProxyType
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 
 __all__ = [
     "Label",
@@ -107,11 +107,7 @@ _RULES = MappingProxyType(
 
 def _label(effect: str, size: float, rule: str) -> Label:
     rules = _RULES[effect]
-    if rule not in rules:
-        raise InputError(
-            f"interpret_{effect}: rule must be one of {', '.join(rules)}, got {rule!r}. "
-            "Choose one of these."
-        )
+    one_of(f"interpret_{effect}", "rule", rule, rules)
     if math.isnan(size):
         return Label(word="undefined", rule=rule, source=rules[rule].source)
     chosen = rules[rule]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.engine import map_blocks
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.keywords import NULL, ClusterPermutations, with_keywords
 from judgestats.stats.inference.permutation_summary import (
@@ -169,16 +169,8 @@ def permutation_distribution(
         tuple(np.asarray(a) for a in arrays) if isinstance(arrays, tuple) else (np.asarray(arrays),)
     )
     x = data[0]
-    if scheme not in SCHEMES:
-        raise InputError(
-            f"{where}: scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}. "
-            "Choose what the coefficient's null permutes."
-        )
-    if alternative not in {"greater", "less", "two-sided"}:
-        raise InputError(
-            f"{where}: alternative must be greater, less or two-sided, got {alternative!r}. "
-            "Choose one of these."
-        )
+    one_of(where, "scheme", scheme, SCHEMES, advice="Choose what the coefficient's null permutes.")
+    one_of(where, "alternative", alternative, ("greater", "less", "two-sided"))
     if inference["n_permutations"] < 1:
         raise InputError(f"{where}: n_permutations must be at least 1, got 0. Use 999.")
     least = 1 if scheme == "labels" else 2

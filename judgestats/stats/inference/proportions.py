@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy import optimize, special, stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
 __all__ = ["ProportionInterval", "proportion", "proportion_limits"]
@@ -54,11 +54,7 @@ def proportion_limits(
     >>> [round(v, 4) for v in proportion_limits(20, 40)]
     [0.352, 0.648]
     """
-    if method not in _METHODS:
-        raise InputError(
-            f"proportion_limits: method must be one of {', '.join(_METHODS)}, got {method!r}. "
-            "Choose one of these."
-        )
+    one_of("proportion_limits", "method", method, _METHODS)
     if not (n > 0 and 0 <= successes <= n):
         raise InputError(
             f"proportion_limits: 0 <= successes <= n and n > 0 are required, got {successes} of "

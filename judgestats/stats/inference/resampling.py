@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.engine import map_blocks
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.blas_threads import one_blas_thread
 from judgestats.stats.inference.bootstrap_intervals import (
     Method,
     Transform,
     distribution_interval,
-    one_of,
     undefined_interval,
 )
 from judgestats.stats.inference.keywords import Resampled, with_keywords

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.cluster_jackknife import (
     cluster_sums,
@@ -349,11 +349,9 @@ def estimate_from_sums(
     >>> out.estimate, bool(out.interval.low < 0.5 < out.interval.high)
     (0.5, True)
     """
-    if inference["interval"] not in INTERVALS:
-        raise InputError(
-            f"{where}: interval must be one of {', '.join(INTERVALS)}, got "
-            f"{inference['interval']!r}. The default is 'jackknife'."
-        )
+    one_of(
+        where, "interval", inference["interval"], INTERVALS, advice="The default is 'jackknife'."
+    )
     if scale == "log_ratio" and not math.isfinite(least):
         scale = "log_complement"
     groups = cluster_codes(inference["cluster"], data.shape[0], where=where)

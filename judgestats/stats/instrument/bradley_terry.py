@@ -14,7 +14,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import Adjustment
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
@@ -132,11 +132,8 @@ def bradley_terry(
     (('x', 'y', 'z'), [0.95, -0.48, -0.48])
     """
     where = "bradley_terry"
-    if ties not in {"davidson", "drop"} or sandwich not in SANDWICHES:
-        raise InputError(
-            f"{where}: ties must be davidson or drop, sandwich CR0, CR1 or CR2, got {ties!r}, "
-            f"{sandwich!r}."
-        )
+    one_of(where, "ties", ties, ("davidson", "drop"))
+    one_of(where, "sandwich", sandwich, SANDWICHES)
     if sandwich == "CR2" and ties == "davidson":
         raise InputError(f"{where}: CR2 is defined without ties: use ties='drop', or CR1.")
     names = tuple(covariates or {})

@@ -9,7 +9,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.instrument.facet_design import Ratings, design_of, rated
 from judgestats.stats.instrument.facet_fit import Fitted, joint_fit, level_fit, level_probability
@@ -96,11 +96,8 @@ def many_facet(
     >>> out["judge", "2"].severity.estimate > 0.5 > out["judge", "1"].severity.estimate
     True
     """
-    if thresholds not in {"rating-scale", "partial-credit"} or method not in {"mml", "jml"}:
-        raise InputError(
-            f"{WHERE}: thresholds must be rating-scale or partial-credit, method mml or jml, got "
-            f"{thresholds!r}, {method!r}."
-        )
+    one_of(WHERE, "thresholds", thresholds, ("rating-scale", "partial-credit"))
+    one_of(WHERE, "method", method, ("mml", "jml"))
     ratings = rated(scores, answer, facets, system, inference["cluster"], where=WHERE)
     own = thresholds == "partial-credit"
     if own:

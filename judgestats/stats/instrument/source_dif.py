@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
@@ -110,8 +110,8 @@ def dif_test(
     (True, 1.8)
     """
     where = "dif_test"
-    if classes and classes not in CLASSES:
-        raise InputError(f"{where}: classes must be one of {', '.join(CLASSES)}, got {classes!r}.")
+    if classes:
+        one_of(where, "classes", classes, CLASSES)
     y = score_values(scores, where=where, name="scores")
     z, what = _conditioner(quality, rest, y.shape)
     labels = np.asarray(source)

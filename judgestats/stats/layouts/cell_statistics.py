@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import counted
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Result, Sample
@@ -84,11 +84,9 @@ class Cells(Result):
     def spread(self, center: str) -> FloatArray:
         """The cell statistic by name: ``mean``, ``median`` (mean |x - centre|) or ``variance``."""
         named = {"mean": self.from_mean, "median": self.from_median, "variance": self.variance}
-        if center not in named:
-            raise InputError(
-                f"Cells.spread: center must be mean, median or variance, got {center!r}. "
-                "Choose the cell statistic to compare."
-            )
+        one_of(
+            "Cells.spread", "center", center, named, advice="Choose the cell statistic to compare."
+        )
         return named[center]
 
     def sample(self, used: NDArray[np.bool_], *, reason: str) -> Sample:
@@ -344,8 +342,7 @@ def cell_statistics(
             X, data, cluster=cluster, where="cell_statistics"
         )
     scores, names = check_scores(X, function="cell_statistics", conditions=conditions, ndims=(3,))
-    if ddof not in {0, 1}:
-        raise InputError(f"cell_statistics: ddof must be 0 or 1, got {ddof!r}. Use 1.")
+    one_of("cell_statistics", "ddof", ddof, (0, 1), advice="Use 1.")
     codes = cluster_codes(cluster, scores.shape[0], where="cell_statistics")
 
     ordered = np.sort(scores, axis=2)  # NaN sorts last

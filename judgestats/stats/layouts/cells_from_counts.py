@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.layouts.cell_statistics import Cells, check_scores, statistics_of_sorted
 
@@ -114,8 +114,7 @@ def cells_from_counts(
         )
     if not np.isfinite(scores).all() or np.any(np.diff(scores) <= 0):
         raise InputError(f"{where}: values must be finite and ascend, got {scores.tolist()[:10]}.")
-    if ddof not in {0, 1}:
-        raise InputError(f"{where}: ddof must be 0 or 1, got {ddof!r}. Use 1.")
+    one_of(where, "ddof", ddof, (0, 1), advice="Use 1.")
     n_items, k, n_values = table.shape
     names = check_scores(np.empty((1, k)), function=where, conditions=conditions, ndims=(2,))[1]
     codes = cluster_codes(cluster, n_items, where=where)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 
 __all__ = ["AGGREGATES", "aggregate_replications"]
 
@@ -51,8 +51,7 @@ def aggregate_replications(scores: ArrayLike, *, k: int, how: str = "mean") -> N
             f"{where}: scores must be items x replications and k a whole number of 1 to R, got "
             f"shape {x.shape} and k = {k}."
         )
-    if how not in AGGREGATES:
-        raise InputError(f"{where}: how must be one of {', '.join(AGGREGATES)}, got {how!r}.")
+    one_of(where, "how", how, AGGREGATES)
     groups = x[:, : x.shape[1] // k * k].reshape(x.shape[0], -1, k)
     reduce: Callable[[NDArray[np.float64]], float] = {
         "mean": lambda v: float(np.mean(v)),

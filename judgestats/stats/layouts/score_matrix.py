@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
 
@@ -140,11 +140,7 @@ def prepare_scores(
     ((2, 2), 1)
     """
     x = score_matrix(scores, where=where)
-    if missing not in {"refuse", "listwise", "pairwise", "em"}:
-        raise InputError(
-            f"{where}: missing must be refuse, listwise, pairwise or em, got {missing!r}. "
-            "Choose one of these."
-        )
+    one_of(where, "missing", missing, ("refuse", "listwise", "pairwise", "em"))
     codes = None if cluster is None else cluster_codes(cluster, x.shape[0], where=where)
     n_all = x.shape[0]
     absent = np.isnan(x)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Note, format_number
 from judgestats.stats.reliability.generalizability import (
     Components,
@@ -135,11 +135,7 @@ def priced_plan(
             f"{where}: cost_per_call must be positive, got {cost_per_call}. Measure it on a few "
             "calls or take it from the judge's price list."
         )
-    if criterion not in {"g_relative", "phi_absolute", "interval_width"}:
-        raise InputError(
-            f"{where}: criterion must be g_relative, phi_absolute or interval_width, got "
-            f"{criterion!r}. Choose one of these."
-        )
+    one_of(where, "criterion", criterion, ("g_relative", "phi_absolute", "interval_width"))
     if not target > 0 or (criterion != "interval_width" and target >= 1):
         raise InputError(
             f"{where}: target must be a coefficient in (0, 1) or a positive width, got {target}. "

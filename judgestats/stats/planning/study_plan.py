@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.engine import map_blocks
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Note, Result, format_number
 from judgestats.stats.planning.pilot import PilotComponents, pilot_components
 from judgestats.stats.planning.simulated_design import Design, simulate_design
@@ -250,10 +250,7 @@ def _check(
     n_simulations: int,
 ) -> None:
     """Refuse goals, effects and targets that mean nothing."""
-    if goal not in get_args(Goal):
-        raise InputError(
-            f"{function}: goal must be one of {', '.join(get_args(Goal))}, got {goal!r}."
-        )
+    one_of(function, "goal", goal, get_args(Goal))
     if (target_power is None) == (target_width is None):
         raise InputError(
             f"{function}: give either target_power or target_width, got "

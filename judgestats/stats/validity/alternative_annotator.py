@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.inference.cluster_jackknife import mean_over_clusters
 from judgestats.stats.inference.resampling import cluster_codes
@@ -212,8 +212,7 @@ def alternative_annotator_test(
     (True, 1.0)
     """
     where = "alternative_annotator_test"
-    if scoring not in {"accuracy", "neg_rmse"}:
-        raise InputError(f"{where}: scoring must be accuracy or neg_rmse, got {scoring!r}.")
+    one_of(where, "scoring", scoring, ("accuracy", "neg_rmse"))
     f, y = coded_labels(judge, labels, scoring, where)
     codes = cluster_codes(cluster, f.size, where=where)
     names = tuple(annotators) if annotators is not None else _numbered(y.shape[1])

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.clustered_share import critical_value
@@ -144,8 +144,7 @@ def confidence_sequence(
     (True, True)
     """
     where = "confidence_sequence"
-    if method not in METHODS:
-        raise InputError(f"{where}: method must be one of {', '.join(METHODS)}, got {method!r}.")
+    one_of(where, "method", method, METHODS)
     least, most = bounds
     x = score_values(values, where=where, name="values")
     if x.ndim != 1 or not most > least or n_quantities < 1:

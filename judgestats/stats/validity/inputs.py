@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
@@ -342,11 +342,13 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
             f"labels_drawn={' / '.join(LABELS_DRAWN)}."
         )
         return (Note(code="assumes_random", message=message),)
-    if labels_drawn not in LABELS_DRAWN:
-        raise InputError(
-            f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got "
-            f"{labels_drawn!r}. Say how the labelled items were chosen."
-        )
+    one_of(
+        where,
+        "labels_drawn",
+        labels_drawn,
+        LABELS_DRAWN,
+        advice="Say how the labelled items were chosen.",
+    )
     if labels_drawn == "convenience":
         message = (
             "The labelled items were picked by hand, so nothing computed from them speaks for the "

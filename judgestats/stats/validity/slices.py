@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from judgestats.errors import InputError
+from judgestats.errors import one_of
 from judgestats.stats.inference.adjust import Adjustment, p_adjust
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Sample
@@ -88,10 +88,7 @@ def error_rates_by_slice(
         stratum=slices,
         where=where,
     )
-    if measure not in {"accuracy", "sensitivity", "specificity"}:
-        raise InputError(
-            f"{where}: measure must be accuracy, sensitivity or specificity, got {measure!r}."
-        )
+    one_of(where, "measure", measure, ("accuracy", "sensitivity", "specificity"))
     base, right = _counted(items, measure)
     rates: dict[str, Estimate] = {}
     rows = []
