@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from judgestats.reporting.notebook import Compared, Findings
     from judgestats.reporting.runs import Run
 
-__all__ = ["audit", "compare", "drift", "endpoint", "read_judgments", "run"]
-
 T = TypeVar("T")
 
 _AUDIT_OPTIONS = (

@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 from judgestats.errors import InputError, JudgestatsError
 
-__all__ = ["Engine", "map_blocks", "parse_engine"]
-
 T = TypeVar("T")
 
 MAX_WORKERS = 1024

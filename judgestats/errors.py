@@ -12,18 +12,6 @@ from collections.abc import Callable, Iterable
 
 from judgestats.secrecy import scrubbed
 
-__all__ = [
-    "BudgetError",
-    "InputError",
-    "JudgeError",
-    "JudgestatsError",
-    "RenderError",
-    "StoreError",
-    "nearest",
-    "one_of",
-    "printable",
-]
-
 _MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, marks that turn the direction of text, and lone surrogates."""
 _LINES = re.compile("[\t\n\u2028\u2029]")

@@ -18,8 +18,6 @@ from click import ClickException
 from judgestats.errors import InputError, JudgestatsError
 from judgestats.judges.single_answers import AnswerJudge, Judged
 
-__all__ = ["ScorerError", "scorer"]
-
 _KEY = "judgestats"
 """Of a score's metadata, as the reader of logs looks for it."""
 

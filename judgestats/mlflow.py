@@ -15,8 +15,6 @@ from pydantic import PrivateAttr
 from judgestats.errors import InputError
 from judgestats.judges.single_answers import AnswerJudge, Judged
 
-__all__ = ["JudgeScorer", "scorer"]
-
 _QUESTIONS = ("question", "query", "prompt", "input", "request")
 _ANSWERS = ("response", "answer", "output", "content", "text")
 _REFERENCES = ("expected_response", "reference", "answer", "expected_facts")

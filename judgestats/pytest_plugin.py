@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["assert_judge", "held_judge"]
-
 
 def held_judge(
     judgments: Any,

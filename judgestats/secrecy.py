@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-__all__ = ["keep_secret", "keep_secrets_of", "scrubbed"]
-
 _SHORTEST = 8
 """A shorter key (``x``, ``EMPTY``) is a placeholder: looking for it would maim honest texts."""
 _PLACEHOLDERS = frozenset({"no-key-needed", "not-needed"})

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from contextvars import ContextVar
 
-__all__ = ["MLFLOW", "OPTIONS", "as_typed", "option", "spelled_for"]
-
 OPTIONS = "--{name} {value}"
 """As `judgestats run` takes parameters."""
 MLFLOW = "-P {name}={value}"

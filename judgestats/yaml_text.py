@@ -8,8 +8,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["YamlTextError", "read_yaml", "read_yaml_file"]
-
 _LONGEST = 200_000
 _DEEPEST = 40
 _MOST_VALUES = 20_000

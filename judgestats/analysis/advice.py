@@ -13,8 +13,6 @@ from judgestats.results.values import plain
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = ["repeats_needed", "what_repeats_give"]
-
 _Z = 1.959963984540054
 
 

@@ -19,8 +19,6 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total
 
-__all__ = ["Aggregated", "Answers", "described"]
-
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 

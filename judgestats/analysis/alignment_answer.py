@@ -26,8 +26,6 @@ from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_b
 from judgestats.stats.inference.adjust import p_adjust, p_bounds
 from judgestats.stats.inference.result import Estimate
 
-__all__ = ["MARGIN", "alignment_headlines", "alignment_sentence", "recommend_method"]
-
 MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""
 

@@ -33,8 +33,6 @@ from judgestats.stats.inference.result import Comparisons, Note, TestResult
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["Compared", "compare_methods", "compare_temperatures", "consistency_of", "describe"]
-
 Floats = NDArray[np.float64]
 _DEPENDENT = Note(
     code="dependent_conditions",

@@ -11,8 +11,6 @@ from judgestats.judgments.kinds import PREFERENCES
 from judgestats.judgments.readers.names import folded
 from judgestats.judgments.readers.understanding import CRITERIA
 
-__all__ = ["FEWEST_SYSTEMS", "Question", "answerable", "half_width", "labels_for"]
-
 _Z = 1.959964
 _AIM = 0.05
 FEWEST_SYSTEMS = 3

@@ -10,17 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from judgestats.results import Row
 
-__all__ = [
-    "aligned_rows",
-    "asked_row",
-    "choice_rows",
-    "people_rows",
-    "score_rows",
-    "share_rows",
-    "true_rows",
-    "verdict_rows",
-]
-
 _ALL = "{}"
 
 

@@ -19,8 +19,6 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import bare, in_reading_order
 from judgestats.judgments.schemas import validate_parsed
 
-__all__ = ["audit", "audit_read"]
-
 
 def audit(
     judgments: pd.DataFrame,

@@ -18,8 +18,6 @@ from judgestats.results.wording import hangs_on
 from judgestats.stats.inference.adjust import p_adjust, p_bounds
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 
-__all__ = ["audit_headlines", "audit_sentence", "held_to_claims"]
-
 _COMPARED = {
     "spread.all": ("variance_ratio", ("ratio.all", "distance.all")),
     "shift.all": ("mean_difference", ()),

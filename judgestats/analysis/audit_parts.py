@@ -13,8 +13,6 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.repetition_limits import NOT_REPEATED, not_repeated, not_repeated_in
 from judgestats.errors import InputError
 
-__all__ = ["both_audits", "both_plans", "kinds"]
-
 Part = Callable[[pd.DataFrame], Analysis]
 
 

@@ -14,9 +14,6 @@ from judgestats.analysis.single_shot_verdicts import single_shot_verdict_plan
 from judgestats.analysis.validity_elsewhere import read_rates
 from judgestats.analysis.verdict_plan import verdict_plan
 
-__all__ = ["plan", "plan_for"]
-
-
 _QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
 
 

@@ -16,8 +16,6 @@ from judgestats.stats.agreement.between_judges import agreement_across_judges
 from judgestats.stats.inference.result import Result
 from judgestats.stats.reliability.intraclass import icc
 
-__all__ = ["beside_judges"]
-
 _FEWEST = 3
 _MOST = 12
 """Items that are needed, and conditions that are compared at most."""

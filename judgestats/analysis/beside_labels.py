@@ -15,8 +15,6 @@ from judgestats.stats.agreement.correlation_levels import correlation_by_level
 from judgestats.stats.agreement.order_accuracy import accuracy_by_slot, pair_accuracy
 from judgestats.stats.inference.result import Result
 
-__all__ = ["beside_labels"]
-
 _FEWEST = 3
 """Pairs, sources or systems that a result needs at least."""
 _OUTCOMES = {"a", "b", "tie", ""}

@@ -31,8 +31,6 @@ from judgestats.stats.instrument.fitting import cluster_df, wald_interval
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.strengths import rank_intervals
 
-__all__ = ["leaderboards", "with_scores_beside"]
-
 BY_SCORES = "by scores"
 _SHOWN = 4
 

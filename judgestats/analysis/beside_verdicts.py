@@ -23,8 +23,6 @@ from judgestats.stats.agreement.order_accuracy import accuracy_by_slot
 from judgestats.stats.agreement.win_rates import win_rates
 from judgestats.stats.inference.result import Result
 
-__all__ = ["beside_verdicts", "has_slots", "slot_results", "with_systems"]
-
 _FEWEST = 3
 """Items, and options of a choice, that a result needs at least."""
 _OUTCOMES = {"a", "b", "tie", ""}

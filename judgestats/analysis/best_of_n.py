@@ -38,8 +38,6 @@ from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import heat
 
-__all__ = ["analyse", "plan"]
-
 _QUESTION = (
     "How reliable is one choice of the best answer, how reliable are the shares of many, and how "
     "does that depend on judge, temperature and benchmark?"

@@ -20,8 +20,6 @@ from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.reliability.omega import omega_total
 
-__all__ = ["against_accuracy", "answers_right", "choices_right", "omega_of_hits"]
-
 
 def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
     """Share of the verdicts read that hit, clustered by question."""

@@ -28,15 +28,6 @@ from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, TestResult
 
-__all__ = [
-    "FEWEST",
-    "across_judges",
-    "across_temperatures",
-    "by_benchmark",
-    "disagreement",
-    "reliability",
-]
-
 FEWEST = 5
 """Fewer items of a benchmark than this are not analysed by themselves."""
 

@@ -35,8 +35,6 @@ from judgestats.protocols.probes import PAIRS
 from judgestats.results import Row
 from judgestats.stats.inference.result import Estimate
 
-__all__ = ["analyse", "plan"]
-
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan of the probes chosen, with what is further asked of their data."""

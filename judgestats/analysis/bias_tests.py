@@ -31,20 +31,6 @@ from judgestats.stats.spread.distribution_shape import normality_test
 from judgestats.stats.spread.equivalence import equivalence_of_spread
 from judgestats.stats.spread.spread_between_conditions import spread_test
 
-__all__ = [
-    "OF_JUDGES",
-    "POINTS",
-    "VARIANCE_RATIO",
-    "Described",
-    "in_points",
-    "length_results",
-    "place_results",
-    "scales_described",
-    "scales_results",
-    "shapes_results",
-    "unread_results",
-]
-
 Floats = NDArray[np.float64]
 
 OF_JUDGES = "judges and temperatures"

@@ -15,8 +15,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.layouts.count_table import count_table
 
-__all__ = ["ByItem", "icc_by_item", "vote_share_by_item"]
-
 Floats = NDArray[np.float64]
 
 _DRAWS = 999

@@ -10,8 +10,6 @@ import pandas as pd
 from judgestats.results.conventions import LEAST_IN_CATEGORY
 from judgestats.stats.agreement.mean_share import mean_share
 
-__all__ = ["agreement_by_category"]
-
 
 def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
     """Shares of verdicts that are people's, by condition and category, with intervals.

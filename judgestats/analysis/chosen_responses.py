@@ -18,17 +18,6 @@ from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
 from judgestats.stats.agreement.round_robin import RoundRobin, round_robin
 
-__all__ = [
-    "TIES",
-    "Chosen",
-    "at_random",
-    "authors_csv",
-    "chat_lines",
-    "choose",
-    "rule_in_words",
-    "standings_csv",
-]
-
 TIES: Mapping[str, str] = MappingProxyType(
     {
         "judgments": "the larger share of single judgments won, then a seeded draw",

@@ -13,8 +13,6 @@ from judgestats.results import About, Condition, Drawing, Figure, Headline, Row
 from judgestats.results.records import Role
 from judgestats.stats.inference.result import Result
 
-__all__ = ["AnalysisContents", "NamedResult", "Recommendation"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class NamedResult:

@@ -46,8 +46,6 @@ from judgestats.stats.reliability.published_omega import PublishedOmega
 from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
-__all__ = ["Place", "records_of", "table_record"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Place:

@@ -18,8 +18,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.estimate_set import Estimates
 from judgestats.stats.instrument.crossed_components import crossed_components
 
-__all__ = ["CROSSED", "crossed_results", "crossed_sentence", "crossed_shares", "few_judges"]
-
 CROSSED = Hypothesis(
     id="crossed",
     role="secondary",

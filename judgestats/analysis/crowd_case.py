@@ -13,8 +13,6 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
 
-__all__ = ["side_by_side"]
-
 _LONGEST = 1_500
 
 

@@ -19,8 +19,6 @@ from judgestats.results import Headline
 from judgestats.results.numbers import adjusted_p
 from judgestats.stats.inference.result import Comparison, Comparisons
 
-__all__ = ["better_than_vanilla", "limits_of", "recommended", "sentence_of"]
-
 
 def sentence_of(
     judges: Sequence[Judged],

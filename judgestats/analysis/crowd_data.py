@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from judgestats.items.schema import Item
 from judgestats.protocols.naming import pair_name
 
-__all__ = ["Judged", "gold_labels", "judged_by"]
-
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 

@@ -23,8 +23,6 @@ from judgestats.stats.agreement.position_preference import first_position_prefer
 from judgestats.stats.agreement.raw_agreement import percent_agreement
 from judgestats.stats.agreement.swap import swap_consistency
 
-__all__ = ["describe"]
-
 _FEWEST = 5
 """Questions of the smallest set for which an accuracy, and so the average, is reported."""
 

@@ -9,8 +9,6 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.judgments.design import Condition
 from judgestats.protocols.strategies import asked_names
 
-__all__ = ["FAMILY", "MARGIN", "QUESTION", "REFERENCE", "plan"]
-
 MARGIN = 0.05
 FAMILY = "strategies, gains over vanilla and trends over k: all judges"
 """What the answer claims; pairs of strategies beside it are adjusted within a judge."""

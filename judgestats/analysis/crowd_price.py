@@ -15,8 +15,6 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.result import Comparisons, Result
 
-__all__ = ["PriceOfAccuracy", "price_table"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PriceOfAccuracy(Result):

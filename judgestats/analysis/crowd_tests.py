@@ -20,14 +20,6 @@ from judgestats.stats.comparison.ordered_conditions import page_trend_test
 from judgestats.stats.spread.equivalence import equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = [
-    "gain_results",
-    "point_results",
-    "scaling_results",
-    "selection_results",
-    "strategy_results",
-]
-
 
 def strategy_results(judged: Judged, declared: AnalysisPlan) -> list[NamedResult]:
     """Cochran's Q and McNemar under both policies for what could not be read."""

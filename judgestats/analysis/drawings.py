@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from judgestats.analysis.outcome import NamedResult
 from judgestats.results import Drawing
 
-__all__ = ["DRAWN", "DRAWN_SCORES", "DRAWN_VERDICTS", "against", "ranked"]
-
 DRAWN = "Reliability; agreement with people and the share not read, where there is any."
 DRAWN_SCORES = ("icc1", "pearson", "unread_share")
 DRAWN_VERDICTS = ("vote_share", "accuracy", "unread_share")

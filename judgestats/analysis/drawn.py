@@ -15,8 +15,6 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.errors import InputError
 from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
 
-__all__ = ["Drawing", "check_drawn", "drawing", "drawn_as", "read_mix"]
-
 Floats = NDArray[np.float64]
 
 

@@ -30,8 +30,6 @@ from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.permutation_summary import ENOUGH, permutations_needed
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["both_runs", "drift", "match_conditions"]
-
 _QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
 _FAMILY = "change between the runs, one test for each condition and aspect"
 _NO_BASELINE = Limit(

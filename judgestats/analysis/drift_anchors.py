@@ -19,8 +19,6 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.anchors import anchored_change
 from judgestats.stats.validity.paired_shares import paired_share_difference
 
-__all__ = ["with_labelled", "with_split"]
-
 _TITLES = {
     "total": "Total change between the runs",
     "judge": "Change of the judge, on unchanged answers",

@@ -20,8 +20,6 @@ from judgestats.stats.inference.result import (
     TestResult,
 )
 
-__all__ = ["drift_headlines", "drift_sentence", "left_out_items"]
-
 _ESTIMANDS = {
     "shift": "change_of_scores",
     "flips": "change_of_verdicts",

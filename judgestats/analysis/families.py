@@ -20,19 +20,6 @@ from judgestats.stats.inference.adjust import (
 from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = [
-    "LEVEL",
-    "claim_of",
-    "direction_of",
-    "family_of_tests",
-    "headline_of_test",
-    "headlines_of_rows",
-    "held_to",
-    "jointly",
-    "one_family",
-    "untested",
-]
-
 LEVEL = 0.05
 """Of every claim."""
 

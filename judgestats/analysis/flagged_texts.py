@@ -17,8 +17,6 @@ from judgestats.protocols.frame import addresses_judge, imitates_frame
 from judgestats.results import Comparison, Estimate
 from judgestats.results.values import spreadsheet_cell
 
-__all__ = ["flagged_texts", "with_flagged_texts"]
-
 
 def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:
     """How many items of each condition hold such a text.

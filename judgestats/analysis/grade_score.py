@@ -45,8 +45,6 @@ from judgestats.stats.agreement.option_positions import option_win_rate, positio
 from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate, TestResult
 
-__all__ = ["analyse", "plan"]
-
 _WHAT = {
     "place": "a preference for a place, {}",
     "prompt": "an effect of the judge prompt, {}",

@@ -22,8 +22,6 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, TestResult
 
-__all__ = ["OPTION", "Effect", "effect_of_option", "effect_of_prompt"]
-
 _PROMPT, OPTION = "factor_prompt", "factor_unrelated"
 _FEWEST = 3
 """Items that a comparison of prompts needs."""

@@ -12,8 +12,6 @@ from judgestats.analysis.plan import AnalysisPlan
 from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.judgments.design import Condition
 
-__all__ = ["analyse", "plan"]
-
 _COMPARED = LevelComparison(
     experiment="guidelines",
     question=(

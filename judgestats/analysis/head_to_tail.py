@@ -39,8 +39,6 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
-__all__ = ["analyse", "plan"]
-
 _QUESTION = (
     "What share of answers does a judge that knows the true answer call correct, how sure is that "
     "share, and how reliable is one verdict?"

@@ -23,14 +23,6 @@ from judgestats.stats.instrument.levels import BETWEEN, SHORTER, levels_used
 from judgestats.stats.instrument.many_facet import many_facet
 from judgestats.stats.instrument.source_dif import dif_test
 
-__all__ = [
-    "instrument_limits",
-    "instrument_metrics",
-    "instrument_questions",
-    "instrument_results",
-    "instrument_rows",
-]
-
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""
 LEAST_ANSWERS = 30

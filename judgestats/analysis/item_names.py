@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
-__all__ = ["ratios_with_items", "with_items"]
-
 
 def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
     """The comparison of spread with its items by name in the ratios.

@@ -13,8 +13,6 @@ from judgestats.analysis.spread_levels import LevelComparison
 from judgestats.analysis.varied import varied_hypotheses
 from judgestats.judgments.design import Condition
 
-__all__ = ["analyse", "plan"]
-
 _COMPARED = LevelComparison(
     experiment="judges",
     question=(

@@ -13,8 +13,6 @@ from judgestats.analysis.verdict_plan import verdict_plan
 from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
 
-__all__ = ["audit_reduced", "plan_for_reduced"]
-
 
 def plan_for_reduced(
     reduced: ReducedJudgments,

@@ -9,8 +9,6 @@ from judgestats.judgments.large.reduced import ReducedJudgments
 from judgestats.results import About
 from judgestats.stats.inference.result import Result
 
-__all__ = ["left_out", "named", "whole_counts"]
-
 SHOWN_ITEMS = 2_000
 """Items whose cells figures show."""
 

@@ -30,8 +30,6 @@ from judgestats.errors import InputError
 from judgestats.judgments.large.reduced import ReducedJudgments
 from judgestats.results import About
 
-__all__ = ["with_labelled"]
-
 
 def with_labelled(
     analysis: Analysis,

@@ -42,8 +42,6 @@ from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.stats.spread.spread_between_conditions import spread_test
 from judgestats.stats.spread.variance_ratio import variance_ratio
 
-__all__ = ["audit_scores", "column_sums"]
-
 MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
 

@@ -31,8 +31,6 @@ from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.layouts.count_table import CountTable
 
-__all__ = ["audit_verdicts", "verdict_counts"]
-
 
 def verdict_counts(
     reduced: ReducedJudgments, place: int

@@ -20,18 +20,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.instrument.bradley_terry import bradley_terry
 from judgestats.stats.instrument.strengths import Strengths
 
-__all__ = [
-    "FEWEST",
-    "LENGTH",
-    "STRENGTH",
-    "fitted_strengths",
-    "meetings",
-    "rank_estimates",
-    "strength_results",
-    "strength_rows",
-    "strength_table",
-]
-
 STRENGTH = Hypothesis(
     id="strength",
     role="secondary",

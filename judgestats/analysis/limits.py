@@ -10,15 +10,6 @@ from numpy.typing import NDArray
 
 from judgestats.judgments.shapes import ScoreArray
 
-__all__ = [
-    "Limit",
-    "common_limits",
-    "designed_labels",
-    "few_questions",
-    "limits_of_conditions",
-    "simulated_judges",
-]
-
 
 class Limit(str):
     """A limitation as a sentence, with its code and what it says in a few words.

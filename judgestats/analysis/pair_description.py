@@ -20,15 +20,6 @@ from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.spread.equivalence import equivalence_of_means
 
-__all__ = [
-    "at_most_worse",
-    "describe_verdicts",
-    "kappa_with_people",
-    "people_ceiling",
-    "reference_results",
-    "share_of_pairs",
-]
-
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 _OUTCOMES = ("a", "b", "tie")

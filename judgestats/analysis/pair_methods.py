@@ -20,19 +20,6 @@ from judgestats.protocols.naming import pair_name, response_names
 from judgestats.stats.agreement.alignment import alignment_credit
 from judgestats.stats.agreement.transitivity import pairwise_from_scores
 
-__all__ = [
-    "AVERAGE",
-    "WEIGHTED",
-    "JudgedPairs",
-    "Method",
-    "baselines",
-    "credit_by_pair",
-    "fewer_pairs",
-    "judged_pairs",
-    "methods_of",
-    "pairs_asked",
-]
-
 Objects = NDArray[np.object_]
 Floats = NDArray[np.float64]
 

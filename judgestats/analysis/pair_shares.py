@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from judgestats.items.schema import Item
 
-__all__ = ["author_of_judge", "own_authors", "place_shares", "preference_share"]
-
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 

@@ -18,17 +18,6 @@ from judgestats.judgments.kinds import pass_fail, spelling
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = [
-    "FAIL",
-    "PASS",
-    "in_pass_and_fail",
-    "is_pass_fail",
-    "pass_fail_results",
-    "pass_rate",
-    "told_strange",
-    "with_known_labels",
-]
-
 PASS, FAIL = "pass", "fail"
 FloatArray = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]

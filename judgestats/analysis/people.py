@@ -20,8 +20,6 @@ from judgestats.stats.agreement.cohen import cohen_kappa
 from judgestats.stats.inference.relation_null import relation_null
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
-__all__ = ["people_results"]
-
 Floats = NDArray[np.float64]
 
 _OUTCOMES = ("a", "b", "tie")

@@ -8,8 +8,6 @@ import pandas as pd
 from judgestats.analysis.rotations import Rotations
 from judgestats.analysis.verdict_shares import in_rotations
 
-__all__ = ["of_pairs", "of_selections"]
-
 _AS_GIVEN = {"ab", "original", "orig", "0", "false", "1"}
 """Orders that show response a first, by their names in files."""
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-__all__ = ["AnalysisPlan", "Hypothesis", "with_omega_model"]
-
 ROLES = ("primary", "secondary", "descriptive", "replicated")
 """`replicated` marks what a published study printed: shown for comparison, never the answer."""
 

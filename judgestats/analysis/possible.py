@@ -13,8 +13,6 @@ from judgestats.results.estimands import estimand_of
 from judgestats.results.numbers import format_number
 from judgestats.stats.inference.result import Estimate, Interval, Note
 
-__all__ = ["Ends", "held_within", "possible", "unbounded"]
-
 Ends = tuple[float, float]
 _Z = 1.959963984540054 * math.sqrt(2)
 """A smallest detectable change in standard errors of measurement."""

@@ -59,8 +59,6 @@ from judgestats.results import Drawing
 from judgestats.stats.inference.result import Result
 from judgestats.stats.instrument.attack_success import TOLERANCE
 
-__all__ = ["analyse", "plan"]
-
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""

@@ -16,8 +16,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["by_hypothesis", "claims_by_judge", "estimand_of", "probe_sentence", "what_to_do"]
-
 _HYPOTHESES: Mapping[Kind, str] = {
     "fair": "moved", "scale": "scale", "attack": "attack", "control": "control"
 }  # fmt: skip

@@ -20,8 +20,6 @@ from judgestats.protocols.probes import PROBES, Probe
 from judgestats.results import About, Headline, Row
 from judgestats.stats.inference.result import Estimate, Sample
 
-__all__ = ["card_counts", "card_rows", "drawn_rows", "telling", "worst_cases"]
-
 _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "moved_by": ("fair_moved", "moved", "differs", "what should not matter moves it"),
     "shown_fair": ("fair_shown", "moved", "equivalent", "shown not to move it"),

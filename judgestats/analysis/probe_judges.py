@@ -22,16 +22,6 @@ from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.scales import SCALE_WORDS
 from judgestats.protocols.scale import Scale
 
-__all__ = [
-    "Labelled",
-    "ProbedJudge",
-    "Sides",
-    "asked_for",
-    "on_another_scale",
-    "probed_judges",
-    "scale_asked",
-]
-
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 

@@ -24,21 +24,6 @@ from judgestats.stats.instrument.probe_shift import probe_shift
 from judgestats.stats.instrument.scale_agreement import scale_agreement
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = [
-    "FAMILY",
-    "MARGIN",
-    "RANK_MARGIN",
-    "SHARE_MARGIN",
-    "attack_tests",
-    "described_results",
-    "flip_results",
-    "level_results",
-    "named_tests",
-    "scale_tests",
-    "shift_tests",
-    "smallness",
-]
-
 MARGIN = 0.25
 """A quarter point of a 1-10 scale: a smaller effect is called none."""
 SHARE_MARGIN = 0.1

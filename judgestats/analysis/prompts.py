@@ -35,8 +35,6 @@ from judgestats.stats.inference.result import TestResult
 from judgestats.stats.instrument.prompt_sensitivity import prompt_sensitivity
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["analyse", "plan"]
-
 _FEW_WORDINGS = 5
 _QUESTION = (
     "How far does a judgment move when the judge's prompt is worded otherwise, beyond asking "

@@ -19,8 +19,6 @@ from judgestats.analysis.ratings import passes_of_items
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Results, Test
 
-__all__ = ["RNumber", "r_numbers", "write_r"]
-
 _CLOSED = 1e-6
 _FITTED = 1e-3
 _COLUMNS = (

@@ -22,15 +22,6 @@ from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = [
-    "item_means",
-    "judges_results",
-    "passes_of_items",
-    "ratings_of",
-    "ratings_results",
-    "true_score_of",
-]
-
 Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 

@@ -25,8 +25,6 @@ from judgestats.stats.inference.result import Comparisons, TestResult
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.spread.ratio_of_ratios import ratio_of_ratios
 
-__all__ = ["WITHOUT", "analyse", "judges_with_and_without", "plan"]
-
 WITHOUT = "none"
 """The level of ``reasoning`` that the others are compared with."""
 _COMPARED = LevelComparison(

@@ -24,16 +24,6 @@ from judgestats.stats.comparison.best import BestConditions, comparisons_with_be
 from judgestats.stats.layouts.cell_statistics import Cells
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = [
-    "MARGIN_ICC",
-    "TARGET",
-    "Spent",
-    "recommend_best",
-    "recommend_reliable",
-    "recommend_replicates",
-    "recommend_votes",
-]
-
 TARGET = 0.90
 """Reliability of the mean that the recommendation aims at."""
 

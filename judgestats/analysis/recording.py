@@ -36,8 +36,6 @@ from judgestats.results import (
 from judgestats.results.values import plain
 from judgestats.stats.inference import adjust as adjusting
 
-__all__ = ["results_of", "smallest_adjusted"]
-
 _STATUS = "n_"
 _COUNTS = ("n_items", "n_clusters", "n_replications", "n_chosen")
 

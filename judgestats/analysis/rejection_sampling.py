@@ -45,8 +45,6 @@ from judgestats.stats.comparison.cochran import cochran_q_test
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["analyse", "plan"]
-
 _FEWEST = 3
 _QUESTION = (
     "Which of several candidate responses wins a round robin of pairwise judgments, how often is "

@@ -13,8 +13,6 @@ from judgestats.judgments.settings import heat
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.result import Comparisons
 
-__all__ = ["recommend", "sentence_of"]
-
 
 def sentence_of(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float) -> str:
     """Shares of best answers by strategy, and what is gained over a random one; judge by judge."""
@@ -76,4 +74,5 @@ def recommend(
 
 
 def judge_at(judge: Any, temperature: Any) -> str:
+    """A judge with its temperature, as a reader sees it."""
     return f"{judge} at {heat(temperature)}"

@@ -11,16 +11,6 @@ from judgestats.analysis.ratings import ratings_of
 from judgestats.results.conventions import NEVER_REPEATED
 from judgestats.results.numbers import format_number
 
-__all__ = [
-    "NOT_REPEATED",
-    "constant_limits",
-    "label_limits",
-    "not_repeated",
-    "not_repeated_in",
-    "repeat_limits",
-]
-
-
 NOT_REPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so nothing can be said "
     "about consistency: whether asking again would give the same is not known.",
@@ -124,4 +114,5 @@ def label_limits(frame: pd.DataFrame) -> list[str]:
 
 
 def short_number(value: float) -> str:
+    """A number with three digits, for a sentence."""
     return format_number(value, digits=3)

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from judgestats.stats.agreement.grade_score_items import grade_score_items
 
-__all__ = ["Rotations", "rotations_of"]
-
 
 class Rotations:
     """Selections of one condition: (item, replicate) x rotations.

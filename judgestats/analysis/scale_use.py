@@ -18,8 +18,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
-__all__ = ["at_the_ends", "held_to_scale", "mean_deviations", "on_one_scale"]
-
 
 def on_one_scale(
     frame: pd.DataFrame, conditions: pd.DataFrame, scale: tuple[float, float] | None

@@ -43,9 +43,6 @@ from judgestats.stats.inference.result import Comparisons, Result
 from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
-__all__ = ["audit_scores", "comparison_results"]
-
-
 _MOST_CONDITIONS = 12
 
 

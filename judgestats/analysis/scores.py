@@ -24,19 +24,6 @@ from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.one_factor import Model
 from judgestats.stats.spread.condition_summary import ConditionRow, condition_summary
 
-__all__ = [
-    "OMEGA_TITLE",
-    "ScoreConditions",
-    "cell_arrays",
-    "cell_figures",
-    "condition_metrics",
-    "condition_row",
-    "described_line",
-    "omega_declared",
-    "score_conditions",
-    "subject_of",
-]
-
 MOST_PERMUTED = 10_000_000
 """Scores drawn for one null reference; about a second's work."""
 

@@ -25,15 +25,6 @@ from judgestats.items.schema import Item
 from judgestats.judgments.shapes import score_array
 from judgestats.results import Comparison, Estimate, Family, Results, Test
 
-__all__ = [
-    "TOLERANCE",
-    "Opinion",
-    "disagreeing",
-    "opinions_table",
-    "second_opinion",
-    "with_second_opinion",
-]
-
 TOLERANCE = 1e-6
 """Of closed forms; a fit that iterates has its own."""
 _FITTED = 1e-3

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from judgestats.results import Comparison, Results, Test
 
-__all__ = ["Numbers", "blocked_numbers", "credit_numbers", "f_of_blocks"]
-
 Floats = NDArray[np.float64]
 Numbers = Iterator[tuple[str, str, float, float, str, str]]
 """Id, what it is, ours, theirs, the package, and what both do alike."""

@@ -22,8 +22,6 @@ from judgestats.judgments.settings import heat
 from judgestats.protocols.probes import PAIRS, PROBES, Probe
 from judgestats.results import Comparison, Estimate, Results, Test
 
-__all__ = ["labelled_numbers"]
-
 Floats = NDArray[np.float64]
 _SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}
 

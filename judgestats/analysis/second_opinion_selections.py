@@ -17,8 +17,6 @@ from judgestats.judgments.settings import heat
 from judgestats.protocols.probes import PAIRS
 from judgestats.results import AnyRecord, Comparison, Estimate, Results, Test
 
-__all__ = ["selection_numbers"]
-
 Floats = NDArray[np.float64]
 
 _SIGNS = 12

@@ -20,19 +20,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = [
-    "Choices",
-    "add_estimate",
-    "beside",
-    "choices_of",
-    "condition_row",
-    "in_order",
-    "metrics_of",
-    "named",
-    "selection_limits",
-    "spent_on_a_verdict",
-]
-
 Objects = NDArray[np.object_]
 
 

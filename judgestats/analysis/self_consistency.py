@@ -38,8 +38,6 @@ from judgestats.stats.layouts.panels import AGGREGATES, aggregate_replications
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["MARGIN", "SIZES", "analyse", "plan"]
-
 SIZES = (1, 3, 5, 10, 20)
 MARGIN = 0.05
 """Declared margin: alignment scores that differ by less than five points in a hundred."""

@@ -20,8 +20,6 @@ from judgestats.results import About, Claim, Headline
 from judgestats.stats.inference.result import Comparisons
 from judgestats.stats.spread.equivalence import EquivalenceResult
 
-__all__ = ["Averaged", "headlines_of", "recommend", "sentence_of"]
-
 Floats = NDArray[np.float64]
 
 

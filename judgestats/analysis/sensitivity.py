@@ -26,8 +26,6 @@ from judgestats.stats.layouts.cell_statistics import cell_statistics
 from judgestats.stats.layouts.count_table import count_table
 from judgestats.stats.reliability.intraclass import icc
 
-__all__ = ["left_out_estimates", "left_out_primary", "left_out_variances"]
-
 _MOST_LEFT_OUT = 500
 """With more questions than this no single one can matter much."""
 

@@ -32,17 +32,6 @@ from judgestats.stats.inference.result import Estimate, format_number
 from judgestats.stats.planning.study_plan import PilotComponents, plan_study
 from judgestats.stats.validity.error_parts import AccuracyByK
 
-__all__ = [
-    "described_once",
-    "other_results",
-    "repetition",
-    "single_shot_conditions",
-    "single_shot_plan",
-    "single_shot_sentence",
-    "with_people",
-    "worded_people",
-]
-
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
 _ASSUMED = (0.5, 0.8)
 _WIDTH = 0.2

@@ -17,15 +17,6 @@ from judgestats.stats.agreement.krippendorff import krippendorff_alpha
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Result
 
-__all__ = [
-    "SHARE_OF",
-    "judges_of_verdicts",
-    "single_shot_verdict_plan",
-    "shares_of_verdicts",
-    "verdict_options",
-    "verdicts_asked_once",
-]
-
 Found = list[tuple[str, str, Result]]
 
 SHARE_OF = "share of "

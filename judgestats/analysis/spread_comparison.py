@@ -25,21 +25,6 @@ from judgestats.stats.inference.result import Result
 from judgestats.stats.spread.equivalence import EquivalenceResult, equivalence_of_spread
 from judgestats.stats.spread.spread_between_conditions import SpreadResult, spread_test
 
-__all__ = [
-    "SpreadQuestion",
-    "compare_spread",
-    "described_scores",
-    "label_of",
-    "equivalence_in",
-    "equivalence_results",
-    "held_spread",
-    "secondary",
-    "spread_family",
-    "spread_metrics",
-    "spread_questions",
-    "spread_results",
-]
-
 FAMILY = "spread.family"
 """The family of all tests of spread that the answer tells."""
 

@@ -13,8 +13,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.adjust import p_adjust
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
-__all__ = ["nothing_claimed", "spread_headlines"]
-
 
 def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     """What is claimed of each stratum: its spread differs, is shown to be alike, or is left open.

@@ -40,8 +40,6 @@ from judgestats.analysis.varied import varied_questions
 from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import Headline
 
-__all__ = ["Compared", "LevelComparison"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:

@@ -15,15 +15,6 @@ from judgestats.results.wording import hangs_on
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
-__all__ = [
-    "BLOCKS",
-    "MARGIN",
-    "MISSING",
-    "nothing_compared",
-    "spread_hypotheses",
-    "spread_sentence",
-]
-
 MARGIN = 1.5
 """Declared margin of equivalence: a ratio of variances between 1/1.5 and 1.5 matters little."""
 

@@ -14,8 +14,6 @@ from judgestats.judgments.shapes import ScoreArray
 from judgestats.results import About
 from judgestats.results.numbers import is_number
 
-__all__ = ["Stratum", "strata_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum:

@@ -27,8 +27,6 @@ from judgestats.analysis.unread import with_lost_shares
 from judgestats.judgments.readers.frame import bare
 from judgestats.stats.inference.result import Result
 
-__all__ = ["Rows", "supplemented"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rows(Result):

@@ -43,8 +43,6 @@ from judgestats.results import About, Headline
 from judgestats.stats.inference.adjust import adjust_family
 from judgestats.stats.spread.spread_between_conditions import SpreadResult
 
-__all__ = ["analyse", "plan"]
-
 _QUESTION = (
     "Does the spread of a judge's scores for the same answer grow with the sampling temperature, "
     "and at what cost in mean?"

@@ -17,8 +17,6 @@ from judgestats.results import About
 from judgestats.stats.agreement.mean_share import mean_share
 from judgestats.stats.inference.result import Estimate
 
-__all__ = ["lost_metrics", "lost_shares_of", "unanswered_share", "unread_share", "with_lost_shares"]
-
 _TITLES = {
     "unread": "Share of replies not read",
     "unanswered": "Share of judgments not answered",

@@ -9,8 +9,6 @@ import pandas as pd
 
 from judgestats.analysis.verdict_shares import commonest_share, same_after_swap, same_as_people
 
-__all__ = ["of_scores", "of_verdicts"]
-
 
 def of_scores(frame: pd.DataFrame) -> pd.DataFrame:
     """Means and variances with all readable scores, and with completely read items only.

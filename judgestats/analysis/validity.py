@@ -24,15 +24,6 @@ from judgestats.stats.validity.error_parts import accuracy_by_k, error_parts
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates
 from judgestats.stats.validity.graded import graded_agreement
 
-__all__ = [
-    "labelled_scores",
-    "labelled_verdicts",
-    "people_verdicts",
-    "score_validity",
-    "validity_metrics",
-    "verdict_validity",
-]
-
 Floats = NDArray[np.float64]
 Found = list[tuple[str, str, Result]]
 

@@ -17,8 +17,6 @@ from judgestats.stats.validity.alternative_annotator import (
 )
 from judgestats.stats.validity.ceiling import agreement_ceiling
 
-__all__ = ["PERSON", "annotator_results"]
-
 PERSON = "label_"
 """Prefix of a column that holds one person's labels."""
 _LEAST = 10

@@ -14,8 +14,6 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.confidence import confidence_calibration
 
-__all__ = ["CONFIDENCE", "CHANCE_OF_PASSING", "Diagram", "confidence_results"]
-
 CONFIDENCE = "confidence"
 """Column: how sure the judge is of its own verdict."""
 CHANCE_OF_PASSING = "pass_probability"

@@ -9,8 +9,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.validity.corrected import CorrectedScore
 
-__all__ = ["corrected_results"]
-
 Found = list[tuple[str, str, Result]]
 
 

@@ -15,14 +15,6 @@ from judgestats.analysis.supplements import Rows
 from judgestats.results.values import spreadsheet_cell
 from judgestats.stats.inference.result import Result, Sample
 
-__all__ = [
-    "DISAGREEMENTS",
-    "Disagreements",
-    "disagreements",
-    "verdict_disagreements",
-    "with_disagreements",
-]
-
 DISAGREEMENTS = "tables/disagreements.csv"
 _TOLD = 1000
 _LISTED = 20

@@ -14,8 +14,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.validity.rogan_gladen import corrected_by_rates, effective_passes
 
-__all__ = ["RATES", "by_rates", "check_rates", "read_rates"]
-
 RATES = ("sensitivity", "specificity")
 
 

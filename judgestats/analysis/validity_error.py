@@ -23,8 +23,6 @@ from judgestats.protocols.scale import Scale
 from judgestats.results import About
 from judgestats.stats.validity.error_parts import error_parts
 
-__all__ = ["ErrorByK", "with_people_error"]
-
 _KS = (1, 3, 5, 10, 20)
 _PARTS = ("mean_squared_error", "squared_bias", "between_items", "replicates")
 

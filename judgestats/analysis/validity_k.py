@@ -21,8 +21,6 @@ from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.validity.choice_by_k import choice_accuracy_by_k
 from judgestats.stats.validity.error_parts import AccuracyByK
 
-__all__ = ["AccuracyByCategory", "choices_by_k", "recommend_by_labels", "right_answers"]
-
 _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
 _LEAST = 30
 _MOST_TOLD = 6

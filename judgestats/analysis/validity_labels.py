@@ -18,8 +18,6 @@ from judgestats.judgments.readers.item_texts import TEXTS
 from judgestats.judgments.readers.labels import with_labels
 from judgestats.protocols.naming import response_names
 
-__all__ = ["designed_scores", "labelled_frame", "texts_in", "texts_of"]
-
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
     """Question and answer of each thing judged, by its id."""

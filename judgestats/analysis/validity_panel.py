@@ -18,8 +18,6 @@ from judgestats.stats.validity.choice_panel import panel_of_choices
 from judgestats.stats.validity.panels import panel_of_judges
 from judgestats.stats.validity.score_panel import panel_of_scores
 
-__all__ = ["PANEL", "panel_of_answers", "panel_of_ratings", "panel_of_verdicts"]
-
 PANEL = Hypothesis(
     id="panel",
     role="secondary",

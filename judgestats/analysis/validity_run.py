@@ -38,8 +38,6 @@ from judgestats.results.numbers import adjusted_p
 from judgestats.stats.inference.adjust import Family, adjust_family
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
-__all__ = ["analyse", "plan"]
-
 _QUESTION = (
     "How often are the judge's verdicts and scores those of people, where does it err, and what "
     "would people say of all that it judged?"

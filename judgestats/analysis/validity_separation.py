@@ -22,8 +22,6 @@ from judgestats.stats.validity.separation import (
     shares_on_the_right_side,
 )
 
-__all__ = ["separated_scores"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from judgestats.analysis.plan import AnalysisPlan, Hypothesis
 from judgestats.results import About
 from judgestats.stats.validity.slices import Measure, error_rates_by_slice
 
-__all__ = ["SLICES", "slice_results"]
-
 SLICES = Hypothesis(
     id="slices",
     role="secondary",

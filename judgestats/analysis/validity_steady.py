@@ -15,8 +15,6 @@ from judgestats.stats.agreement.raw_agreement import flip_rate
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.spread.condition_summary import condition_summary
 
-__all__ = ["steady_results", "steady_rows"]
-
 
 def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """How far repeated scores scatter, or how often asking again changes the verdict.

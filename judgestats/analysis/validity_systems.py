@@ -16,8 +16,6 @@ from judgestats.results import About
 from judgestats.stats.inference.result import Comparisons, Estimate, Note
 from judgestats.stats.validity.systems import corrected_differences
 
-__all__ = ["SYSTEMS", "system_results"]
-
 SYSTEMS = Hypothesis(
     id="systems",
     role="secondary",

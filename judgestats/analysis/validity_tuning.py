@@ -10,8 +10,6 @@ import pandas as pd
 from judgestats.analysis.outcome import Analysis, NamedResult
 from judgestats.judgments.readers.labels import PART
 
-__all__ = ["TUNED_ON", "marked_as_tuned", "tuning_digest"]
-
 TUNED_ON = "labels/tuning"
 """Parameter of a run whose labels are the tuning part: the part's digest."""
 _ON_TUNING = "on the labels used for tuning"

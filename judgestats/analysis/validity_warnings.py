@@ -8,8 +8,6 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.outcome import NamedResult
 from judgestats.stats.inference.result import Estimate
 
-__all__ = ["label_warnings"]
-
 _SHORT = {
     "unrepresentative": "labelled items differ from the rest in the judge's verdicts",
     "few_labels": "few labels",

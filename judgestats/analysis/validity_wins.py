@@ -17,8 +17,6 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.result import Comparisons, Estimate
 from judgestats.stats.validity.systems import corrected_differences, corrected_win_rate
 
-__all__ = ["win_results", "win_rows"]
-
 _MOST = 30
 _LEAST = 20
 _CREDIT = {"a": 1.0, "tie": 0.5, "b": 0.0}

@@ -11,8 +11,6 @@ from judgestats.analysis.strata import Stratum, strata_of
 from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import EXTRA, in_order
 
-__all__ = ["varied_hypotheses", "varied_questions"]
-
 _ID = "vary."
 
 

@@ -25,8 +25,6 @@ from judgestats.stats.agreement.swap import swap_consistency
 from judgestats.stats.agreement.vote_share import vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = ["condition_results"]
-
 
 def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
     """Items x replications of choices: empty text was asked and not read, None never asked."""

@@ -8,9 +8,6 @@ from judgestats.analysis.validity_panel import PANEL
 from judgestats.analysis.validity_slices import SLICES
 from judgestats.analysis.validity_systems import SYSTEMS
 
-__all__ = ["verdict_plan"]
-
-
 _QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
 
 

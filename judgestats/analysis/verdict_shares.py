@@ -9,8 +9,6 @@ import pandas as pd
 
 from judgestats.stats.inference.result import Comparisons
 
-__all__ = ["commonest_share", "in_rotations", "of_shares", "same_after_swap", "same_as_people"]
-
 
 def in_rotations(frame: pd.DataFrame) -> bool:
     """Whether judgments are selections whose options were shown in rotations (order ``s/N``)."""

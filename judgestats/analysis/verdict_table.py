@@ -12,8 +12,6 @@ from judgestats.analysis.single_shot_verdicts import SHARE_OF
 from judgestats.analysis.worded_numbers import worded_coefficient
 from judgestats.stats.inference.result import Estimate, Result
 
-__all__ = ["estimates_of", "verdict_metrics", "verdict_row", "verdict_sentence"]
-
 
 def verdict_row(
     name: str, asked: pd.DataFrame, counts: pd.Series, results: list[tuple[str, str, Result]]

@@ -8,8 +8,6 @@ import pandas as pd
 
 from judgestats.errors import InputError
 
-__all__ = ["OUTCOMES", "comparable", "in_same_words", "lower_case", "orders_shown", "outcomes"]
-
 OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
     **dict.fromkeys(("b", "model_b", "response_b", "assistant_b", "2", "second", "[[b]]"), "b"),

@@ -59,8 +59,6 @@ from judgestats.stats.comparison.wilcoxon import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.spread.mean_shift import mean_shift
 
-__all__ = ["audit_verdicts", "verdicts_needed"]
-
 
 def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Audit verdicts: repetition, order, and agreement with people where there are labels.

@@ -13,8 +13,6 @@ from judgestats.judgments.parse import WEIGHTED
 from judgestats.judgments.settings import label
 from judgestats.results.numbers import apa_number, counted
 
-__all__ = ["first_weighted", "weighted_limitations"]
-
 _COLUMN = "weighted_score"
 _SAME = 0.01
 """Points of the scale: below it two weighted scores of an answer are the same."""

@@ -10,8 +10,6 @@ import pandas as pd
 
 from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
 
-__all__ = ["worded_coefficient", "worded_number", "worded_percent", "worded_sem"]
-
 Row = Mapping[Any, Any] | pd.Series
 
 

@@ -14,8 +14,6 @@ from judgestats.items.records import MAX_CHARS, as_text, as_turns, shown
 from judgestats.items.schema import Item, Response
 from judgestats.items.tables import as_name
 
-__all__ = ["LONGEST_TARGET", "best_response", "holds_target", "model_names", "with_answers"]
-
 LONGEST_TARGET = 60
 """Characters. A longer reference is a model answer rather than a target to be matched."""
 

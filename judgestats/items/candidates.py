@@ -10,8 +10,6 @@ from dataclasses import replace
 from judgestats.errors import InputError
 from judgestats.items.schema import Item
 
-__all__ = ["draw_candidates", "draw_responses", "labelled_shares"]
-
 
 def draw_candidates(items: Sequence[Item], *, count: int, seed: int) -> tuple[Item, ...]:
     """Keep `count` responses of every item, drawn by seed, and the labels among them.

@@ -23,8 +23,6 @@ from judgestats.errors import InputError, StoreError
 from judgestats.items.published import PUBLISHED, STUDY_DATA, PublishedFile, PublishedSet
 from judgestats.items.records import shown
 
-__all__ = ["Fetched", "fetch"]
-
 _MAX_BYTES = 500_000_000
 _SUMS = "SHA256SUMS"
 """What stands beside the files: their digests, as ``sha256sum --check`` reads them."""

@@ -20,8 +20,6 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.items.records import shown
 
-__all__ = ["MAX_BYTES", "Row", "Source", "is_folder", "read_source"]
-
 MAX_BYTES = 1_000_000_000
 """Largest file that is read, after decompression."""
 

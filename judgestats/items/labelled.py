@@ -12,15 +12,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item
 
-__all__ = [
-    "LabelledPairs",
-    "draw_labelled_pairs",
-    "drawn_pairs",
-    "label_table",
-    "majority_labels",
-    "without_ties",
-]
-
 MAJORITY = "majority"
 """The annotator's name of a label that stands for a pair's labels together."""
 

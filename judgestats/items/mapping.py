@@ -12,8 +12,6 @@ from types import MappingProxyType
 from judgestats.errors import InputError
 from judgestats.items.records import shown
 
-__all__ = ["FIELDS", "parse_mapping", "resolve_columns"]
-
 FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "id": ("id", "item_id", "item", "uid", "idx"),

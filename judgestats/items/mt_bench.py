@@ -16,8 +16,6 @@ from judgestats.items.records import MAX_CHARS, as_turns, check_items, shown
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.items.tables import as_name, read_winner
 
-__all__ = ["human_judgment_items", "is_mt_bench_folder", "mt_bench_items"]
-
 _BOTH_TURNS = (1, 2)
 
 

@@ -7,8 +7,6 @@ from judgestats.items.files import Source
 from judgestats.items.records import MAX_CHARS, as_text, check_items, shown
 from judgestats.items.schema import HumanLabel, Item, Response
 
-__all__ = ["offsetbias_items"]
-
 
 def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
     """OffsetBias: rows with ``instruction, output_1, output_2`` and ``label`` (1 or 2 is better).

@@ -20,15 +20,6 @@ from judgestats.items.records import MAX_CHARS, as_text, check_items, shown
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.items.tables import as_name, read_winner
 
-__all__ = [
-    "HELPSTEER_WEIGHTS",
-    "evalbias_items",
-    "helpsteer2_items",
-    "judgebench_items",
-    "pandalm_items",
-    "rewardbench_items",
-]
-
 GOLD = "gold"
 """The annotator's name of labels that a set declares to be right."""
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["GIVEN", "PUBLISHED", "STUDY_DATA", "PublishedFile", "PublishedSet", "fetched_place"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedFile:

@@ -15,8 +15,6 @@ from judgestats.items.records import MAX_CHARS, as_text, check_items, shown
 from judgestats.items.schema import HumanLabel, Item, Response
 from judgestats.items.tables import as_name
 
-__all__ = ["bbh_items", "oasst_items", "squad_items"]
-
 
 def _get(value: object, key: str, where: str) -> Any:
     if not isinstance(value, Mapping) or key not in value:

@@ -32,8 +32,6 @@ from judgestats.items.reliability_sets import head_to_tail_items, reliability_it
 from judgestats.items.schema import Item
 from judgestats.items.tables import table_items
 
-__all__ = ["LAYOUTS", "Layout", "Options", "read_items", "write_items"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:

@@ -12,16 +12,6 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.items.schema import WINNERS, HumanLabel, Item, Response
 
-__all__ = [
-    "MAX_CHARS",
-    "as_text",
-    "as_turns",
-    "check_items",
-    "item_from_record",
-    "item_to_record",
-    "shown",
-]
-
 MAX_CHARS = 200_000
 """Longest text that is read without a word: about 50,000 tokens, beyond most judges' context."""
 

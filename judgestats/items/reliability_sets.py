@@ -13,8 +13,6 @@ from judgestats.items.records import MAX_CHARS, as_text, check_items, shown
 from judgestats.items.schema import Item, Response
 from judgestats.items.tables import as_name
 
-__all__ = ["BENCHMARK_OF", "head_to_tail_items", "reliability_items"]
-
 BENCHMARK_OF: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Bench"}
 """The authors' names of their benchmarks, and the paper's."""
 

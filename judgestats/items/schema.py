@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["HumanLabel", "Item", "Response", "WINNERS"]
-
 WINNERS = ("a", "b", "tie")
 """The three outcomes of a pairwise human label: first response, second response, neither."""
 

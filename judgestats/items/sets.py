@@ -14,8 +14,6 @@ from judgestats.items.readers import LAYOUTS, read_items
 from judgestats.items.records import shown
 from judgestats.items.schema import Item
 
-__all__ = ["BANK", "check_there", "layout_of", "load_items", "parse_options", "sets"]
-
 BANK = "bank"
 
 

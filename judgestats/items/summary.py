@@ -13,8 +13,6 @@ from judgestats.errors import InputError
 from judgestats.items.records import item_to_record, shown
 from judgestats.items.schema import Item
 
-__all__ = ["ItemSetSummary", "describe_items", "item_set_sha", "select_items"]
-
 
 def item_set_sha(items: Iterable[Item]) -> str:
     """A digest of an item set's content.

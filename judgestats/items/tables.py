@@ -18,8 +18,6 @@ from judgestats.items.mapping import resolve_columns
 from judgestats.items.records import MAX_CHARS, as_text, as_turns, check_items, shown
 from judgestats.items.schema import HumanLabel, Item, Response
 
-__all__ = ["as_name", "read_winner", "table_items"]
-
 _WINNERS = {
     **dict.fromkeys(("a", "model_a", "response_a", "[[a]]", "1", "first", "left"), "a"),
     **dict.fromkeys(("b", "model_b", "response_b", "[[b]]", "2", "second", "right"), "b"),

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Account", "Collected", "Stop", "token_parts"]
-
 
 class Stop(StrEnum):
     """Why a collection ended before all was asked; ``COMPLETE`` if it did not."""

@@ -16,8 +16,6 @@ from judgestats.judges.plan import PricePlan, price_plan
 from judgestats.judges.request import Encoded, Sampling, judgment_keys
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["ANSWER_TOKENS", "foreseen_answers", "price_answers"]
-
 ANSWER_TOKENS = (30, 700)
 """An answer's tokens in the low and the high estimate of a price."""
 _FORESEEN_CHARACTERS = 1200

@@ -14,8 +14,6 @@ from judgestats.judgments.design import Condition, Task
 from judgestats.judgments.settings import label
 from judgestats.protocols.answer_prompt import AnswerPrompt
 
-__all__ = ["AnswerPlan", "answer_task", "stage_of"]
-
 _STAGE = "answer"
 
 

@@ -17,8 +17,6 @@ from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 from judgestats.judges.spec import JudgeSpec
 
-__all__ = ["AppClient", "AsgiApp", "Message"]
-
 Message = MutableMapping[str, Any]
 AsgiApp = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],

@@ -30,8 +30,6 @@ from judgestats.protocols.base import ReplyMode
 if TYPE_CHECKING:
     from judgestats.judges.client import JudgeClient
 
-__all__ = ["Ask"]
-
 _MAX_CONCURRENCY = 4096
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits"]
-
 MAX_REQUESTS = 50_000
 """Requests in one file, the Batch API's limit."""
 MAX_BYTES = 200_000_000

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from judgestats.judges.journal_database import Database
 from judgestats.judges.negotiation import Sent
 
-__all__ = ["BATCH_SCHEMA", "BatchStore", "BatchRecord", "BatchRequest"]
-
 BATCH_SCHEMA = """
 CREATE TABLE batches (
     name TEXT PRIMARY KEY,        -- ours, and in the server's metadata too

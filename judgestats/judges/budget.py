@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from judgestats.errors import BudgetError, InputError
 
-__all__ = ["Budget", "Purse", "unknown_price"]
-
 
 def unknown_price(names: Iterable[str]) -> BudgetError:
     """What to say of a cost limit for judges whose price is unknown.

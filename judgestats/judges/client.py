@@ -25,8 +25,6 @@ from judgestats.judges.transport import (
 )
 from judgestats.secrecy import scrubbed
 
-__all__ = ["JudgeClient"]
-
 
 class JudgeClient:
     """Sends a request's body to an endpoint and says what came of it; never raises for a bad reply.

@@ -12,8 +12,6 @@ from judgestats.judges.ask import Ask
 from judgestats.judges.online import collect_online
 from judgestats.judgments.design import Task
 
-__all__ = ["collect", "collect_judgments"]
-
 
 async def collect(tasks: Iterable[Task], ask: Ask | None = None, **options: Any) -> Collected:
     """Ask judges for every judgment of a plan that the journal does not hold yet.

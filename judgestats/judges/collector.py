@@ -21,8 +21,6 @@ from judgestats.judges.source import Group, Source
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode, prompted_in
 
-__all__ = ["Collector"]
-
 _YIELD_EVERY = 64
 """Cached or left out judgments between two looks at the event loop."""
 

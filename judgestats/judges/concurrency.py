@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-__all__ = ["AdaptiveLimit"]
-
 _DECREASE = 0.7
 
 

@@ -31,8 +31,6 @@ from judgestats.judgments.design import Task
 from judgestats.protocols.base import prompted_in
 from judgestats.protocols.reading import READER_VERSION
 
-__all__ = ["collect_distributed"]
-
 _LIMITS = (Stop.MAX_COST, Stop.MAX_REQUESTS)
 _KEY = ["condition", "item_id", "order", "stage", "replicate"]
 

@@ -12,8 +12,6 @@ from judgestats.judges.sending import Halt
 from judgestats.protocols.reading import READER_VERSION
 from judgestats.results.numbers import counted
 
-__all__ = ["kept", "message", "money_notes", "reader_notes"]
-
 
 def kept(account: Account, journal: Journal) -> str:
     """What to add to an error that ended a collection: nothing answered is lost."""

@@ -27,8 +27,6 @@ from judgestats.protocols.base import ReplyMode
 if TYPE_CHECKING:
     from judgestats.judges.client import JudgeClient
 
-__all__ = ["Endpoint"]
-
 _LONGEST_PAUSE_S = 60.0
 """Servers may name hours; after a minute one asks again, under the retry policy."""
 

@@ -25,8 +25,6 @@ from judgestats.judges.spec import JudgeSpec
 from judgestats.judgments.settings import placed
 from judgestats.protocols.reading import log_probability
 
-__all__ = ["EndpointCard", "examined", "first_answer"]
-
 _PROMPT = (
     "Rate the answer from 1 to 10, then give your reason in one sentence.\n[Question]\nWhat is 2 "
     "plus 3?\n[The Start of Answer]\nIt is 5, I think.\n[The End of Answer]"

@@ -20,8 +20,6 @@ from judgestats.judges.replies import MAX_TEXT_CHARS
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["JUDGED_HEADER", "FunctionClient", "judged_texts"]
-
 JUDGED_HEADER = "X-Judgestats-Judged"
 """Carries what is judged, by name, to a function; it never leaves the process."""
 _THREADS = 64

@@ -8,8 +8,6 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["source_digest"]
-
 _MOST_FILES = 500
 _INSTALLED = tuple(
     Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib")

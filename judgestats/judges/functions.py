@@ -16,8 +16,6 @@ from typing import Any
 from judgestats.errors import InputError, nearest
 from judgestats.judges.function_source import source_digest
 
-__all__ = ["OFFERED", "FunctionName", "accepted_by", "function_named"]
-
 _NAME = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<function>[A-Za-z_]\w*)")
 _FILE = re.compile(r"(?P<path>[^:@]+\.py):(?P<function>\w+)")
 _STORED = re.compile(r"mlflow:(?:(?P<experiment>.+)/)?(?P<name>[^/]+)")

@@ -11,8 +11,6 @@ from typing import Protocol
 from judgestats.judges.account import Stop
 from judgestats.judges.sending import Halt
 
-__all__ = ["Interruptible", "signals"]
-
 
 class Interruptible(Protocol):
     """What can be asked to end: `halt` in order, `hurry` at once."""

@@ -11,8 +11,6 @@ from typing import Any
 from judgestats.errors import StoreError
 from judgestats.judges.journal_file import SQLITE_ERRORS, store_error
 
-__all__ = ["Database", "connected"]
-
 
 def connected(path: Path | None) -> sqlite3.Connection:
     """A connection to a journal's file; None keeps it in memory."""

@@ -10,16 +10,6 @@ from urllib.parse import quote
 
 from judgestats.errors import StoreError
 
-__all__ = [
-    "APPLICATION_ID",
-    "SQLITE_ERRORS",
-    "VERSION",
-    "check_file",
-    "is_busy",
-    "is_laid_out",
-    "store_error",
-]
-
 APPLICATION_ID = 0x4A535431  # "JST1"
 VERSION = 6
 """2: batches; 3: settings as a mapping; 4: what was spent; 5: checksums."""

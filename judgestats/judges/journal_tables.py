@@ -7,23 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
-__all__ = [
-    "ALL",
-    "COLUMNS",
-    "FACTS_SCHEMA",
-    "GET",
-    "KEY_BYTES",
-    "PUT",
-    "PUT_NEW",
-    "SCHEMA",
-    "UNTOLD",
-    "Answer",
-    "answer_of",
-    "checksum",
-    "stored",
-    "values_of",
-]
-
 UNTOLD = -1.0
 """A latency that is not told, as for an answer that came in a batch."""
 

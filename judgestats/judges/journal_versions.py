@@ -11,8 +11,6 @@ from judgestats.judges.ledger import LEDGER_SCHEMA, sign_lines
 from judgestats.judges.negotiation import Sent
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["add_tables", "brought_up"]
-
 _KEY_BYTES = 32
 
 

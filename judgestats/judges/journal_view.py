@@ -12,8 +12,6 @@ from judgestats.errors import StoreError
 from judgestats.judges.journal import Journal
 from judgestats.judges.journal_file import check_file
 
-__all__ = ["journal_view"]
-
 _LOOKS = 5
 _LOG_HEADER = 32
 """Bytes of a write-ahead log that change when it begins anew."""

@@ -17,8 +17,6 @@ from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import keep_secret
 from judgestats.yaml_text import YamlTextError, read_yaml_file
 
-__all__ = ["is_judges_file", "read_judges", "read_judges_file"]
-
 _MEMBERS = (
     "name",
     "model",

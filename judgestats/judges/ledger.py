@@ -11,8 +11,6 @@ from typing import Any
 from judgestats.judges.journal_database import Database
 from judgestats.judges.journal_tables import checksum
 
-__all__ = ["LEDGER_SCHEMA", "Charge", "Ledger", "LedgerLine", "Spend", "sign_lines"]
-
 # An attempt in flight has its line of the ledger, and the dollars held back for it.
 LEDGER_SCHEMA = """
 CREATE TABLE ledger (

@@ -11,8 +11,6 @@ from judgestats.judges.negotiation import Abilities, Sent, next_mode, subject
 from judgestats.judges.outcomes import Kind, Outcome, Parameter, one_line
 from judgestats.judges.spec import JudgeSpec, key_hint
 
-__all__ = ["mode_ignored", "taught", "why_fatal"]
-
 _ERRS = 3
 """Server errors in a row after which the reply mode is suspected, where none is proven."""
 _WHOLE = frozenset({"", "stop", "eos", "end_turn", "tool_calls", "function_call"})

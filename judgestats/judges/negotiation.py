@@ -13,8 +13,6 @@ from judgestats.judgments.design import Condition
 from judgestats.judgments.settings import EXTRA
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["Abilities", "Sent", "next_mode", "subject"]
-
 _LADDER = (ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT)
 
 

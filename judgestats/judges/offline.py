@@ -34,8 +34,6 @@ from judgestats.protocols.base import ReplyMode, prompted_in
 from judgestats.protocols.reading import READER_VERSION
 from judgestats.results.numbers import counted
 
-__all__ = ["Ingested", "Queued", "collect_offline", "ingest", "missing_requests"]
-
 _MARK = "jsq"
 _LONGEST_SENT = 300
 

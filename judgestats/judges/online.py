@@ -32,8 +32,6 @@ from judgestats.protocols.reading import READER_VERSION
 if TYPE_CHECKING:
     from judgestats.judges.client import JudgeClient
 
-__all__ = ["collect_online"]
-
 
 async def collect_online(tasks: Iterable[Task], ask: Ask) -> Collected:
     """Ask for every judgment of a plan that the journal does not hold yet; see `collect`."""

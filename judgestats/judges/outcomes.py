@@ -8,8 +8,6 @@ from enum import StrEnum
 from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import scrubbed
 
-__all__ = ["MAX_DETAIL", "Choice", "Kind", "Outcome", "Parameter", "one_line", "storable"]
-
 MAX_DETAIL = 300
 """Characters kept of a server's words."""
 

@@ -8,8 +8,6 @@ import threading
 from collections.abc import Awaitable
 from typing import Any
 
-__all__ = ["OwnLoop"]
-
 _RESPONSE_S = 1.0
 
 

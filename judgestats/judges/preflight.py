@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from judgestats.errors import JudgeError
 from judgestats.judges.spec import JudgeSpec, key_hint
 
-__all__ = ["check_judges"]
-
 
 def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) -> dict[str, str]:
     """Ask every endpoint for its list of models, which costs nothing.

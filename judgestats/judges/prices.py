@@ -16,8 +16,6 @@ from judgestats.errors import InputError
 from judgestats.judges.spec import JudgeSpec
 from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
-__all__ = ["Price", "PriceTable", "default_prices", "load_prices"]
-
 _MILLION = 1_000_000
 _OLD_DAYS = 90
 """Days after which a price is said to be old."""

@@ -13,8 +13,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judgestats.judges.account import Account, token_parts
 
-__all__ = ["Bar", "Lines", "Reporter", "Silent", "reporter"]
-
 EVERY_S = 0.2
 _LINE_EVERY_S = 10.0
 

@@ -10,8 +10,6 @@ from urllib.parse import unquote, urlsplit
 from judgestats.errors import InputError
 from judgestats.judges.spec import LOOPBACK, Secret
 
-__all__ = ["Proxy", "proxy_for"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Proxy:

@@ -12,8 +12,6 @@ from judgestats.judges.outcomes import Kind, Outcome, Parameter, one_line
 from judgestats.judges.waiting import quota_pause, retry_after, wait_in_words
 from judgestats.judgments.settings import FIELDS
 
-__all__ = ["error_in", "read_error"]
-
 _MOST = 100_000
 """Bytes of an error that are read."""
 _DEEP = 12

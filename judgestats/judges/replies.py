@@ -17,8 +17,6 @@ from judgestats.judges.refusals import error_in, read_error
 from judgestats.judges.waiting import quota_pause
 from judgestats.protocols.reading import kept_reply, message_text
 
-__all__ = ["MAX_TEXT_CHARS", "read_reply"]
-
 MAX_TEXT_CHARS = 200_000
 """The longest choice that is taken for a judge's answer."""
 

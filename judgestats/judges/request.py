@@ -15,19 +15,6 @@ from judgestats.judgments.settings import placed
 from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.reading.weighted import TOP
 
-__all__ = [
-    "DRAW_HEADER",
-    "Encoded",
-    "Ready",
-    "Sampling",
-    "draw_header",
-    "judgment_keys",
-    "request_body",
-    "requested_of",
-    "seed_step",
-    "sent_of",
-]
-
 DRAW_HEADER = "X-Judgestats-Draw"
 """Tells a simulated judge which replications a request is, so that its draws repeat to the bit."""
 

@@ -10,8 +10,6 @@ from judgestats.judges.outcomes import Choice, Outcome
 from judgestats.judges.prices import Price
 from judgestats.judges.request import Encoded
 
-__all__ = ["Reserve"]
-
 _UNSEEN_TOKENS = 400
 """Tokens that providers add to a prompt: the chat's frame, the description of tools."""
 _LEAST = 800.0

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from judgestats.judges.outcomes import Kind, Outcome
 
-__all__ = ["RetryPolicy"]
-
 _LONGEST_FLOOR_S = 1.0
 """The longest wait that a server's own "at once" is stretched to."""
 

@@ -9,8 +9,6 @@ from judgestats.judges.request import Ready
 from judgestats.judges.sending import RequestResult
 from judgestats.judgments.design import Task
 
-__all__ = ["answer_row", "blank_row", "failed_row", "invalid_row"]
-
 
 def blank_row(task: Task, ready: Ready, experiment: str) -> dict[str, Any]:
     """The row of a judgment before anything is known of its reply."""

@@ -19,8 +19,6 @@ from openai import AsyncOpenAI
 if TYPE_CHECKING:
     from openai._models import FinalRequestOptions
 
-__all__ = ["LeanHttpClient", "LeanOpenAI"]
-
 _PER_REQUEST = {b"content-length", b"idempotency-key", b"host"}
 _TELEMETRY = b"x-stainless-"
 """Headers about the machine (system, architecture, versions) that a judge has no use for."""

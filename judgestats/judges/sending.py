@@ -32,8 +32,6 @@ from judgestats.judges.retry import RetryPolicy
 from judgestats.judgments.design import Task
 from judgestats.protocols.base import ReplyMode
 
-__all__ = ["RequestResult", "RequestSender", "Halt", "share_of"]
-
 _OK = 200
 _HOLD = 3
 """Judgments in a row that may fail as unreachable before the endpoint is taken to be down."""

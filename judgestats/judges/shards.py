@@ -22,8 +22,6 @@ from judgestats.judges.ledger import LedgerLine
 from judgestats.judges.negotiation import Abilities
 from judgestats.judgments.design import Task
 
-__all__ = ["Shard", "ShardResult", "MARK", "shards_of", "work_off"]
-
 MARK = "folder-of-shards"
 """A file by which a worker sees that it shares the folder with the others."""
 

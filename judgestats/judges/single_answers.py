@@ -26,8 +26,6 @@ from judgestats.protocols.reading.weighted import without_logprobs
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["AnswerJudge", "Judged"]
-
 _WORDED = {kind.name: kind for kind in (PassFail, Correctness)}
 PROTOCOLS = (Pointwise.name, *_WORDED)
 """How one answer can be judged: a score, pass or fail, correct or incorrect."""

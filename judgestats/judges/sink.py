@@ -12,8 +12,6 @@ from judgestats.errors import InputError, StoreError
 from judgestats.judgments.columns import RAW_COLUMNS
 from judgestats.judgments.design import Task
 
-__all__ = ["FollowUp", "FrameSink", "PartSink", "Row"]
-
 Row = Mapping[str, Any]
 """A judgment by column name; None = missing."""
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from judgestats.judgments.design import Task
 
-__all__ = ["Group", "Source", "grouped"]
-
 
 @dataclass(frozen=True, slots=True)
 class Group:

@@ -18,20 +18,6 @@ from judgestats.judges.simulated.judges import simulated_judges
 from judgestats.protocols.base import ReplyMode
 from judgestats.secrecy import keep_secret
 
-__all__ = [
-    "ANY_KEY",
-    "PROVIDER_KEYS",
-    "DEFAULT_BASE_URL",
-    "LOOPBACK",
-    "SIMULATED_URL",
-    "JudgeSpec",
-    "Secret",
-    "key_hint",
-    "key_variable",
-    "parse_judge",
-    "without_address",
-]
-
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 SIMULATED_URL = "http://simulated.invalid/v1"
 """Stands for the simulated server inside this process; `.invalid` never resolves (RFC 2606)."""

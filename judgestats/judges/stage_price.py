@@ -10,8 +10,6 @@ from scipy import stats
 from judgestats.judges.priced import JudgePlan
 from judgestats.judgments.stage_sample import Cell, Stratum
 
-__all__ = ["relative_margin", "scaled_up"]
-
 
 def scaled_up(
     strata: Sequence[Stratum], plans: Mapping[Cell, Mapping[str, JudgePlan]]

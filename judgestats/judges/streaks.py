@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.judges.outcomes import Kind, Outcome, Parameter
 
-__all__ = ["Streaks"]
-
 _BLAMELESS = 3
 """Judgments in a row refused in every reply mode after which the mode is not to blame."""
 

@@ -18,8 +18,6 @@ import httpx2
 from judgestats.judges.app_client import AsgiApp, Message
 from judgestats.judges.proxy import Proxy
 
-__all__ = ["MAX_BODY_BYTES", "BodyTooLarge", "BoundedTransport", "InProcessTransport"]
-
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Default bound of a reply's body. The longest honest reply of a judge is some 100 KB."""
 _PROXY_REFUSES = 407

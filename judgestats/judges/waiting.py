@@ -8,8 +8,6 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
-__all__ = ["quota_pause", "retry_after", "seconds_until", "wait_in_words"]
-
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{5,20}(?:Z|[+-]\d\d:\d\d)")
 _IN_WORDS = re.compile(r"(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)", re.IGNORECASE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FACTOR_COLUMNS", "KEY_COLUMNS", "PARSED_COLUMNS", "RAW_COLUMNS"]
-
 KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 

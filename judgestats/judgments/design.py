@@ -10,8 +10,6 @@ from typing import Any
 from judgestats.judgments.settings import EXTRA, as_text, label
 from judgestats.protocols.base import Prompted, ReplyMode, Unit
 
-__all__ = ["Condition", "Task"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:

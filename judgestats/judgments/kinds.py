@@ -17,17 +17,6 @@ import pandas as pd
 from judgestats.errors import InputError, printable
 from judgestats.judgments.numerals import numbers_of, wholes_of
 
-__all__ = [
-    "KINDS",
-    "NO_VERDICT",
-    "PASS_WORDS",
-    "PREFERENCES",
-    "Kind",
-    "kind_of",
-    "pass_fail",
-    "spelling",
-]
-
 KINDS = ("score", "pass-fail", "preference", "choice", "category")
 
 _PAIRS = (

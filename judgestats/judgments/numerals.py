@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["number_in", "numbers_of", "wholes_of"]
-
 _PLAIN = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,2})?")
 _COMMA = re.compile(r"[+-]?\d{1,9},\d{1,2}")
 _OUT_OF = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:/|out of|von|sur|de)\s*(\d{1,6})", re.I)

@@ -13,8 +13,6 @@ from judgestats.errors import one_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RULES", "both_orders", "combined", "scores_of"]
-
 Objects = NDArray[np.object_]
 
 RULES = ("tie", "first", "drop")

@@ -14,8 +14,6 @@ from judgestats.protocols.reading.weighted import LEAST_MASS, weighted_score, wi
 from judgestats.protocols.reading.word_chances import word_chance
 from judgestats.protocols.scale import Scale
 
-__all__ = ["WEIGHTED", "parse_judgments", "read_judgment", "reader_of"]
-
 WEIGHTED = ("scale_mass", "weighted_score")
 """Columns of numbers beside the score, where log-probabilities were told."""
 CHANCES = ("verdict_mass", "pass_probability")

@@ -21,8 +21,6 @@ from judgestats.protocols.reading import (
 from judgestats.protocols.reading.form import Form
 from judgestats.protocols.scale import Scale
 
-__all__ = ["form_of", "reread", "unread_causes"]
-
 _PLACES = {"first": "A", "second": "B", "tie": "tie"}
 _KEY = ("condition", "item_id", "order", "replicate")
 _TOOLS = {ScoreForm: "submit_score", WordForm: "submit_verdict"}

@@ -20,18 +20,6 @@ from judgestats.judgments.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMN
 from judgestats.judgments.kinds import KINDS
 from judgestats.protocols.base import Status
 
-__all__ = [
-    "BECAME",
-    "answers_schema",
-    "parsed_schema",
-    "pipelines_schema",
-    "raw_schema",
-    "validate_answers",
-    "validate_parsed",
-    "validate_pipelines",
-    "validate_raw",
-]
-
 BECAME: Mapping[Status, str] = {
     **dict.fromkeys(Status, "not read"),
     Status.OK: "read",

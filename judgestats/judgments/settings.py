@@ -15,19 +15,6 @@ from typing import Any
 
 from judgestats.errors import InputError, nearest
 
-__all__ = [
-    "EXTRA",
-    "FIELDS",
-    "RequestField",
-    "as_text",
-    "field_of",
-    "heat",
-    "in_order",
-    "label",
-    "placed",
-    "setting_sent",
-]
-
 EXTRA = "extra_body."
 """What the names of fields begin with that only some servers know."""
 _OURS = {

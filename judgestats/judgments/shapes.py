@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.protocols.base import NO_REPLY, Status
 
-__all__ = [
-    "ScoreArray",
-    "complete_items",
-    "lost_shares",
-    "score_array",
-    "several_orders",
-    "status_table",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreArray:

@@ -6,8 +6,6 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Cell", "Stratum", "strata_of"]
-
 Cell = tuple[str, int]
 """An item, and a block of its repetitions: what shares calls with nothing outside it."""
 

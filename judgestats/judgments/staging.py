@@ -23,8 +23,6 @@ from judgestats.judgments.stage_sample import Cell
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
 from judgestats.protocols.strategies.base import Call, CallKey, Heard, Settled, Strategy, stage_kind
 
-__all__ = ["STRATEGY", "Staging"]
-
 STRATEGY = "strategy"
 """The factor that names a condition's strategy; a pool's judgments carry the pool's name there."""
 

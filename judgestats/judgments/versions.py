@@ -11,8 +11,6 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.columns import PARSED_COLUMNS
 
-__all__ = ["brought_up", "kinds_by_value", "read_frame"]
-
 
 def read_frame(path: Path) -> pd.DataFrame:
     """A run's judgments, those of 0.1.0 too.

@@ -10,8 +10,6 @@ from judgestats.protocols.base import Prompted, ReplyMode, Status
 from judgestats.protocols.reading import is_cut, is_withheld
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["AnswerPrompt", "answer_status"]
-
 _OFFERED = ("question", "context", "passage")
 
 

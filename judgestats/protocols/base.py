@@ -13,19 +13,6 @@ from typing import Any, Protocol
 
 from judgestats.items.schema import Item
 
-__all__ = [
-    "NO_REPLY",
-    "WRITTEN_MODES",
-    "JudgingProtocol",
-    "Prompted",
-    "ReplyMode",
-    "ReplySchema",
-    "Status",
-    "Unit",
-    "Verdict",
-    "prompted_in",
-]
-
 
 class Status(StrEnum):
     """What became of one judgment. Only ``OK`` carries a verdict; the others are results too."""

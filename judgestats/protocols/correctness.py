@@ -15,8 +15,6 @@ from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import WordForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["Correctness", "PassFail"]
-
 _OFFERED = (*BARE, "question", "response", "reference", "context", "reply")
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from judgestats.errors import InputError
 
-__all__ = ["Example", "examples_text", "load_examples"]
-
 _VERDICTS = ("A", "B", "tie")
 _MAX_EXAMPLES = 50
 

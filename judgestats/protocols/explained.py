@@ -8,8 +8,6 @@ from typing import Any
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["explained_schema", "explained_words", "prompted"]
-
 
 def explained_schema(
     name: str, description: str, verdict: Mapping[str, Any], *, called: str, reasoning: str

@@ -6,17 +6,6 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-__all__ = [
-    "GUIDELINE",
-    "QUESTION",
-    "addresses_judge",
-    "answers_in",
-    "framed_text",
-    "imitates_frame",
-    "seal_of",
-    "sealed",
-]
-
 QUESTION = "[Question]"
 GUIDELINE = "[Scoring guideline]"
 

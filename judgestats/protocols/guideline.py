@@ -10,8 +10,6 @@ from judgestats.errors import InputError
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["GUIDELINES", "GUIDELINE_SCALE", "guideline_level", "guideline_text", "with_guideline"]
-
 GUIDELINES = ("none", "anchors", "words", "paragraphs", "subscores")
 """The bundled levels, from nothing to a sum of sub-scores."""
 GUIDELINE_SCALE = Scale(1, 10)

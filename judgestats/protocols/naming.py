@@ -6,8 +6,6 @@ from itertools import combinations
 
 from judgestats.items.schema import Item
 
-__all__ = ["conversation", "labelled_pairs_of", "pair_name", "pairs_of", "response_names"]
-
 
 def response_names(item: Item) -> list[str]:
     """The id of each response as a thing judged: ``item`` if it is the only one, else

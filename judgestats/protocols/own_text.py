@@ -8,8 +8,6 @@ from judgestats.errors import InputError
 from judgestats.items.schema import Item
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["BARE", "bare_texts", "check_places"]
-
 BARE = ("passage", "earlier", "target")
 """The item's context, the user's turns before the last, and the reference answer, each without any
 heading; ``{context}`` and ``{reference}`` are the same with one."""

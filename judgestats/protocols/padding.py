@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["padded", "unpadded"]
-
 _PADDING = (
     "\n\nI hope that this answer is of help to you. As always, there are many ways in which a "
     "question like this can be approached, and it is worth taking the time to consider it with "

@@ -26,8 +26,6 @@ from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import PairForm, read_reply
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["ORDERS", "Pairwise"]
-
 ORDERS = ("ab", "ba")
 """``ab`` shows the earlier response of the item first, ``ba`` the later one."""
 

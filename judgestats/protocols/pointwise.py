@@ -15,8 +15,6 @@ from judgestats.protocols.reading import ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["REASONING", "Pointwise"]
-
 REASONING = ("none", "before", "after")
 """Whether the judge explains itself, and whether before or after it gives the score."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from judgestats.errors import InputError
 
-__all__ = ["Scale"]
-
 
 @dataclass(frozen=True)
 class Scale:

@@ -20,18 +20,6 @@ from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.reading import LETTERS, OptionForm, read_reply
 from judgestats.protocols.template import PromptTemplate, put_in
 
-__all__ = [
-    "LABELS",
-    "MOST_OPTIONS",
-    "READINGS",
-    "SELECTION_PROMPTS",
-    "UNRELATED",
-    "Selection",
-    "best_response_letters",
-    "option_labels",
-    "option_names",
-]
-
 LABELS = ("letters", "numbers")
 """``letters``: ``Best Response: [[B]]``; ``numbers``: ``Selection: Option 2``."""
 MOST_OPTIONS = len(LETTERS)

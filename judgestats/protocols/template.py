@@ -14,8 +14,6 @@ from pathlib import Path
 from judgestats.errors import InputError
 from judgestats.protocols.frame import seal_of, sealed
 
-__all__ = ["PromptTemplate", "bundled_prompts", "put_in"]
-
 _PART = re.compile(r"^\[(system|user)\][ \t]*$", re.MULTILINE)
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _MAX_BYTES = 200_000

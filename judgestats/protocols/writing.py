@@ -17,8 +17,6 @@ from judgestats.protocols.reading import (
 )
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["Writing"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:

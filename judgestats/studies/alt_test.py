@@ -22,8 +22,6 @@ from judgestats.stats.validity.alternative_annotator import (
 from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now
 from judgestats.studies.reading import table_of
 
-__all__ = ["STUDY", "examine"]
-
 SETS: Mapping[str, tuple[str, float, bool]] = {
     "summeval": ("SummEval", 0.2, True),
     "mtbench": ("MT-Bench pairs", 0.2, False),

@@ -18,8 +18,6 @@ from judgestats.stats.validity.systems import corrected_win_rate
 from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
 from judgestats.studies.reading import hundredths, of_a_hundred, records_of, shifted
 
-__all__ = ["STUDY", "examine"]
-
 _FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
 _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 _LABELS, _DRAWS = 100, 400

@@ -28,8 +28,6 @@ from judgestats.studies.published import (
     published_tests,
 )
 
-__all__ = ["with_published"]
-
 Procedure = Callable[[pd.DataFrame, ScoreArray], list[NamedResult]]
 """Of the conditions and their scores."""
 

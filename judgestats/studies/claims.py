@@ -17,8 +17,6 @@ from judgestats.results import Claim as ClaimKind
 from judgestats.stats.inference.adjust import Family
 from judgestats.stats.inference.result import Result
 
-__all__ = ["VERDICTS", "Claim", "Options", "Replication", "Study", "not_examined", "verdicts"]
-
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""
 

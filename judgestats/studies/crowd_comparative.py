@@ -18,8 +18,6 @@ from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.studies.claims import Claim, Options, Replication, Study, not_examined, now
 from judgestats.studies.reading import file_of, table_of
 
-__all__ = ["STUDY", "examine"]
-
 _COLUMNS = ("table", "judge_or_base", "method", "samples", "set", "value")
 _FILES = ("crowd_tables_1_4.csv", "arxiv_2502_12501_tables_1_4.csv")
 _GPT = "GPT-4o"

@@ -18,8 +18,6 @@ from judgestats.studies.claims import Claim, Options, Replication, Study, now
 from judgestats.studies.paper_tables import grade_score_cells
 from judgestats.studies.reading import bounded, file_of, table_of
 
-__all__ = ["STUDY", "examine"]
-
 _COLUMNS = ("metric", "prompt", "random_option", "judge", "value")
 _FILES = ("grade_score_tables_1_3.csv", "arxiv_2406_12043_tables_1_3.csv")
 _ROWS = 3482

@@ -25,8 +25,6 @@ from judgestats.studies.reading import (
     table_of,
 )
 
-__all__ = ["STUDY", "examine"]
-
 Floats = NDArray[np.float64]
 _COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_swap")
 _ADVERSARIAL = "LLMBar/Adversarial/"

@@ -17,8 +17,6 @@ from judgestats.stats.agreement.grade_score_items import grade_score_items
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.paper_tables import PaperTable, omega_tables, read_printed
 
-__all__ = ["centred_beside", "grade_scores_beside", "omegas_beside"]
-
 _FEWEST = 3
 """Questions, and replications, that a factor model takes."""
 _SHUFFLINGS = 99

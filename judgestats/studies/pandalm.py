@@ -22,8 +22,6 @@ from judgestats.stats.validity.alternative_annotator import alternative_annotato
 from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
 from judgestats.studies.reading import bounded, file_of, hundredths, records_of, shifted, table_of
 
-__all__ = ["STUDY", "examine"]
-
 PANDALM, GPT = "PandaLM-7B", "GPT-3.5"
 _PEOPLE = ("annotator1", "annotator2", "annotator3")
 _OUTCOMES = ("0", "1", "2")

@@ -23,8 +23,6 @@ from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.studies.claims import Claim, Options, Replication, Study, now, then
 from judgestats.studies.reading import bounded, file_of, table_of
 
-__all__ = ["STUDY", "examine"]
-
 Objects = NDArray[np.object_]
 _COLUMNS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85

@@ -21,13 +21,6 @@ from judgestats.stats.inference.result import Note, Result, TestResult
 from judgestats.stats.layouts.cell_statistics import Cells, cell_statistics
 from judgestats.stats.spread.spread_published import levene_of_variances, spread_published
 
-__all__ = [
-    "published_groups",
-    "published_levene_of_variances",
-    "published_ratios",
-    "published_tests",
-]
-
 FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 _UNPAIRED = Note(

@@ -13,8 +13,6 @@ from judgestats.items.files import Row, read_source
 from judgestats.results.numbers import apa_number, apa_p, with_bounds
 from judgestats.stats.inference.result import Comparison, Estimate
 
-__all__ = ["bounded", "file_of", "hundredths", "of_a_hundred", "records_of", "shifted", "table_of"]
-
 
 def file_of(folder: Path, *names: str, study: str) -> Path:
     """The first file of a folder that has one of the names, packed or not.

@@ -10,8 +10,6 @@ from dataclasses import replace
 from judgestats.errors import InputError
 from judgestats.training.examples import Chosen, Example
 
-__all__ = ["balanced", "imbalance"]
-
 LEFT_OUT = "more of its kind than of the others"
 _UNEVEN = 2.0
 """How many times larger the largest kind may be before it is remarked upon."""

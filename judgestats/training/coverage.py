@@ -22,8 +22,6 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.training.models import load
 from judgestats.training.needs import need
 
-__all__ = ["CoverageModel", "covered", "coverage_table"]
-
 EXTRA = "coverage"
 Floats = NDArray[np.float64]
 

@@ -25,18 +25,6 @@ from judgestats.protocols.strategies import Wording
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = [
-    "KINDS",
-    "Chosen",
-    "Example",
-    "Filters",
-    "Source",
-    "Student",
-    "prompt_sha_of",
-    "student_of",
-    "training_examples",
-]
-
 Student = Wording | Pairwise
 
 KINDS = ("vanilla", "cce", "mixed", "any")

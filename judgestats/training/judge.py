@@ -10,8 +10,6 @@ from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.training.models import CHAT_TEMPLATE, load
 from judgestats.training.needs import need
 
-__all__ = ["LocalJudge"]
-
 EXTRA = "train"
 
 

@@ -9,8 +9,6 @@ from judgestats.errors import InputError
 from judgestats.items.records import shown
 from judgestats.training.needs import need
 
-__all__ = ["CHAT_TEMPLATE", "load"]
-
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
     "{{ '<|' + message['role'] + '|>\\n' + message['content'] + '\\n' }}"

@@ -7,8 +7,6 @@ from types import ModuleType
 
 from judgestats.errors import InputError
 
-__all__ = ["need"]
-
 
 def need(extra: str, *modules: str) -> tuple[ModuleType, ...]:
     """Import modules of an extra.

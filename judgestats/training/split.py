@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from judgestats.errors import InputError
 from judgestats.training.examples import Example
 
-__all__ = ["Split", "split_by_question"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Split:

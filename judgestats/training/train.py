@@ -15,8 +15,6 @@ from judgestats.items.records import shown
 from judgestats.training.models import CHAT_TEMPLATE, load
 from judgestats.training.needs import need
 
-__all__ = ["Trained", "TrainingSettings", "read_chats", "train_judge"]
-
 EXTRA = "train"
 
 

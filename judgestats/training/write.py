@@ -16,8 +16,6 @@ from judgestats.training.balance import imbalance
 from judgestats.training.examples import Chosen, Example, Filters
 from judgestats.training.split import Split
 
-__all__ = ["Written", "write_training_data"]
-
 _OPENAI_LEAST = 10
 
 

@@ -95,8 +95,6 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 from judgestats.stats.layouts.count_table import count_table
 
-__all__ = ["evenness"]
-
 
 @with_keywords(permutations=ON_DEMAND)
 def evenness(verdicts: ArrayLike, **inference: Unpack[SumInference]) -> Estimate:

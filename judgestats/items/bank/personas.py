@@ -30,8 +30,6 @@ from types import MappingProxyType
 from judgestats.errors import InputError
 from judgestats.items.schema import HumanLabel, Item, Response
 
-__all__ = ["PERSONAS", "SEED", "Persona", "annotate"]
-
 SEED = 20250117
 FLATTERING = "sycophantic"
 

@@ -15,8 +15,6 @@ from judgestats.judges.lessons import taught
 from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.sending import share_of
 
-__all__ = ["BatchAccounting"]
-
 _AGAIN = {
     Kind.RATE_LIMITED,
     Kind.OVERLOADED,

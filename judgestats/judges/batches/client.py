@@ -19,8 +19,6 @@ from judgestats.judges.refusals import read_error
 from judgestats.judges.retry import RetryPolicy
 from judgestats.judges.spec import JudgeSpec, key_hint
 
-__all__ = ["BatchCallError", "BatchClient", "BatchState"]
-
 _T = TypeVar("_T")
 
 MARK = "judgestats"

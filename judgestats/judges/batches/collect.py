@@ -18,8 +18,6 @@ from judgestats.judges.interrupts import signals
 from judgestats.judgments.design import Task
 from judgestats.protocols.reading import READER_VERSION
 
-__all__ = ["collect_in_batches"]
-
 
 async def collect_in_batches(
     tasks: Iterable[Task], ask: Ask | None = None, **options: Any

@@ -32,8 +32,6 @@ from judgestats.judgments.design import Task
 from judgestats.protocols.base import prompted_in
 from judgestats.results.numbers import counted
 
-__all__ = ["BatchCollector"]
-
 _GRACE_S = 2.0
 
 

@@ -12,8 +12,6 @@ from judgestats.judges.outcomes import Kind, Outcome, one_line
 from judgestats.judges.refusals import read_error
 from judgestats.judges.replies import read_reply
 
-__all__ = ["MAX_LINE", "Results", "read_line", "read_results", "request_line"]
-
 MAX_LINE = 8 * 1024 * 1024
 _MAX_ID = 512
 

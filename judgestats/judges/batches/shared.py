@@ -15,8 +15,6 @@ from judgestats.judges.request import Sampling
 from judgestats.judges.sending import Halt
 from judgestats.judgments.design import Task
 
-__all__ = ["Shared", "Wanted"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:

@@ -22,8 +22,6 @@ from judgestats.judges.outcomes import Kind, Outcome
 from judgestats.judges.request import Ready, draw_header, request_body, seed_step, sent_of
 from judgestats.protocols.base import prompted_in
 
-__all__ = ["BatchWork"]
-
 _SILENT = {
     Kind.UNREACHABLE,
     Kind.BROKEN,

@@ -8,8 +8,6 @@ from functools import lru_cache
 from judgestats.errors import InputError
 from judgestats.judges.simulated.quality import normal_of, stated_quality, uniform_of
 
-__all__ = ["SimulatedAnswerer", "answer_text", "simulated_answerer", "simulated_answerers"]
-
 _LOWEST, _HIGHEST = 0.05, 0.98
 _SENTENCES = (
     "First, it helps to say what is asked.",

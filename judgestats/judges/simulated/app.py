@@ -33,8 +33,6 @@ from judgestats.judges.simulated.wire import (
     send_json,
 )
 
-__all__ = ["SimulatedServer"]
-
 _COUNTED = 1_000_000
 _OF_BATCHES = re.compile(r"/(?:files|batches)(?:/|$)")
 _DRAW = b"x-judgestats-draw"

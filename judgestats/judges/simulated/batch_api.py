@@ -20,8 +20,6 @@ from judgestats.judges.simulated.faults import Faults
 from judgestats.judges.simulated.quality import uniform_of
 from judgestats.judges.simulated.wire import RefusedError, Send, error, send_bytes, send_json
 
-__all__ = ["BatchApi"]
-
 Completer = Callable[[bytes, bytes], Awaitable[tuple[int, bytes]]]
 """Answers a chat completion's body with a draw: status and body."""
 

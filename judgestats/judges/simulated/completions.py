@@ -32,8 +32,6 @@ from judgestats.judges.simulated.sampling import cut_to, effort_of, heeded, weig
 from judgestats.judges.simulated.truth import truth
 from judgestats.judges.simulated.wire import RefusedError
 
-__all__ = ["Completions"]
-
 _MAX_CHOICES = 128
 _REMEMBERED = 2048
 

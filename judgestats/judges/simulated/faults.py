@@ -9,8 +9,6 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.judges.simulated.quality import normal_of, uniform_of
 
-__all__ = ["Faults"]
-
 _RATES = (
     "rate_limited",
     "rate_limited_silent",

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from judgestats.errors import InputError
 
-__all__ = ["SimulatedJudge", "simulated_judge", "simulated_judges"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedJudge:

@@ -12,18 +12,6 @@ from judgestats.protocols.padding import unpadded
 from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, without_injection
 from judgestats.protocols.probes.wording import ALONE
 
-__all__ = [
-    "Seen",
-    "author_of",
-    "is_elsewhere",
-    "normal_of",
-    "quality_of",
-    "reference_shown",
-    "seen_in",
-    "stated_quality",
-    "uniform_of",
-]
-
 _NORMAL = NormalDist()
 _LOWEST, _HIGHEST = 0.15, 0.95
 _STATED = re.compile(r"\(A simulated answer of quality (0\.\d\d)(?:, ([a-z ]{1,40}))?\.\)")

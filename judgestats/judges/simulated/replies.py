@@ -13,8 +13,6 @@ from judgestats.judges.simulated.request_reader import Requested
 from judgestats.judges.simulated.truth import Truth
 from judgestats.protocols.probes.scales import SCALE_WORDS
 
-__all__ = ["Distribution", "distribution", "reply_text"]
-
 Distribution = tuple[tuple[Any, ...], tuple[float, ...]]
 """Verdicts and their cumulated probabilities."""
 

@@ -13,8 +13,6 @@ from judgestats.protocols.probes.notes import notes
 from judgestats.protocols.probes.pairs import pair_notes
 from judgestats.protocols.probes.scales import SCALE_WORDS
 
-__all__ = ["Requested", "asked_question", "read_request"]
-
 _QUESTION = re.compile(
     re.escape(QUESTION[:-1]) + r"(?: [0-9a-f]{8})?\][ \t]*\n(.*?)(?=\n\n\[|\Z)", re.DOTALL
 )

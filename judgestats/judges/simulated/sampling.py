@@ -13,8 +13,6 @@ from judgestats.judges.simulated.replies import Distribution
 from judgestats.judges.simulated.wire import RefusedError
 from judgestats.judgments.settings import FIELDS
 
-__all__ = ["EFFORT", "cut_to", "effort_of", "heeded", "weigher"]
-
 EFFORT: Mapping[str, float] = {
     "none": 1.3,
     "minimal": 1.15,

@@ -14,8 +14,6 @@ from judgestats.errors import InputError, JudgeError
 from judgestats.judges.simulated.app import SimulatedServer
 from judgestats.judges.simulated.faults import Faults
 
-__all__ = ["serve", "serving"]
-
 _START_S = 20.0
 
 

@@ -17,8 +17,6 @@ from judgestats.judges.simulated.quality import (
 )
 from judgestats.protocols.padding import unpadded
 
-__all__ = ["Truth", "truth"]
-
 _DEFAULT_TEMPERATURE = 1.0
 _COLDEST = 1e-3
 _USUAL_LENGTH = 600

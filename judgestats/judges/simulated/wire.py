@@ -8,19 +8,6 @@ from typing import Any
 
 from judgestats.judges.simulated.faults import Faults
 
-__all__ = [
-    "MAX_FILE_BYTES",
-    "Receive",
-    "RefusedError",
-    "Send",
-    "error",
-    "lifespan",
-    "misbehaved",
-    "read_body",
-    "send_bytes",
-    "send_json",
-]
-
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024

@@ -13,8 +13,6 @@ from judgestats.judgments.large.dataset import ParquetJudgments
 from judgestats.judgments.large.kinds import VerdictCode
 from judgestats.judgments.large.tables import Codes, column_codes, text_of
 
-__all__ = ["RowCoder"]
-
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
 

@@ -15,8 +15,6 @@ import pyarrow.parquet as pq
 from judgestats.errors import InputError
 from judgestats.judgments.readers.names import resolve_columns
 
-__all__ = ["ParquetJudgments", "damaged", "is_parquet", "open_parquet", "parquet_files", "rows_of"]
-
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
 """Bytes that one row group may hold uncompressed: what a small file can make us allocate."""

@@ -17,8 +17,6 @@ from judgestats.judgments.readers.tables import unused_columns
 from judgestats.judgments.readers.understanding import Understanding, understand
 from judgestats.judgments.readers.verdicts import coded, kind_line, kind_of_column
 
-__all__ = ["MAX_VALUES", "VerdictCode", "read_kind", "understood_columns"]
-
 MAX_VALUES = 254
 _MOST_TEXTS = 5_000
 _SHARES = 10_000

@@ -18,8 +18,6 @@ from judgestats.judgments.readers.options import TableOptions
 from judgestats.judgments.readers.tables import read_frame
 from judgestats.judgments.schemas import validate_parsed
 
-__all__ = ["labelled_judgments"]
-
 MOST_ROWS = 2_000_000
 """Labelled judgments that are held in memory, about a gigabyte."""
 

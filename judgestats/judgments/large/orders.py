@@ -12,8 +12,6 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.frame import reading_key
 from judgestats.judgments.shapes import several_orders
 
-__all__ = ["columns_by_label", "joined"]
-
 
 def columns_by_label(
     labels: Sequence[str], asked: NDArray[np.int32], scored: NDArray[np.bool_]

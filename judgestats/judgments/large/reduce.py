@@ -36,8 +36,6 @@ from judgestats.judgments.readers.options import TableOptions
 from judgestats.protocols.base import Status
 from judgestats.results.numbers import counted
 
-__all__ = ["reduce_parquet"]
-
 BATCH = 1 << 20
 COUNT_BYTES = 2 << 30
 BOARD_BYTES = 1 << 30

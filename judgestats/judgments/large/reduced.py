@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Column", "ReducedJudgments"]
-
 NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
 """What a byte of the board says; value v stands as FIRST_VALUE + v."""
 

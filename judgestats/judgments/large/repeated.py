@@ -11,8 +11,6 @@ from judgestats.judgments.large.reduced import FIRST_VALUE, UNREAD
 from judgestats.judgments.readers.mistakes import FEW_REPEATED
 from judgestats.protocols.base import Status
 
-__all__ = ["Repeated", "leave_out_repeated"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated:

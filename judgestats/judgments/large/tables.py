@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "column_codes", "grown", "text_of"]
-
 IntArray = NDArray[np.int64]
 
 

@@ -11,8 +11,6 @@ from judgestats.judgments.readers.grades import grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows, named_text
 from judgestats.judgments.readers.untrusted import number, text
 
-__all__ = ["ALPACA_EVAL"]
-
 _CHOICE = {0.0: "tie", 1.0: "a", 1.5: "tie", 2.0: "b"}
 
 

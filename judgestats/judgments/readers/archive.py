@@ -20,8 +20,6 @@ import pyarrow as pa
 from judgestats.errors import InputError
 from judgestats.judgments.readers.untrusted import json_value, opened, short
 
-__all__ = ["Archive", "archive"]
-
 _ZSTD = 93
 _LOCAL = struct.Struct("<4s22xHH")
 MAX_MEMBERS = 200_000

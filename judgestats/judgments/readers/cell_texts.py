@@ -10,8 +10,6 @@ import pandas as pd
 
 from judgestats.judgments.readers.names import folded
 
-__all__ = ["each_distinct", "joined_ids", "text_column"]
-
 
 def text_column(column: pd.Series) -> pd.Series:
     """A column as text; whole numbers without a point, missing ones empty.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-__all__ = ["ORDERS", "criteria_names", "letters_in", "order_columns", "run_columns"]
-
 ORDERS = frozenset(
     {"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse", "g1", "g2"}
 )

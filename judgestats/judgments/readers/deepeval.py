@@ -13,8 +13,6 @@ from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, named_t
 from judgestats.judgments.readers.names import folded
 from judgestats.judgments.readers.untrusted import number, text
 
-__all__ = ["DEEPEVAL"]
-
 _UNREADABLE = re.compile(r"(validation error|invalid json|jsondecode)", re.I)
 """Errors of replies that came and could not be read; others are failed calls."""
 

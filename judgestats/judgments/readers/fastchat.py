@@ -11,8 +11,6 @@ from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows, moment
 from judgestats.judgments.readers.untrusted import number, text
 
-__all__ = ["FASTCHAT"]
-
 _FAILED = "$ERROR$"
 _WINNER = {"model_1": "a", "model_2": "b", "tie": "tie"}
 _SCALE = (1.0, 10.0)

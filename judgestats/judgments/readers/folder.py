@@ -14,8 +14,6 @@ from judgestats.judgments.readers.frame import condition_labels
 from judgestats.judgments.readers.logs import Log, Reader, open_log
 from judgestats.results.numbers import counted
 
-__all__ = ["files_in", "read_folder"]
-
 _MOST_FILES = 5_000
 _DEPTH = 3
 _WORDS = ("label", "task", "answerer", "scorer")

@@ -14,8 +14,6 @@ from judgestats.errors import printable
 from judgestats.judgments.columns import PARSED_COLUMNS
 from judgestats.judgments.versions import kinds_by_value
 
-__all__ = ["bare", "condition_labels", "in_reading_order", "parsed_frame", "reading_key"]
-
 _DEFAULTS: dict[str, Any] = {
     "experiment": "read",
     "category": "",

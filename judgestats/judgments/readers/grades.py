@@ -13,8 +13,6 @@ from judgestats.judgments.versions import kinds_by_value
 from judgestats.protocols.base import Status
 from judgestats.protocols.reading import no_verdict
 
-__all__ = ["failed", "grade", "passes_and_failures", "unread"]
-
 _MOST_CHOICE = 100
 _NO_GRADE = frozenset({"", "nan", "none", "null", "n/a", "[invalid]", "$error$", "error"})
 _NUMERALS = frozenset("0123456789.+-eE")

@@ -14,8 +14,6 @@ from judgestats.judgments.readers.column_words import (
     run_columns,
 )
 
-__all__ = ["item_hint", "verdicts_hint"]
-
 _PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
 _ASKED = frozenset({"prompt", "question", "input", "instruction", "query"})
 _GIVEN = frozenset({"response", "answer", "output", "completion", "candidate"})

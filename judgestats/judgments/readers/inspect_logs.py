@@ -15,8 +15,6 @@ from judgestats.judgments.readers.logs import Log, Reader, Rows, digest
 from judgestats.judgments.readers.untrusted import number, short, text
 from judgestats.protocols.base import Status
 
-__all__ = ["INSPECT"]
-
 _STOPPED = {
     "max_tokens": "length",
     "model_length": "length",

@@ -8,8 +8,6 @@ import pandas as pd
 
 from judgestats.judgments.readers.names import folded
 
-__all__ = ["TEXTS", "item_texts"]
-
 TEXTS = ("question_text", "answer_text")
 """Columns of the frame that hold them; ``answer_length`` is a number of characters."""
 

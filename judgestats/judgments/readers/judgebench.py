@@ -11,8 +11,6 @@ from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows
 from judgestats.judgments.readers.untrusted import text
 
-__all__ = ["JUDGEBENCH"]
-
 _DECISION = {"A>B": "a", "B>A": "b", "A=B": "tie"}
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 _MODEL = re.compile(r"judge_model=([^,]+?)(?:\.jsonl)?(?:\.gz)?$")

@@ -13,8 +13,6 @@ from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows
 from judgestats.judgments.readers.untrusted import number, records, text
 
-__all__ = ["JUDGEKEEPER", "JUDGEKEEPER_RECORDS"]
-
 
 def _fits(log: Log) -> bool:
     is_header = log.first.get("type") == "header" and log.has("fingerprint", "run")

@@ -15,8 +15,6 @@ from judgestats.judgments.readers.grades import grade
 from judgestats.judgments.readers.logs import Log, Reader, Rows
 from judgestats.judgments.readers.untrusted import text
 
-__all__ = ["LABEL_STUDIO"]
-
 _KINDS = ("rating", "number", "choices")
 
 

@@ -16,8 +16,6 @@ from judgestats.judgments.readers.names import ALIASES, column_named, folded
 from judgestats.judgments.readers.table_files import table_of
 from judgestats.judgments.readers.verdicts import Read, coded
 
-__all__ = ["PART", "joined_labels", "labelled_ids", "with_labels", "with_people"]
-
 PART = "labels_part"
 """Column that `judgestats labels split` writes: ``tuning:DIGEST`` or ``validation:DIGEST``."""
 _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labeller", "worker",

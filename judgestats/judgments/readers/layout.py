@@ -15,8 +15,6 @@ from judgestats.judgments.readers.column_words import ORDERS, letters_in
 from judgestats.judgments.readers.names import column_named, folded
 from judgestats.judgments.readers.untrusted import json_value, short
 
-__all__ = ["ROLES", "exploded", "long_of", "path_column", "with_paths"]
-
 ROLES = ("judge", "replicate", "criterion", "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
 

@@ -13,8 +13,6 @@ from judgestats.judgments.readers.grades import grade
 from judgestats.judgments.readers.logs import Log, Reader, Rows
 from judgestats.judgments.readers.untrusted import json_document, number, text
 
-__all__ = ["LM_EVAL"]
-
 _RESULTS = 50_000_000
 
 

@@ -25,8 +25,6 @@ from judgestats.judgments.readers.untrusted import (
     records,
 )
 
-__all__ = ["Log", "Reader", "Rows", "digest", "moment", "named_text", "open_log", "understood_log"]
-
 _COLUMNS: dict[str, Any] = {
     "judge": "",
     "temperature": math.nan,

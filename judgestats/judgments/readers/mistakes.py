@@ -15,8 +15,6 @@ from judgestats.judgments.readers.scales import check_scales
 from judgestats.judgments.readers.verdicts import Read
 from judgestats.protocols.base import Status
 
-__all__ = ["FEW_REPEATED", "check_mistakes", "repeated_note"]
-
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 _ENOUGH = 20
 FEW_REPEATED = 0.2

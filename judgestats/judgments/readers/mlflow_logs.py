@@ -15,8 +15,6 @@ from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, named_text
 from judgestats.judgments.readers.untrusted import json_value, number, text
 
-__all__ = ["MLFLOW", "MLFLOW_TABLE", "trace_frame"]
-
 _CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
 _META = "mlflow.assessment."
 _RAW = "Raw output:"

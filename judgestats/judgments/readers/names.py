@@ -13,18 +13,6 @@ from judgestats.errors import InputError
 from judgestats.judgments.readers.hints import item_hint, verdicts_hint
 from judgestats.judgments.readers.untrusted import NoTableError
 
-__all__ = [
-    "ALIASES",
-    "PARTS",
-    "SIDES",
-    "SYSTEMS",
-    "column_named",
-    "folded",
-    "labels_said",
-    "no_column",
-    "resolve_columns",
-]
-
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
                 "case_id", "task_id", "doc_id", "pair_id", "cmp_index", "pair", "id", "idx",

@@ -11,8 +11,6 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.judgments.kinds import KINDS
 
-__all__ = ["TableOptions", "scale_of"]
-
 
 def scale_of(given: object) -> tuple[float, float] | None:
     """The ends of a scale, from ``"1-10"`` or two numbers; None where none is given.

@@ -16,8 +16,6 @@ from judgestats.judgments.readers.sides import side_columns
 from judgestats.judgments.readers.understanding import group_codes
 from judgestats.judgments.readers.verdicts import kind_of_column
 
-__all__ = ["with_orders", "with_pairs_of_ids"]
-
 _MARKS = (";", "|", "::", "__", "/")
 _MOSTLY = 0.8
 

@@ -17,8 +17,6 @@ from judgestats.judgments.readers.grades import failed, grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows, digest, moment, named_text
 from judgestats.judgments.readers.untrusted import json_value, number, short, text
 
-__all__ = ["PROMPTFOO"]
-
 _GRADED = re.compile(
     r"^(not-)?(llm-rubric|agent-rubric|search-rubric|g-eval|model-graded-.*|factuality|"
     r"answer-relevance|context-(?:recall|relevance|faithfulness)|conversation-relevance|pi|moderation)$"

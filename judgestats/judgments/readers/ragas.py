@@ -9,8 +9,6 @@ import pandas as pd
 from judgestats.judgments.numerals import numbers_of
 from judgestats.judgments.readers.options import TableOptions
 
-__all__ = ["ragas_options"]
-
 _TEXTS = frozenset(
     {"user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubric",
      "reference_tool_calls", "multi_responses"}

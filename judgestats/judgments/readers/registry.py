@@ -22,8 +22,6 @@ from judgestats.judgments.readers.trees import tree_of
 from judgestats.judgments.readers.untrusted import NoTableError
 from judgestats.judgments.schemas import validate_parsed
 
-__all__ = ["LOGS", "as_frame", "read_judgments", "reader_names", "recognised"]
-
 
 def _declared() -> dict[str, Reader]:
     """The readers that the modules of this folder declare, by name."""

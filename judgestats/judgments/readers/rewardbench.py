@@ -9,8 +9,6 @@ from judgestats.judgments.readers.grades import grade, unread
 from judgestats.judgments.readers.logs import Log, Reader, Rows
 from judgestats.judgments.readers.untrusted import number, text
 
-__all__ = ["REWARDBENCH"]
-
 _CHOICE = {1.0: "a", 0.0: "b", 0.5: "tie"}
 
 

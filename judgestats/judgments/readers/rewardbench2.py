@@ -15,8 +15,6 @@ from judgestats.judgments.readers.logs import Reader
 from judgestats.judgments.readers.untrusted import number, records, text
 from judgestats.protocols.base import Status
 
-__all__ = ["REWARDBENCH2_K8", "read_rewardbench2_k8"]
-
 _JUDGES = {"full": "gpt-5.4", "mini": "gpt-5.4-mini", "nano": "gpt-5.4-nano"}
 _SCORES = re.compile(r"^(\w+)_scores$")
 _TEMPERATURE = re.compile(r"_t(\d+(?:\.\d+)?)(?=\.|_|$)")

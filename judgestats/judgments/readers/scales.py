@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["check_scales"]
-
 _ENOUGH = 20
 _TIMES = 4
 _LEVELS = 3

@@ -11,8 +11,6 @@ from judgestats.judgments.readers.cell_texts import each_distinct
 from judgestats.judgments.readers.names import SIDES, VERDICTS, folded
 from judgestats.judgments.readers.options import TableOptions
 
-__all__ = ["length_columns", "side_columns", "side_lengths", "with_sides"]
-
 _MOSTLY = 0.8
 _PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 _LENGTHS = ("length", "len", "nchars", "chars", "nwords", "words", "ntokens", "tokens")

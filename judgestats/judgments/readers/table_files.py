@@ -36,8 +36,6 @@ from judgestats.judgments.readers.untrusted import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ENDINGS", "table_of"]
-
 ENDINGS = (
     ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".db", ".sqlite",
     ".sqlite3",

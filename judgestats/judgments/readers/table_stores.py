@@ -14,8 +14,6 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.judgments.readers.untrusted import NoTableError, opened, plain_file, short
 
-__all__ = ["sqlite_table", "workbook_table"]
-
 _MAX_SHEET = 500_000_000
 _MAX_ROWS = 20_000_000
 

@@ -49,8 +49,6 @@ from judgestats.judgments.readers.understanding import UNVARYING, Understanding,
 from judgestats.judgments.readers.verdicts import Read, read_texts, read_verdicts
 from judgestats.protocols.base import Status
 
-__all__ = ["read_frame", "read_table", "unused_columns"]
-
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
 _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out")

@@ -9,8 +9,6 @@ from judgestats.errors import InputError, printable
 from judgestats.judgments.readers.names import ALIASES, folded
 from judgestats.judgments.readers.untrusted import short, text
 
-__all__ = ["projected", "suggested_map", "tree_of"]
-
 _MOST_PATHS = 40
 _SEEN = 200
 _DEPTH = 12

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.judgments.readers.names import PARTS, folded
 
-__all__ = ["CRITERIA", "UNVARYING", "Understanding", "group_codes", "understand"]
-
 CRITERIA = frozenset(
     {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
 )

@@ -17,20 +17,6 @@ from typing import IO, Any
 
 from judgestats.errors import InputError
 
-__all__ = [
-    "MAX_BYTES",
-    "NoTableError",
-    "Records",
-    "cut",
-    "head",
-    "json_document",
-    "json_value",
-    "number",
-    "records",
-    "short",
-    "text",
-]
-
 MAX_BYTES = 2_000_000_000
 """Largest JSON lines file, after decompression; it is read line by line."""
 MAX_DOCUMENT = 500_000_000

@@ -22,8 +22,6 @@ from judgestats.judgments.readers.understanding import CRITERIA, Understanding
 from judgestats.protocols.reading import PairForm, ScoreForm, read_reply
 from judgestats.protocols.scale import Scale
 
-__all__ = ["Read", "coded", "kind_line", "kind_of_column", "read_texts", "read_verdicts"]
-
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 _SEVERAL = 3
 _WIDE = Scale(-(10**6), 10**6)

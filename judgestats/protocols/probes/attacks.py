@@ -11,8 +11,6 @@ from dataclasses import replace
 
 from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded
 
-__all__ = ["KEYS", "OFF_TOPIC", "PROBES", "other_answer", "without_injection"]
-
 KEYS = (
     "",
     ":",

@@ -13,26 +13,6 @@ from judgestats.items.schema import Item, Response
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = [
-    "OPTIONS",
-    "ORIGINAL",
-    "PAIRS",
-    "REVERSED",
-    "WORDS",
-    "Asks",
-    "Edit",
-    "Judged",
-    "Kind",
-    "Measure",
-    "Probe",
-    "Variant",
-    "changed_unit",
-    "check_need",
-    "judged_in",
-    "seeded",
-    "sentences",
-]
-
 ORIGINAL = "original"
 """The variant in which nothing is changed: the baseline that is asked again and again."""
 PAIRS = "pairs"

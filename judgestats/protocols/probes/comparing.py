@@ -18,8 +18,6 @@ from judgestats.protocols.probes.base import (
 )
 from judgestats.protocols.selection import Selection
 
-__all__ = ["FEWEST_OPTIONS", "ProbedPairwise", "ProbedSelection"]
-
 FEWEST_OPTIONS = 3
 """Two options are a pair: a place among several is one of three or more."""
 

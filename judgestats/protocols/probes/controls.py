@@ -8,8 +8,6 @@ from dataclasses import replace
 from judgestats.protocols.probes.attacks import OFF_TOPIC
 from judgestats.protocols.probes.base import Edit, Judged, Probe, Variant, sentences
 
-__all__ = ["PROBES"]
-
 _KEPT = 0.3
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 
 from judgestats.protocols.probes.base import Judged, Probe, Variant
 
-__all__ = ["PROBES", "notes"]
-
 
 @dataclass(frozen=True)
 class _Note:

@@ -12,8 +12,6 @@ from judgestats.protocols.probes.attacks import other_answer
 from judgestats.protocols.probes.base import OPTIONS, PAIRS, Judged, Probe, Variant
 from judgestats.protocols.probes.wording import longer
 
-__all__ = ["PROBES", "pair_notes"]
-
 
 @dataclass(frozen=True)
 class _Said:

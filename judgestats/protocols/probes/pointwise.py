@@ -16,8 +16,6 @@ from judgestats.protocols.probes.base import (
     judged_in,
 )
 
-__all__ = ["ProbedPointwise"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProbedPointwise(Pointwise):

@@ -13,8 +13,6 @@ from judgestats.protocols.reading import WordForm, read_reply
 from judgestats.protocols.scale import Scale
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["PROBES", "SCALE_WORDS", "scaled"]
-
 SCALE_WORDS = ("bad", "poor", "fair", "good", "excellent")
 """The five words of absolute category rating (ITU-T P.800)."""
 _SAID = "a whole number from {low} (worst) to {high} (best)"

@@ -9,8 +9,6 @@ from dataclasses import replace
 from judgestats.protocols.padding import padded
 from judgestats.protocols.probes.base import Judged, Probe, Variant, seeded, sentences
 
-__all__ = ["ALONE", "PROBES", "longer"]
-
 ALONE = "Final answer: "
 """What stands before an answer whose reasoning was left out."""
 

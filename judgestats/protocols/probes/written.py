@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 
 from judgestats.protocols.probes.base import Judged, Probe, Variant
 
-__all__ = ["PROBES"]
-
 
 @dataclass(frozen=True)
 class _Written:

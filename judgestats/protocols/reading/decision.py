@@ -22,8 +22,6 @@ from judgestats.protocols.reading.plain import Plain, fenced_parts, plain_charac
 from judgestats.protocols.reading.reasoning import without_reasoning
 from judgestats.protocols.reading.words import EXAMPLE, WITHDRAWN, declines
 
-__all__ = ["MAX_REPLY_CHARS", "READER_VERSION", "no_verdict", "read_reply", "reply_object"]
-
 READER_VERSION = "5"
 """Changes with the rules; verdicts read under another version may differ."""
 

@@ -10,8 +10,6 @@ from typing import Any, Protocol
 from judgestats.protocols.base import Status
 from judgestats.protocols.reading.plain import Plain
 
-__all__ = ["Form", "Rank", "Reading", "Scope"]
-
 
 class Rank(IntEnum):
     """How much a phrasing says that this is the verdict."""

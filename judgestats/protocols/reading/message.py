@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["calls_in", "is_cut", "is_withheld", "message_text"]
-
 _WITHHELD = frozenset(
     {
         "content_filter",

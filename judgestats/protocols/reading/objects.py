@@ -8,16 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-__all__ = [
-    "Number",
-    "Object",
-    "PlacedObject",
-    "TangledError",
-    "object_at",
-    "objects_with",
-    "whole_object",
-]
-
 _MOST_TRIES = 100
 _START = re.compile(r'\{\s{0,100}"')
 _WRAPPINGS = ("arguments", "parameters")

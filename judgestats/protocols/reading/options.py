@@ -12,8 +12,6 @@ from judgestats.protocols.reading.form import Rank, Reading, Scope
 from judgestats.protocols.reading.plain import Plain, plain_characters
 from judgestats.protocols.reading.words import BECAUSE, REVISION, SEPARATOR, VERDICT_LABEL
 
-__all__ = ["LETTERS", "OptionForm", "PairForm", "WordForm"]
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _UNREAD = Reading(status=Status.UNPARSEABLE)

@@ -9,8 +9,6 @@ from functools import cached_property
 
 from judgestats.protocols.reading.words import CONCLUSION, NEGATION
 
-__all__ = ["Plain", "fenced_parts", "plain_characters", "unfenced"]
-
 HIDDEN = "\u2026"
 """Stands where quoted text stood."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_reasoning"]
-
 _NAMES = r"think|thinking|thoughts?|reasoning|reflection|scratchpad|seed:think"
 _TAG = re.compile(
     rf"<(?P<close>/)?(?P<name>{_NAMES})>"

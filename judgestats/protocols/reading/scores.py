@@ -25,8 +25,6 @@ from judgestats.protocols.reading.words import (
 )
 from judgestats.protocols.scale import Scale
 
-__all__ = ["ScoreForm"]
-
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _WORD = "|".join(_WORDS)
 _MINUS = "\u2212\uff0d-"

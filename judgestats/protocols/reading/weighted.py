@@ -15,16 +15,6 @@ from typing import Any
 
 from judgestats.protocols.reading.word_chances import begins_verdict
 
-__all__ = [
-    "LEAST_MASS",
-    "TOP",
-    "Weighted",
-    "kept_reply",
-    "log_probability",
-    "weighted_score",
-    "without_logprobs",
-]
-
 TOP = 20
 """Likeliest tokens asked for at each place: the most that OpenAI gives."""
 LEAST_MASS = 0.5

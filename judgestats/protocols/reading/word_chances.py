@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["VERDICT_WORDS", "WordChance", "begins_verdict", "word_chance"]
-
 VERDICT_WORDS = ("pass", "fail", "correct", "incorrect")
 """Words whose tokens are kept with a reply's log-probabilities."""
 _AROUND = " \n\t\u2581\u0120[]*\"'`"

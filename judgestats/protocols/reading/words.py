@@ -4,22 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "BECAUSE",
-    "CONCLUSION",
-    "EXAMPLE",
-    "FINAL_AFTER",
-    "FINAL_BEFORE",
-    "NEGATION",
-    "NO_LABEL",
-    "REVISION",
-    "SCORE_LABEL",
-    "SEPARATOR",
-    "VERDICT_LABEL",
-    "WITHDRAWN",
-    "declines",
-]
-
 SCORE_LABEL = (
     r"(?:score|rating|grade|评分|得分|分数|打分"
     r"|スコア|評価|点数|得点|採点"

@@ -12,19 +12,6 @@ from judgestats.items.schema import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit, Verdict
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = [
-    "CROWD",
-    "FINAL",
-    "VOTES",
-    "Call",
-    "CallKey",
-    "Heard",
-    "Settled",
-    "Strategy",
-    "not_asked",
-    "stage_kind",
-]
-
 FINAL = "final"
 CROWD = "crowd"
 """Pool of judgments of a candidate against a crowd response, and of these without their verdict."""

@@ -16,8 +16,6 @@ from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.strategies.wording import Wording
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["Counted"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:

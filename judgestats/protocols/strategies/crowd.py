@@ -28,8 +28,6 @@ from judgestats.protocols.strategies.votes import with_verdict
 from judgestats.protocols.strategies.wording import Worded, Wording
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["CrowdComparison", "crowd_of"]
-
 
 def crowd_of(unit: Unit) -> tuple[int, ...]:
     """The crowd of a pair: the item's other responses, by index."""

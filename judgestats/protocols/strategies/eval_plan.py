@@ -12,8 +12,6 @@ from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.wording import Worded
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["EvalPlan"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvalPlan(Worded):

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from judgestats.protocols.frame import framed_text, seal_of
 
-__all__ = ["MAX_INSERTED", "bounded", "framed"]
-
 MAX_INSERTED = 8_000
 """Characters of one judgment that a further prompt shows; what is cut is counted."""
 

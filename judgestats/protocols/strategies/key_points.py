@@ -20,8 +20,6 @@ from judgestats.protocols.reading.objects import Object
 from judgestats.protocols.strategies.insert import framed
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["KeyPoints"]
-
 _ASPECT = re.compile(r"^\s{0,3}(?:\d{1,3}[.)]|#{1,4}|\*\*)\s*\S", re.MULTILINE)
 _POINT = re.compile(r"^\s*[-*\u2022]\s+\S", re.MULTILINE)
 _MOST = 1_000

@@ -15,8 +15,6 @@ from judgestats.protocols.strategies.selection import SELECTIONS
 from judgestats.protocols.strategies.votes import Aggregate, Majority
 from judgestats.protocols.strategies.wording import Wording
 
-__all__ = ["STRATEGIES", "asked_names", "strategy"]
-
 STRATEGIES = (
     *ONE_CALL,
     "plan",

@@ -11,8 +11,6 @@ from judgestats.protocols.strategies.base import FINAL, Call, CallKey, Heard, Se
 from judgestats.protocols.strategies.wording import Worded
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["ONE_CALL", "OneCall"]
-
 ONE_CALL: Mapping[str, str] = {
     "vanilla": "vanilla",
     "long": "judge_long",

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from judgestats.protocols.base import Unit
 from judgestats.protocols.strategies.base import Call, Heard
 
-__all__ = ["SELECTIONS", "CrowdJudgment", "chosen", "drawn"]
-
 SELECTIONS = ("criticising", "praising", "balanced", "random")
 """Judgments in which the candidate loses; wins; both alike; whatever the outcome."""
 

@@ -21,8 +21,6 @@ from judgestats.protocols.strategies.insert import bounded, framed
 from judgestats.protocols.strategies.wording import Worded, Wording
 from judgestats.protocols.template import PromptTemplate
 
-__all__ = ["Aggregate", "Majority", "with_verdict"]
-
 
 def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
     """The first k votes on a pair in one order; strategies and values of k share them."""

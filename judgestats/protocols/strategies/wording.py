@@ -18,8 +18,6 @@ from judgestats.protocols.strategies.key_points import KeyPoints
 from judgestats.protocols.template import PromptTemplate
 from judgestats.protocols.writing import Writing
 
-__all__ = ["ASPECTS", "ORDER_RULES", "STAGE_PROMPTS", "Worded", "Wording"]
-
 _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
 ASPECTS: Mapping[str, str] = MappingProxyType(
     {"helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"}

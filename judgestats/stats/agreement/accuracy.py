@@ -23,8 +23,6 @@ from judgestats.stats.inference.keywords import SumResampled, with_keywords
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
-__all__ = ["accuracy", "human_ceiling"]
-
 
 @with_keywords()
 def accuracy(

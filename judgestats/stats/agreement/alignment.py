@@ -26,17 +26,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = [
-    "OUTCOMES",
-    "alignment_by_category",
-    "alignment_credit",
-    "alignment_score",
-    "labelled_pairs",
-    "outcome_codes",
-    "pair_credit",
-    "share_of_sums",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -14,15 +14,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = [
-    "least_against_even_chance",
-    "least_conger_kappa",
-    "least_fleiss_kappa",
-    "least_krippendorff_alpha",
-    "least_light_kappa",
-    "least_vote_share",
-]
-
 FEWEST_FOR_A_PAIR = 2
 
 

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
 
-__all__ = ["attention_coverage"]
-
 
 def attention_coverage(
     attention: ArrayLike, *, threshold: float, counted: ArrayLike | None = None

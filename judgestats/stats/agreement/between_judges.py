@@ -18,8 +18,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import counts_of_codes, encode_verdicts
 
-__all__ = ["agreement_across_judges"]
-
 
 @with_keywords(permutations=ON_DEMAND)
 def agreement_across_judges(

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError, one_of
 from judgestats.stats.layouts.count_table import CountTable
 
-__all__ = ["WeightName", "agreement_weights", "weights_for"]
-
 FloatArray = NDArray[np.float64]
 WeightName = Literal["unweighted", "linear", "quadratic", "ordinal"]
 

@@ -28,16 +28,6 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-__all__ = [
-    "ONE_VERDICT",
-    "agreement_statistic",
-    "agreement_terms",
-    "chance_corrected",
-    "chance_fleiss",
-    "chance_gwet",
-    "chance_uniform",
-]
-
 FloatArray = NDArray[np.float64]
 Chance = Callable[[NDArray[Any], FloatArray], NDArray[Any]]
 

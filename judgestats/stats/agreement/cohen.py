@@ -28,8 +28,6 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-__all__ = ["cohen_kappa"]
-
 FloatArray = NDArray[np.float64]
 
 

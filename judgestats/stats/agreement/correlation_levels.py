@@ -14,8 +14,6 @@ from judgestats.stats.inference.jackknife import interval_of_left_out
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample
 
-__all__ = ["correlation_by_level"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

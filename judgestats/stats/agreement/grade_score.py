@@ -23,8 +23,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 
-__all__ = ["grade_score", "grade_score_difference"]
-
 FloatArray = NDArray[np.float64]
 
 

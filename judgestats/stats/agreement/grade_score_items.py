@@ -17,13 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 
-__all__ = [
-    "chance_grade_score",
-    "exceeds_grade_score_bound",
-    "grade_score_items",
-    "uniform_judge_scores",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -18,8 +18,6 @@ from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_ke
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.layouts.count_table import CountTable
 
-__all__ = ["brennan_prediger", "gwet_ac1", "gwet_ac2"]
-
 _ONE = (
     "every verdict is {only} and no other category is known, so chance agreement is undefined "
     "(raw agreement is 1); pass categories=[...]"

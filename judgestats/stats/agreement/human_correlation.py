@@ -17,8 +17,6 @@ from judgestats.stats.inference.keywords import Resampled, with_keywords
 from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
-__all__ = ["CorrelationName", "correlate", "disattenuated_correlation", "human_correlation"]
-
 FloatArray = NDArray[np.float64]
 CorrelationName = Literal["pearson", "spearman", "kendall"]
 

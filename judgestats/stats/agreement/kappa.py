@@ -38,8 +38,6 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-__all__ = ["conger_kappa", "fleiss_kappa", "light_kappa"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from judgestats.stats.layouts.count_table import (
     rare_category_notes,
 )
 
-__all__ = ["Metric", "krippendorff_alpha"]
-
 FloatArray = NDArray[np.float64]
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 

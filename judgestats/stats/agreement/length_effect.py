@@ -17,8 +17,6 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 
-__all__ = ["length_effect"]
-
 
 @with_keywords()
 def length_effect(

@@ -18,8 +18,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 
-__all__ = ["mean_of_groups", "mean_share"]
-
 
 @with_keywords()
 def mean_share(

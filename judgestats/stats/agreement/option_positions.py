@@ -19,8 +19,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = ["option_win_rate", "position_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

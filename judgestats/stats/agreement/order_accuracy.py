@@ -18,8 +18,6 @@ from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = ["accuracy_by_slot", "pair_accuracy"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -38,8 +38,6 @@ from judgestats.stats.layouts.count_table import (
 )
 from judgestats.stats.reliability.step_up import replications_needed
 
-__all__ = ["Repetition", "repetition_over_orders"]
-
 FloatArray = NDArray[np.float64]
 Repetition = Literal[
     "fleiss_kappa", "gwet_ac1", "brennan_prediger", "vote_share_reliability", "percent_agreement",

@@ -20,8 +20,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import counts_of_codes
 
-__all__ = ["PositionAndNoise", "position_and_noise"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.layouts.count_table import counts_of_codes
 
-__all__ = ["first_position_preference"]
-
 
 @with_keywords()
 def first_position_preference(

@@ -20,8 +20,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Interval,
 from judgestats.stats.spread.equivalence import EquivalenceResult
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["SignedRegression", "equivalence_of_effects", "preference_effects", "signed_regression"]
-
 Floats = NDArray[np.float64]
 _NAMES = {
     "length": ("twice as long", "as long"),

@@ -21,14 +21,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import CountTable, count_table
 
-__all__ = [
-    "flip_rate",
-    "modal_agreement",
-    "percent_agreement",
-    "unanimous_agreement",
-    "verdict_entropy",
-]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Result
 
-__all__ = ["RoundRobin", "round_robin"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

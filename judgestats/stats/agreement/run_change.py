@@ -15,8 +15,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = ["RunKind", "run_change"]
-
 FloatArray = NDArray[np.float64]
 RunKind = Literal["verdicts", "scores"]
 

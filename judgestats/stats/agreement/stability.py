@@ -22,8 +22,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import CountTable, count_table
 
-__all__ = ["StabilityEstimator", "TieRule", "majority_stability", "panel_agreement"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 StabilityEstimator = Literal["disjoint", "plug-in"]

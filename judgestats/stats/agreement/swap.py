@@ -25,15 +25,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import counts_of_codes, encode_verdicts
 
-__all__ = [
-    "both_orders",
-    "clopper_pearson",
-    "judged_responses",
-    "order_sample",
-    "pair_agreement",
-    "swap_consistency",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from judgestats.stats.inference.sum_statistics import (
 )
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = ["intransitive_triads", "pairwise_from_scores"]
-
 FloatArray = NDArray[np.float64]
 
 

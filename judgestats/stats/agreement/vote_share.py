@@ -26,8 +26,6 @@ from judgestats.stats.layouts.count_table import (
 )
 from judgestats.stats.reliability.step_up import replications_needed, spearman_brown
 
-__all__ = ["vote_share_reliability"]
-
 FloatArray = NDArray[np.float64]
 Estimator = Literal["anova", "kappa"]
 

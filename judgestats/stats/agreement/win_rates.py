@@ -17,8 +17,6 @@ from judgestats.stats.inference.result import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 from judgestats.stats.layouts.count_table import encode_verdicts
 
-__all__ = ["win_rates"]
-
 _WORD = re.compile(r"\W+")
 """What a system's name (gpt-4) has that the name of an estimate has not."""
 

@@ -21,8 +21,6 @@ from judgestats.stats.inference.studentized_range import (
     studentized_range_sf,
 )
 
-__all__ = ["BestConditions", "comparisons_with_best"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.cell_statistics import check_scores
 
-__all__ = ["blocked_f_test"]
-
 FloatArray = NDArray[np.float64]
 
 SMALL_P = 0.05

@@ -22,8 +22,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Note, Tes
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["CochranResult", "cochran_q_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Distribution = Literal["chi2", "exact", "permutation"]

@@ -18,8 +18,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["kendalls_w"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IntervalMethod = Literal["f", "bootstrap", "none"]

@@ -12,8 +12,6 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
-__all__ = ["cohens_h", "odds_ratio"]
-
 
 def odds_ratio(
     table: ArrayLike,

@@ -17,8 +17,6 @@ from judgestats.stats.inference.resampling import cluster_bootstrap
 from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.layouts.blocks import as_paired
 
-__all__ = ["cohens_d", "cohens_dz", "glass_delta", "hedges_correction", "hedges_g"]
-
 FloatArray = NDArray[np.float64]
 Spread = Literal["pooled", "average", "second"]
 

@@ -21,8 +21,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.groups import read_groups
 
-__all__ = ["cliffs_delta", "dominance", "rank_biserial", "vargha_delaney_a"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IndependentInterval = Literal["cliff", "fisher", "bootstrap", "none"]

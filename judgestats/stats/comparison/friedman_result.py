@@ -21,13 +21,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Interval,
 from judgestats.stats.inference.studentized_range import studentized_range_isf, studentized_range_sf
 from judgestats.stats.layouts.formula import level_label
 
-__all__ = [
-    "FriedmanResult",
-    "cluster_totals",
-    "iman_davenport_f",
-    "nemenyi_critical_difference",
-]
-
 _SYMBOLS = {"conover": "t", "nemenyi": "q", "siegel": "z", "versus_control": "z"}
 """Of the statistics of the tests that follow; a difference has none of its own."""
 

@@ -25,8 +25,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, TestResu
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["kendall_correlation"]
-
 FloatArray = NDArray[np.float64]
 KendallInterval = Literal["asymptotic", "bootstrap", "none"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kendall_of_stack"]
-
 FloatArray = NDArray[np.float64]
 MOST_CELLS = 5_000
 """Cells of the table up to which counting is faster than sorting."""

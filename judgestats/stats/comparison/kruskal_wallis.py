@@ -31,8 +31,6 @@ from judgestats.stats.inference.studentized_range import studentized_range_sf
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import Groups, read_groups
 
-__all__ = ["KruskalResult", "epsilon_squared", "eta_squared_ranks", "kruskal_test"]
-
 _SYMBOLS = {"conover": "t", "dunn": "z", "nemenyi": "q"}
 """Of the statistics of the tests that follow."""
 

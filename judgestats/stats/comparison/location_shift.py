@@ -33,8 +33,6 @@ from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.groups import read_groups
 
-__all__ = ["hodges_lehmann_paired", "hodges_lehmann_shift"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Convention = Literal["walsh", "r"]

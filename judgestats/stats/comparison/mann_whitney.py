@@ -29,8 +29,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import Groups, read_groups
 
-__all__ = ["mann_whitney_test", "pairwise_mann_whitney"]
-
 FloatArray = NDArray[np.float64]
 
 _WHY = (

@@ -16,13 +16,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import as_paired
 
-__all__ = [
-    "fisher_interval",
-    "matched_estimate",
-    "rank_biserial_paired",
-    "undercoverage",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 PairedInterval = Literal["jackknife", "fisher", "bootstrap", "none"]

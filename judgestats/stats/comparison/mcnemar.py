@@ -20,8 +20,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
 
-__all__ = ["McNemarP", "mcnemar_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 McNemarP = Literal["exact", "mid-p", "chi2"]

@@ -29,8 +29,6 @@ from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 from judgestats.stats.layouts.groups import read_groups
 
-__all__ = ["jonckheere_test", "page_trend_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -20,8 +20,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks, noise_free
 from judgestats.stats.layouts.blocks import read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["QuadeResult", "quade_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -22,15 +22,6 @@ from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import as_paired
 from judgestats.stats.layouts.formula import Missing, parse_formula
 
-__all__ = [
-    "SIDE",
-    "bootstrap_interval",
-    "clustered_p",
-    "is_untied",
-    "read_pairs",
-    "refusal",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from judgestats.stats.inference.result import Estimate, Note, TestResult
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.blocks import read_incomplete_blocks
 
-__all__ = ["skillings_mack_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Ties = Literal["adjust", "ignore"]

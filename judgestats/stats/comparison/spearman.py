@@ -26,8 +26,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, TestResu
 from judgestats.stats.inference.rounding_noise import level_ranks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["spearman_correlation"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 SpearmanInterval = Literal["bonett-wright", "fisher", "bootstrap", "none"]

@@ -15,8 +15,6 @@ from judgestats.stats.inference.proportions import proportion_limits
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 from judgestats.stats.layouts.square_table import square_table
 
-__all__ = ["bowker_test", "stuart_maxwell_test"]
-
 FloatArray = NDArray[np.float64]
 
 

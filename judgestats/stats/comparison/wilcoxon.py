@@ -22,8 +22,6 @@ from judgestats.stats.inference.rounding_noise import noise_free_difference
 from judgestats.stats.layouts.blocks import Blocks, as_paired, read_blocks
 from judgestats.stats.layouts.formula import Missing
 
-__all__ = ["pairwise_wilcoxon", "wilcoxon_signed_rank"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]

@@ -16,8 +16,6 @@ from judgestats.results.numbers import format_p
 from judgestats.results.wording import family_text
 from judgestats.stats.inference.result import Result, TestResult
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "Family", "adjust_family", "p_adjust", "p_bounds"]
-
 Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "BH", "BY", "none"]
 
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)

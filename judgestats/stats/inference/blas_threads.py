@@ -12,8 +12,6 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
-
 
 @functools.cache
 def _controller() -> ThreadpoolController:

@@ -13,14 +13,6 @@ from scipy import stats
 from judgestats.errors import one_of
 from judgestats.stats.inference.result import Interval, Note
 
-__all__ = [
-    "Method",
-    "Transform",
-    "distribution_interval",
-    "on_scale",
-    "undefined_interval",
-]
-
 Method = Literal["bca", "percentile", "basic", "normal"]
 Transform = Literal["identity", "logit", "log", "fisher", "log_complement"]
 

@@ -18,17 +18,6 @@ from scipy import stats
 from judgestats.results.wording import FEW_CLUSTERS
 from judgestats.stats.inference.result import Interval, Note
 
-__all__ = [
-    "LogRatio",
-    "MeanOverClusters",
-    "cluster_sums",
-    "effective_clusters",
-    "jackknife_error",
-    "log_ratio_of_sums",
-    "mean_over_clusters",
-    "t_of_clusters",
-]
-
 FloatArray = NDArray[np.float64]
 
 MIN_CLUSTERS = 2

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountedCodes", "counts_of_codes"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 MOST_STATES = 200

@@ -13,18 +13,6 @@ from types import MappingProxyType
 
 from judgestats.errors import InputError, one_of
 
-__all__ = [
-    "Label",
-    "interpret_cliffs_delta",
-    "interpret_cohens_d",
-    "interpret_cohens_h",
-    "interpret_epsilon_squared",
-    "interpret_kendalls_w",
-    "interpret_odds_ratio",
-    "interpret_rank_biserial",
-    "interpret_vargha_delaney_a",
-]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Label:

@@ -21,8 +21,6 @@ from judgestats.stats.inference.result_parts import (
     notes_block,
 )
 
-__all__ = ["Estimate"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Estimate(Result):

@@ -12,8 +12,6 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample, format_number
 
-__all__ = ["Estimates"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Estimates(Result):

@@ -19,8 +19,6 @@ from judgestats.results.numbers import (
 from judgestats.results.wording import furthest, hangs_on, pairs_text
 from judgestats.stats.inference.result_parts import Interval, Note, Result, Sample, notes_block
 
-__all__ = ["Comparison", "Comparisons"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Comparison:

@@ -14,8 +14,6 @@ from judgestats.results.wording import statistic_text, words_of_test
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result_parts import Note, Result, Sample, notes_block
 
-__all__ = ["TestResult"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TestResult(Result):

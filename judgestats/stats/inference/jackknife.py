@@ -18,8 +18,6 @@ from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.resampling import cluster_codes, leave_one_out
 from judgestats.stats.inference.result import Interval, Note
 
-__all__ = ["JackknifeResult", "cluster_jackknife", "interval_of_left_out"]
-
 FloatArray = NDArray[np.float64]
 
 

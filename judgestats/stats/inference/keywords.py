@@ -21,24 +21,6 @@ from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError, nearest
 
-__all__ = [
-    "DEFAULTS",
-    "NULL",
-    "ON_DEMAND",
-    "P_VALUE",
-    "ClusterPermutations",
-    "Clustered",
-    "Inference",
-    "IntervalMethod",
-    "Permutations",
-    "Permuted",
-    "Resampled",
-    "Seeded",
-    "SumInference",
-    "SumResampled",
-    "with_keywords",
-]
-
 IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
 """Intervals of a statistic of sums; other statistics name theirs in their own ``interval``."""
 

@@ -6,8 +6,6 @@ import math
 
 from scipy import optimize, special
 
-__all__ = ["f_noncentrality", "share_interval", "t_noncentrality"]
-
 
 def f_noncentrality(f: float, dfn: float, dfd: float, p: float) -> float:
     """The noncentrality at which P(F <= f) = p; 0 where even the central F lies below p.

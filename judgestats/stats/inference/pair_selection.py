@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kth_average", "kth_difference", "median_average", "median_difference"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -30,8 +30,6 @@ from judgestats.stats.inference.permuters import AnyArray, IntArray, draw_permut
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import NullReference
 
-__all__ = ["permutation_distribution", "permutation_null"]
-
 CHUNK = 50
 """Permutations drawn from one child seed: fixed, so that the number of workers changes nothing."""
 

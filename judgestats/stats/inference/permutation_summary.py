@@ -12,17 +12,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Note, NullReference
 
-__all__ = [
-    "Alternative",
-    "ENOUGH",
-    "FloatArray",
-    "PermutationResult",
-    "SCHEMES",
-    "Scheme",
-    "permutations_needed",
-    "summarise_permutations",
-]
-
 Scheme = Literal["replications", "questions", "cells", "positions", "labels", "levels"]
 Alternative = Literal["greater", "less", "two-sided"]
 FloatArray = NDArray[np.float64]

@@ -11,8 +11,6 @@ from scipy import optimize, special, stats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 
-__all__ = ["ProportionInterval", "proportion", "proportion_limits"]
-
 ProportionInterval = Literal[
     "wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wilson-cc", "mid-p", "wald"
 ]

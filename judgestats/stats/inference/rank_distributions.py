@@ -15,14 +15,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = [
-    "friedman_null",
-    "page_null",
-    "rank_difference_null",
-    "rank_sum_null",
-    "signed_rank_null",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -9,16 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-__all__ = [
-    "crossing",
-    "order_limits",
-    "paired_limits",
-    "paired_z",
-    "shift_limits",
-    "shift_z",
-    "snap_to_jump",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -28,8 +28,6 @@ from judgestats.stats.inference.permutation_summary import Alternative
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import NullReference
 
-__all__ = ["relation_null"]
-
 
 @with_keywords(permutations=NULL)
 def relation_null(

@@ -14,8 +14,6 @@ import pandas as pd
 from judgestats.results.numbers import format_number, format_p
 from judgestats.results.wording import sample_text
 
-__all__ = ["Interval", "Note", "NullReference", "Result", "Sample", "notes_block", "to_plain"]
-
 
 def to_plain(value: Any) -> Any:
     """Turn a result, array or scalar into plain JSON values; NaN becomes None, never 0.

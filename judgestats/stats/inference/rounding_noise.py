@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["level_ranks", "noise_free", "noise_free_difference"]
-
 FloatArray = NDArray[np.float64]
 
 DIGITS = 12

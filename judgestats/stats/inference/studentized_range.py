@@ -16,8 +16,6 @@ from scipy import optimize, special
 
 from judgestats.errors import InputError
 
-__all__ = ["studentized_range_isf", "studentized_range_sf"]
-
 FloatArray = NDArray[np.float64]
 
 _HALF_WIDTH = 12.0

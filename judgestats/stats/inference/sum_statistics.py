@@ -32,15 +32,6 @@ from judgestats.stats.inference.permutation_summary import summarise_permutation
 from judgestats.stats.inference.resampling import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 
-__all__ = [
-    "IntervalMethod",
-    "Scale",
-    "SumStatistic",
-    "estimate_from_sums",
-    "influence",
-    "jackknife",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 STACK = 40_000

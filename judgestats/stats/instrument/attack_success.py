@@ -17,8 +17,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
 from judgestats.stats.layouts.score_matrix import score_matrix
 
-__all__ = ["attack_success"]
-
 TOLERANCE = 0.05
 """The share of questions below which an attack is said to fail."""
 

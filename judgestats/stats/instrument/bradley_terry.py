@@ -34,8 +34,6 @@ from judgestats.stats.instrument.strengths import Strengths, rank_intervals
 from judgestats.stats.layouts.count_table import encode_verdicts
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["bradley_terry"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Ties = Literal["davidson", "drop"]

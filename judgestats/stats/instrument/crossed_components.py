@@ -16,8 +16,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
-__all__ = ["crossed_components"]
-
 FloatArray = NDArray[np.float64]
 Array = NDArray[Any]
 

@@ -16,8 +16,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.instrument.ordinal import coded_levels
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["Facets", "Ratings", "design_of", "rated"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from judgestats.errors import InputError
 from judgestats.stats.instrument.facet_design import Ratings
 from judgestats.stats.instrument.fitting import INFINITE
 
-__all__ = ["Fitted", "joint_fit", "level_fit", "level_probability"]
-
 FloatArray = NDArray[np.float64]
 
 

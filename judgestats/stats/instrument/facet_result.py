@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
-__all__ = ["FacetLevel", "ManyFacet"]
-
 FloatArray = NDArray[np.float64]
 
 

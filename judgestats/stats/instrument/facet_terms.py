@@ -16,8 +16,6 @@ from judgestats.stats.instrument.facet_result import FacetLevel, ManyFacet
 from judgestats.stats.instrument.fitting import cluster_df, wald_interval
 from judgestats.stats.instrument.strengths import rank_intervals
 
-__all__ = ["many_facet_result"]
-
 FloatArray = NDArray[np.float64]
 
 FEW_CLUSTERS = 20

@@ -19,17 +19,6 @@ from judgestats.stats.inference.cluster_jackknife import (
 )
 from judgestats.stats.inference.result import Interval
 
-__all__ = [
-    "Fit",
-    "Sandwich",
-    "SANDWICHES",
-    "cluster_df",
-    "clustered_covariance",
-    "newton",
-    "wald_interval",
-    "weighted_cr2",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Parts = tuple[float, FloatArray, FloatArray]

@@ -23,8 +23,6 @@ from judgestats.stats.instrument.latent_grid import fit_on_grid, grid_of
 from judgestats.stats.instrument.ordinal import coded_levels
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["GradedResponse", "graded_response"]
-
 FloatArray = NDArray[np.float64]
 WHERE = "graded_response"
 LEAST_JUDGES = 3

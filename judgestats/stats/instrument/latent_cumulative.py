@@ -11,8 +11,6 @@ from scipy.special import expit
 
 from judgestats.stats.instrument.latent_grid import Grid, Model, integrated
 
-__all__ = ["Columns", "cumulative_model"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

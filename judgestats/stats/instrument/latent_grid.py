@@ -19,8 +19,6 @@ from scipy.special import logsumexp
 from judgestats.errors import InputError
 from judgestats.stats.instrument.fitting import Fit
 
-__all__ = ["Grid", "GridFit", "fit_on_grid", "grid_of", "integrated"]
-
 FloatArray = NDArray[np.float64]
 
 REACH = 7.0

@@ -16,8 +16,6 @@ from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import Scale, SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["BETWEEN", "KEPT", "SHORTER", "levels_used", "merged_levels"]
-
 FloatArray = NDArray[np.float64]
 
 KEPT = 0.95

@@ -18,8 +18,6 @@ from judgestats.stats.instrument.facet_terms import many_facet_result
 from judgestats.stats.instrument.fitting import clustered_covariance
 from judgestats.stats.instrument.latent_grid import Grid, fit_on_grid, integrated
 
-__all__ = ["many_facet"]
-
 FloatArray = NDArray[np.float64]
 WHERE = "many_facet"
 RUNAWAY = (

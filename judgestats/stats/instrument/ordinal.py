@@ -28,8 +28,6 @@ from judgestats.stats.instrument.latent_cumulative import Columns, cumulative_mo
 from judgestats.stats.instrument.latent_grid import fit_on_grid
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["coded_levels", "cumulative_logit", "fit_cumulative_logit", "level_likelihood"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 MOST_LEVELS = 100

@@ -16,8 +16,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample, TestResult
 from judgestats.stats.layouts.score_matrix import score_matrix
 
-__all__ = ["probe_shift"]
-
 Floats = NDArray[np.float64]
 _POWER = 0.8
 

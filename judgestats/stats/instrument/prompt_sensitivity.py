@@ -19,8 +19,6 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
 )
 
-__all__ = ["prompt_sensitivity"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Interval, Sample, TestResult
 from judgestats.stats.layouts.score_matrix import score_matrix
 
-__all__ = ["scale_agreement"]
-
 Floats = NDArray[np.float64]
 _REACH = 4.0
 """One of n items that goes from one end of the order to the other costs gamma at most 4 / n."""

@@ -20,8 +20,6 @@ from judgestats.stats.inference.result import Comparison, Comparisons, Interval,
 from judgestats.stats.layouts.count_table import encode_verdicts
 from judgestats.stats.spread.variance_ratio import with_adjusted
 
-__all__ = ["shared_errors"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -23,8 +23,6 @@ from judgestats.stats.instrument.fitting import (
 from judgestats.stats.instrument.ordinal import coded_levels, dummies, fit_cumulative_logit
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["CLASSES", "dif_test"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

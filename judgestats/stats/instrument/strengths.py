@@ -20,8 +20,6 @@ from judgestats.stats.inference.result import (
     Sample,
 )
 
-__all__ = ["Strengths", "rank_intervals"]
-
 FloatArray = NDArray[np.float64]
 DRAWS = 20_000
 

@@ -24,8 +24,6 @@ from judgestats.stats.layouts.formula import (
     parse_formula,
 )
 
-__all__ = ["Blocks", "as_paired", "read_blocks", "read_incomplete_blocks"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -23,8 +23,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.layouts.cells_from_frame import scores_from_frame
 
-__all__ = ["Cells", "cell_statistics", "mean_distance_from_median"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

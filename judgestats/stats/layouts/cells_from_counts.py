@@ -13,8 +13,6 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.layouts.cell_statistics import Cells, check_scores, statistics_of_sorted
 
-__all__ = ["cells_from_counts", "distinct_rows"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

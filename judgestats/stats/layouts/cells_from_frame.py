@@ -18,8 +18,6 @@ from judgestats.stats.layouts.formula import (
     parse_formula,
 )
 
-__all__ = ["scores_from_frame"]
-
 
 def scores_from_frame(
     formula: str, data: object, *, cluster: object = None, where: str = "scores_from_frame"

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["DESIGNS", "Layout", "Stratum", "array_layout", "long_layout", "strata_of", "terms_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Term = frozenset[str]

@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = [
-    "Formula",
-    "Missing",
-    "as_numbers",
-    "cluster_column",
-    "factor_codes",
-    "level_label",
-    "need_columns",
-    "parse_formula",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Missing = Literal["drop", "raise"]

@@ -24,8 +24,6 @@ from judgestats.stats.layouts.formula import (
     parse_formula,
 )
 
-__all__ = ["Groups", "read_groups"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

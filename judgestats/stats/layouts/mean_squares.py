@@ -7,15 +7,6 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MeanSquares",
-    "mean_squares",
-    "mean_squares_of_sums",
-    "one_way_mean_squares",
-    "resampled_mean_squares",
-    "row_sums",
-]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError, one_of
 
-__all__ = ["AGGREGATES", "aggregate_replications"]
-
 AGGREGATES = ("mean", "median", "mode")
 
 

@@ -12,19 +12,6 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note, Sample
 
-__all__ = [
-    "Missing",
-    "Prepared",
-    "correlations",
-    "em_covariance",
-    "pairwise_correlation",
-    "pairwise_covariance",
-    "prepare_scores",
-    "resampled_covariances",
-    "score_matrix",
-    "stacked_covariances",
-]
-
 Missing = Literal["refuse", "listwise", "pairwise", "em"]
 FloatArray = NDArray[np.float64]
 

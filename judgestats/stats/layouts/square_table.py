@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["square_table"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -15,8 +15,6 @@ from judgestats.results.numbers import counted
 from judgestats.stats.inference.result import Note, Result, format_number
 from judgestats.stats.layouts.cell_statistics import cell_statistics
 
-__all__ = ["PilotComponents", "pilot_components"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from judgestats.stats.reliability.generalizability import (
 )
 from judgestats.stats.reliability.variance_components import VarianceComponents
 
-__all__ = ["PricedPlan", "priced_plan"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PricedPlan(DStudy):

@@ -12,8 +12,6 @@ from scipy import stats
 from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
-__all__ = ["Design", "blocked_f_p", "simulate_design"]
-
 FloatArray = NDArray[np.float64]
 
 BATCH_SCORES = 2_000_000

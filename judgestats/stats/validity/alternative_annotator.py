@@ -20,13 +20,6 @@ from judgestats.stats.inference.result import Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import cluster_variance
 
-__all__ = [
-    "AlternativeAnnotator",
-    "AnnotatorTest",
-    "alternative_annotator_test",
-    "coded_labels",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Scoring = Literal["accuracy", "neg_rmse"]

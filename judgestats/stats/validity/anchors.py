@@ -17,8 +17,6 @@ from judgestats.stats.validity.clustered_share import (
 )
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["anchored_change"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.validity.alternative_annotator import coded_labels
 
-__all__ = ["agreement_ceiling"]
-
 FloatArray = NDArray[np.float64]
 
 _SHARES = (

@@ -15,8 +15,6 @@ from judgestats.stats.inference.result import Sample
 from judgestats.stats.validity.error_parts import AccuracyByK, accuracy_of_credits
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["choice_accuracy_by_k"]
-
 FloatArray = NDArray[np.float64]
 MOST_SUBSETS = 100
 

@@ -23,8 +23,6 @@ from judgestats.stats.validity.panels import (
     near_copies,
 )
 
-__all__ = ["panel_of_choices"]
-
 FloatArray = NDArray[np.float64]
 
 

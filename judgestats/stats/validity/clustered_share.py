@@ -17,17 +17,6 @@ from scipy import special
 
 from judgestats.stats.inference.proportions import proportion_limits
 
-__all__ = [
-    "Share",
-    "cluster_variance",
-    "critical_value",
-    "design_effect",
-    "df_of_influence",
-    "effective_clusters",
-    "share_over_clusters",
-    "wilson_limits",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -27,8 +27,6 @@ from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
-__all__ = ["ConfidenceCalibration", "confidence_calibration"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

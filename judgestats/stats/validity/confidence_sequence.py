@@ -18,8 +18,6 @@ from judgestats.stats.inference.result import Result
 from judgestats.stats.validity.clustered_share import critical_value
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["ConfidenceSequence", "RunningAverage", "confidence_sequence"]
-
 FloatArray = NDArray[np.float64]
 SequenceMethod = Literal["asymptotic", "empirical-bernstein", "betting"]
 METHODS = ("asymptotic", "empirical-bernstein", "betting")

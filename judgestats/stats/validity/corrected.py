@@ -39,8 +39,6 @@ from judgestats.stats.validity.regression import (
 )
 from judgestats.stats.validity.representative import representativeness_test
 
-__all__ = ["CorrectedScore", "corrected_mean", "corrected_rate"]
-
 Estimand = Literal["population", "items"]
 
 _BY_HAND = "the labelled items were picked by hand: they say nothing about the others"

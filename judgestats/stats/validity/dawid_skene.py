@@ -19,8 +19,6 @@ from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import share_over_clusters
 from judgestats.stats.validity.inputs import FAIL_PASS, verdict_values
 
-__all__ = ["JudgeErrors", "dawid_skene"]
-
 FloatArray = NDArray[np.float64]
 
 LEAST_GOLD = 20

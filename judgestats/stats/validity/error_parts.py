@@ -21,8 +21,6 @@ from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
-__all__ = ["AccuracyByK", "accuracy_by_k", "accuracy_of_credits", "error_parts"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -27,8 +27,6 @@ from judgestats.stats.validity.inputs import (
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
 
-__all__ = ["ErrorRates", "error_rates"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -23,8 +23,6 @@ from judgestats.stats.validity.clustered_share import (
 )
 from judgestats.stats.validity.inputs import LabelledItems, labelled_items
 
-__all__ = ["GradedAgreement", "graded_agreement"]
-
 FloatArray = NDArray[np.float64]
 
 MOST_LEVELS = 12

@@ -14,17 +14,6 @@ from judgestats.stats.inference.resampling import cluster_codes
 from judgestats.stats.inference.result import Note
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
-__all__ = [
-    "FAIL_PASS",
-    "LabelledItems",
-    "chance_weights",
-    "labelled_items",
-    "labels_by_item",
-    "policy_notes",
-    "score_values",
-    "verdict_values",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-__all__ = ["LABELS_DRAWN", "LabelsDrawn"]
-
 LabelsDrawn = Literal["random", "stratified", "by-verdict", "convenience"]
 LABELS_DRAWN: tuple[str, ...] = get_args(LabelsDrawn)

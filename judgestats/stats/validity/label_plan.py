@@ -16,8 +16,6 @@ from judgestats.stats.inference.result import Note, Result
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.clustered_share import critical_value
 
-__all__ = ["LabelPlan", "allocate_labels", "draw_labels", "labels_needed", "split_labels"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

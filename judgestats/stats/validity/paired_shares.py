@@ -14,8 +14,6 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["paired_share_difference", "tango_limits"]
-
 
 def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
     r"""Tango's score limits of (b - c) / n, from b and c discordant pairs of n.

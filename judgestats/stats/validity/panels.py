@@ -19,8 +19,6 @@ from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 from judgestats.stats.inference.result_parts import notes_block
 from judgestats.stats.validity.inputs import FAIL_PASS, score_values, verdict_values
 
-__all__ = ["Panel", "PanelRule", "panel_of_judges", "panel_votes"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 PanelRule = Literal["majority", "weighted", "mean", "median"]
@@ -369,6 +367,7 @@ def effective_judges(errors: FloatArray) -> float:
 
 
 def near_copies(errors: FloatArray, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:
+    """Pairs of judges that err alike, with the correlation of their errors."""
     sd = errors.std(axis=0)
     out = []
     for a in range(len(names)):

@@ -20,8 +20,6 @@ from judgestats.stats.validity.clustered_share import (
 )
 from judgestats.stats.validity.inputs import LabelledItems
 
-__all__ = ["mover_limits", "poststratified_rate"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from judgestats.stats.validity.clustered_share import (
 )
 from judgestats.stats.validity.inputs import LabelledItems
 
-__all__ = ["greg_mean", "people_mean", "ppi_mean", "skew_notes", "stratified_mean"]
-
 FloatArray = NDArray[np.float64]
 
 _LABELS = {

@@ -12,8 +12,6 @@ from judgestats.stats.inference.result import Sample, TestResult
 from judgestats.stats.validity.clustered_share import cluster_variance, effective_clusters
 from judgestats.stats.validity.inputs import LabelledItems
 
-__all__ = ["representativeness_test"]
-
 
 def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResult:
     """Does the judge's output differ between the labelled items and the rest?

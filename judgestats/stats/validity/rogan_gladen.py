@@ -15,8 +15,6 @@ from judgestats.stats.validity.clustered_share import (
     wilson_limits,
 )
 
-__all__ = ["corrected_by_rates", "effective_passes", "lang_reiczigel_limits"]
-
 
 def effective_passes(
     passed: NDArray[np.float64], codes: NDArray[np.int64], *, level: float = 0.95

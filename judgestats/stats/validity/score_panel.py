@@ -22,8 +22,6 @@ from judgestats.stats.validity.panels import (
     panel_votes,
 )
 
-__all__ = ["panel_of_scores"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from judgestats.stats.validity.choice_by_k import subset_weights
 from judgestats.stats.validity.error_parts import AccuracyByK, accuracy_of_credits
 from judgestats.stats.validity.inputs import score_values
 
-__all__ = ["separation", "separation_by_k", "shares_on_the_right_side"]
-
 FloatArray = NDArray[np.float64]
 _EDGE = 1e-9
 

@@ -19,8 +19,6 @@ from judgestats.stats.validity.clustered_share import cluster_variance, effectiv
 from judgestats.stats.validity.error_rates import error_rates
 from judgestats.stats.validity.inputs import FAIL_PASS, LabelledItems, labelled_items
 
-__all__ = ["error_rates_by_slice"]
-
 FloatArray = NDArray[np.float64]
 Measure = Literal["accuracy", "sensitivity", "specificity"]
 LEAST_IN_SLICE = 10

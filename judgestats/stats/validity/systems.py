@@ -37,8 +37,6 @@ from judgestats.stats.validity.paired_shares import tango_limits
 from judgestats.stats.validity.poststratified import poststratified_rate
 from judgestats.stats.validity.regression import greg_mean, people_mean
 
-__all__ = ["corrected_differences", "corrected_win_rate"]
-
 FloatArray = NDArray[np.float64]
 
 OUTCOME = {"win": 1.0, "tie": 0.5, "loss": 0.0}

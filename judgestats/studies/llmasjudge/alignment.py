@@ -17,8 +17,6 @@ from judgestats.stats.spread.mean_shift import mean_shift
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
 from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
-__all__ = ["alignment_methods", "alignment_temperature", "more_trials"]
-
 MARGIN = 0.05
 """Declared margin: a difference of alignment scores below five points in a hundred."""
 _BASELINES = ("always tie", "random")

@@ -15,20 +15,6 @@ from judgestats.stats.spread.spread_between_conditions import SpreadResult, spre
 from judgestats.studies.claims import Options
 from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
-__all__ = [
-    "MARGIN",
-    "MINI",
-    "Floats",
-    "adjusted",
-    "complete",
-    "judges_of",
-    "listed",
-    "listed_pairs",
-    "no_difference",
-    "of_all",
-    "paired",
-]
-
 MARGIN = 1.5
 """Declared margin: a ratio of variances between 1/1.5 and 1.5 matters little."""
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 
-__all__ = ["GUIDELINE_LEVELS", "LLMasJudgeData", "read_llmasjudge"]
-
 Floats = NDArray[np.float64]
 Cell = tuple[float, str]
 """Temperature and judge."""

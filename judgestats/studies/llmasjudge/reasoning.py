@@ -24,8 +24,6 @@ from judgestats.studies.llmasjudge.common import (
 )
 from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
-__all__ = ["reasoning", "reasoning_by_judge"]
-
 
 def reasoning(data: LLMasJudgeData, options: Options, *, level: str) -> Claim:
     """Reasoning before the score raises the spread; reasoning after it does not."""

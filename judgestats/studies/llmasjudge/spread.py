@@ -31,14 +31,6 @@ from judgestats.studies.llmasjudge.common import (
 )
 from judgestats.studies.llmasjudge.data import LLMasJudgeData
 
-__all__ = [
-    "distribution",
-    "guidelines",
-    "judges",
-    "small_variance",
-    "temperature",
-]
-
 
 def temperature(data: LLMasJudgeData, options: Options) -> Claim:
     """Spread grows with temperature."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from judgestats.studies.paper_tables import PaperTable, read_printed
 
-__all__ = ["rejection_table"]
-
 
 def rejection_table() -> PaperTable:
     """Table 3 of arXiv 2502.12501: models trained on responses chosen at random or by a judge.

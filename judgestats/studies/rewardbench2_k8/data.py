@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from judgestats.errors import InputError
 from judgestats.studies.reading import file_of, records_of
 
-__all__ = ["FULL", "MINI", "NANO", "Asked", "Data", "read_asked"]
-
 Floats = NDArray[np.float64]
 FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
 _FILES: Mapping[tuple[str, float], tuple[str, str]] = {

@@ -18,8 +18,6 @@ from judgestats.stats.inference.result import Estimate
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
 from judgestats.studies.paper_tables import omega_tables
 
-__all__ = ["answers", "five_numbers"]
-
 _FILES = (
     "prompt_responses.json",
     "squad_sampled_q.json",

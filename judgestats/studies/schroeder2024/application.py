@@ -18,8 +18,6 @@ from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.studies.claims import Claim, Options, not_examined, now, then
 from judgestats.studies.paper_tables import omega_tables
 
-__all__ = ["application", "read_application"]
-
 Floats = NDArray[np.float64]
 
 _FILE = "head_to_tail.csv"

@@ -19,8 +19,6 @@ from judgestats.studies.claims import Options
 from judgestats.studies.paper_tables import omega_tables
 from judgestats.studies.schroeder2024.data import BENCHMARKS, cell_of, items_of
 
-__all__ = ["Cell", "Objects", "above_zero", "cells_of_study", "conditions_of", "letters"]
-
 UNREAD = ("no_answer", "multiple", "")
 _SHUFFLINGS = 99
 """Of the published omega, which refits a factor model each time."""

@@ -19,8 +19,6 @@ from judgestats.studies.schroeder2024.cells import Cell, Objects, above_zero
 from judgestats.studies.schroeder2024.data import BENCHMARKS
 from judgestats.studies.schroeder2024.tables import PAPER_JUDGES
 
-__all__ = ["benchmarks_compared", "judges_ranked", "temperatures"]
-
 _ARENA, _ARENA_LAST = PAPER_JUDGES[:2], PAPER_JUDGES[2]
 _FEWEST = 3
 """Questions that a paired comparison needs."""

@@ -19,8 +19,6 @@ from judgestats.errors import InputError
 from judgestats.items.files import read_source
 from judgestats.protocols.selection import best_response_letters
 
-__all__ = ["BENCHMARKS", "authors_verdict", "cell_of", "items_of", "read_schroeder2024"]
-
 BENCHMARKS: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Bench"}
 """The authors' names of their benchmarks, and the paper's."""
 

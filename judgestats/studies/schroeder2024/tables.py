@@ -18,8 +18,6 @@ from judgestats.studies.paper_tables import PaperTable, omega_tables
 from judgestats.studies.schroeder2024.cells import Cell, above_zero
 from judgestats.studies.schroeder2024.data import cell_of
 
-__all__ = ["PAPER_JUDGES", "at_zero", "table_1", "table_2"]
-
 PAPER_JUDGES = (
     "Nexusflow/Starling-LM-7B-beta",
     "meta-llama/Meta-Llama-3-8B-Instruct",
